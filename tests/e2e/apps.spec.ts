@@ -1,4 +1,4 @@
-// An app from a file of the graph editor to a picture on the phone of somebody who knows no nodes.
+// An app, from a file of the graph editor to a picture on the phone of a person who knows nothing of nodes.
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { type Browser, type Page } from "@playwright/test";
@@ -8,7 +8,7 @@ import { drop, photograph, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
 const picture = { name: "IMAGE", type: "IMAGE", links: [1] };
-/** As the editor saves it, with its App mode: the picture is asked for, and the last node's picture is the result. */
+/** As the editor saves it, with its App mode: the picture is an input, and the last node's picture is the result. */
 const editorFile = {
   version: 0.4,
   last_node_id: 3,
@@ -39,7 +39,7 @@ test("an author makes an app of an editor's file, a member who runs apps only ru
   browser,
   desk,
 }) => {
-  test.slow(); // two people, ten runs, and pages that are looked at as a whole in both themes
+  test.slow(); // two people, ten runs, and whole pages checked in both themes
   const address = await test.step("the author makes it", () => makeApp(page, desk));
   const phone = await test.step("the member finds nothing but apps", () => memberOnPhone(page, browser, desk));
   await phone.getByRole("link", { name: "Negative" }).tap();
@@ -62,7 +62,7 @@ test("an author makes an app of an editor's file, a member who runs apps only ru
   await test.step("a picture that was given before is chosen again", async () => {
     await phone.getByRole("button", { name: "From your pictures" }).tap();
     const offered = phone.getByRole("region", { name: "Given by you" });
-    // The masked one has the name of what it was drawn on, and is the newer one.
+    // The masked picture has the name of the picture it was drawn on; it is the newer of the two.
     await offered.getByRole("button", { name: given.name }).last().tap();
     expect(await runOnce(phone, 3)).toBe(image);
   });
@@ -83,7 +83,7 @@ test("an author makes an app of an editor's file, a member who runs apps only ru
   await phone.context().close();
 });
 
-/** What it named as the picture. */
+/** Returns the name that the run sent for the picture. */
 async function runOnce(phone: Page, number: number): Promise<string> {
   const name = `run-${number}`;
   await phone.getByLabel("Filename prefix").fill(name);

@@ -1,4 +1,4 @@
-// Many assets at once, in a browser: one ZIP of them, byte by byte what went in, and deleting all of them.
+// Many assets at once, in a browser: one ZIP with their exact bytes, and deleting all of them.
 import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { readZip } from "@/tests/support/read-zip";
@@ -11,7 +11,7 @@ test("chosen assets come as one ZIP with every byte that went in, under names of
   desk,
 }) => {
   const tag = `zip-${randomBytes(4).toString("hex")}`;
-  // Two of one name, and one that is larger than what any buffer on the way holds.
+  // Two with the same name, and one larger than any buffer on the way.
   const files = new Map([
     ["same.bin", randomBytes(1000)],
     ["same (2).bin", randomBytes(5 * 1024 ** 2)],
@@ -46,7 +46,7 @@ test("chosen assets come as one ZIP with every byte that went in, under names of
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No assets match")).toBeVisible();
 
-  // The audit log has one row of it, which unfolds to the three by their names; so has its file.
+  // The audit log has one row for it, which unfolds to the three names; its exported file does too.
   await page.goto(`${desk.url}/settings/audit?action=deleteAsset`);
   const entry = page.locator("tr[data-entry]").first();
   await entry.getByText("3 items").click();

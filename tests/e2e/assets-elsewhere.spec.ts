@@ -1,4 +1,4 @@
-// Assets of other services than the one inside: one that has only the core, a plain local server, and one that has gone away.
+// Assets of other services than the built-in one: one that has only the core, a plain local server, and one that has gone away.
 import { readFileSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -18,7 +18,7 @@ async function connectionOf(page: Page, desk: Desk, service: { name: string; bas
   expect(made.ok(), await made.text()).toBe(true);
   return ((await made.json()) as { connection: { id: string } }).connection.id;
 }
-/** What stands in the browser's own log as an error, from now on. */
+/** The errors in the browser's own log, from now on. */
 function errorsOf(page: Page): string[] {
   const errors: string[] = [];
   page.on("console", (message) => void (message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`)));
@@ -58,14 +58,14 @@ test("a service that has only the core lists, filters, tags and names its assets
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}&include_public=false`);
   await expect(tile(page, "core_1.png")).toBeVisible();
-  // Its tags are those that were seen, since it lists none.
+  // The list shows only tags that were seen on assets, since the service lists none.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with core" }).click();
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No assets match")).toBeVisible();
   await page.getByRole("link", { name: "Reset filters" }).click();
   await expect(tile(page, "core_2.png")).toBeVisible();
-  // What it lacks is no error in the log of the browser.
+  // Features that the service lacks cause no error in the browser's log.
   expect(errors).toEqual([]);
   await tile(page, "core_2.png").click();
   const panel = page.getByRole("complementary", { name: "Asset core_2.png" });
@@ -76,7 +76,7 @@ test("a service that has only the core lists, filters, tags and names its assets
   for (const name of ["Delete", "Edit", "Remove tag seen"]) await expect(panel.getByRole("button", { name })).toBeHidden();
   await panel.getByRole("button", { name: "Find copies" }).click();
   await expect(panel.getByText("no other asset")).toBeVisible();
-  // It hands out no files: that is said, and none is offered.
+  // The service sends no files: the page says so and offers none.
   await expect(panel.getByText("Files cannot be downloaded from this service.")).toBeVisible();
   await expect(panel.getByRole("link", { name: "Download" })).toBeHidden();
   await expectAccessible(page);
@@ -124,7 +124,7 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   }
   const errors = errorsOf(page);
   await page.goto(`${desk.url}/assets?connection=${connection}`);
-  // What it does not do is not offered: it filters by no metadata and fetches nothing from an address.
+  // Features that the service lacks are not offered: it cannot filter by metadata or fetch from an address.
   await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Metadata" })).toBeHidden();
   await page.getByRole("button", { name: "Add", exact: true }).click();

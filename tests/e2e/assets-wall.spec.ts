@@ -1,11 +1,11 @@
-// The wall of pictures: scrolled, filtered, selected, tagged, looked at, edited and deleted, by pointer and by keys.
+// The wall of pictures: scrolling, filtering, selecting, tagging, viewing, editing and deleting, by pointer and by keys.
 import { type Page } from "@playwright/test";
 import { deflateSync, crc32 } from "node:zlib";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { expect, test } from "./support/test";
 
-/** A picture of its own: one pixel of this colour. */
+/** A different picture for each index: one pixel of this colour. */
 function picture(index: number): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
@@ -94,7 +94,7 @@ test("far down the wall, pictures on the screen are asked for before those above
   });
   await page.goto(`${desk.url}/assets`);
   await expect(tile(page, "far_0.png")).toBeVisible();
-  // All of them, also those a little below the screen.
+  // All pictures have loaded, including those a little below the screen.
   const isQuiet = () => document.images.length > 20 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0);
   await expect.poll(() => page.evaluate(isQuiet)).toBe(true);
   isHeld = true;
@@ -111,14 +111,14 @@ test("far down the wall, pictures on the screen are asked for before those above
 });
 
 test("the wall is scrolled, filtered, selected and tagged, and its address brings all of it back", async ({ page, ownDesk }) => {
-  test.slow(); // a long walk
+  test.slow(); // a long journey
   await somePictures(page, ownDesk, 130);
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_129.png")).toBeVisible();
   expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
   await expectAccessible(page);
 
-  // The place in the list is in the address: a page further and back, one stands where one was.
+  // The place in the list is in the address: after a page forward and back, the list is at the same place.
   await page.getByLabel("Go to").fill("100");
   await page.getByLabel("Go to").press("Enter");
   await expect(tile(page, "wall_030.png")).toBeVisible();
@@ -133,7 +133,7 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   expect(page.url()).toBe(there);
   expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
 
-  // The rows of the table go under its head: the one that was asked for stands below it.
+  // Rows of the table scroll under its header, but the requested row is shown below it.
   await page.goto(`${ownDesk.url}/assets?include_public=false&look=table`);
   await page.getByLabel("Go to").fill("60");
   await page.getByLabel("Go to").press("Enter");
@@ -141,11 +141,11 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   const head = await page.locator("thead th").last().boundingBox();
   const row = await page.locator('tr[aria-rowindex="61"]').boundingBox();
   expect(row?.y).toBeGreaterThanOrEqual((head?.y ?? NaN) + (head?.height ?? NaN));
-  // A reload opens there again, and no row above it.
+  // A reload opens the list at the same place, with no row above it.
   await page.reload();
   await expect(page.getByText("60 of 130")).toBeVisible();
   await expect(page).toHaveURL(/offset=59/);
-  // What cannot be read is said where somebody looks, however far down that is.
+  // An error in reading is shown where the person looks, however far down that is.
   await page.route(/\/api\/assets\?.*offset=120/, (route) =>
     route.fulfill({ status: 502, json: { code: "UPSTREAM_FAILED", message: "" } }),
   );
@@ -155,7 +155,7 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.unroute(/\/api\/assets\?.*offset=120/);
   await page.goto(there);
 
-  // Seen in full it has an address of its own: a reload shows it again, and Back closes it.
+  // The full view has an address of its own: a reload shows it again, and Back closes it.
   await tile(page, "wall_030.png").focus();
   await page.keyboard.press("Space");
   const viewer = page.getByRole("dialog", { name: /^wall_030\.png/ });
@@ -167,10 +167,10 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await expect(viewer).toBeHidden();
   await expect(tile(page, "wall_030.png")).toBeFocused();
 
-  // The key for all takes what is in view, and pressed again all that match.
+  // The select-all key takes what is in view; pressed again, it takes all that match.
   await page.keyboard.press("ControlOrMeta+a");
   await expect(bar(page).getByText(/^\d{1,2} selected$/)).toBeVisible();
-  // What comes into view between the two, as the wall comes to rest, is taken first.
+  // While the wall comes to rest, more tiles may come into view; a press then selects those first.
   await expect(async () => {
     await page.keyboard.press("ControlOrMeta+a");
     await expect(bar(page).getByText("130 selected")).toBeVisible({ timeout: 500 });
@@ -178,10 +178,10 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
 
-  // Tags and metadata narrow it, both in the address.
+  // Tags and metadata narrow the list, and both are in the address.
   await page.getByRole("button", { name: "Filter by tags" }).click();
   await page.getByRole("button", { name: "No assets with odd" }).click();
-  // A part of a tag and Enter is the only tag that has it.
+  // Enter chooses the only tag that contains the typed text.
   await page.getByRole("searchbox", { name: "Find a tag" }).fill("eve");
   await page.getByRole("searchbox", { name: "Find a tag" }).press("Enter");
   await expect(page).toHaveURL(/include_tags=even(&|$)/);
@@ -197,7 +197,7 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
   await expect(tiles(page)).toHaveCount(22);
 
-  // A box that was ticked, a range to another one, and all in view by a key, which a field of text keeps for itself.
+  // A ticked box, a range to another one, and select-all by key, which a text field keeps for itself.
   await tiles(page).first().hover();
   await page.getByRole("list", { name: "Assets" }).getByRole("checkbox").first().check();
   await page
@@ -211,7 +211,7 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
 
-  // By keys: x, shift and an arrow; then a band over what is left; then all matching.
+  // By keys: x, shift and an arrow; then a selection band over the remaining tiles; then all that match.
   await tiles(page).first().focus();
   await page.keyboard.press("x");
   await page.keyboard.press("Shift+ArrowRight");
@@ -247,7 +247,7 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await panel.getByLabel("Add a tag").fill("seen");
   await panel.getByLabel("Add a tag").press("Enter");
   await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "seen" })).toBeVisible();
-  // A part of a tag and Enter is the only tag that has it.
+  // Enter chooses the only tag that contains the typed text.
   await panel.getByLabel("Add a tag").fill("eve");
   await expect(panel.locator("datalist option[value='even']")).toHaveCount(1);
   await panel.getByLabel("Add a tag").press("Enter");
@@ -267,7 +267,7 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(renamed.getByText("renamed.png will be deleted in 5 seconds")).toBeVisible();
   await renamed.getByRole("button", { name: "Undo" }).click();
   await expect(renamed.getByText("will be deleted in 5 seconds")).toBeHidden();
-  // Whoever closes what it is held in has decided.
+  // Closing the panel confirms the deletion that it was holding back.
   await renamed.getByRole("button", { name: "Delete" }).click();
   await renamed.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("renamed.png deleted.")).toBeVisible();
@@ -295,7 +295,7 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(page).toHaveURL(/by=pages/);
   await expect(page.getByText("1–11 of 11")).toBeVisible();
 
-  // What was set stays under a name, and opens the page from then on.
+  // The settings are saved under a name, and open the page from then on.
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByLabel("Name of a new view").fill("By name");
   await page.getByLabel("Use when Assets opens").check();
@@ -305,11 +305,11 @@ test("an asset is opened beside the wall, tagged in place, edited, found again b
   await expect(page).toHaveURL(/look=table/);
   await expect(rows.first()).toContainText("wall_000.png");
 
-  // With many filters on, what is about the view keeps its place.
+  // With many filters on, the controls of the view keep their place.
   await page.goto(`${ownDesk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
   await expect(page.getByRole("button", { name: "Views" })).toBeInViewport({ ratio: 1 });
 
-  // On a phone the picture has its own page.
+  // On a phone, the picture has a page of its own.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${ownDesk.url}/assets?include_public=false`);
   await tile(page, "wall_011.png").click();

@@ -1,4 +1,4 @@
-// What a person does in one press is one row of the audit log, by names.
+// One press by a person is one row of the audit log, with names.
 import { expect, test } from "./support/test";
 import { add, fresh, picked, tray } from "./support/ways-in";
 
@@ -12,6 +12,6 @@ test("files that are added together are one row with their names", async ({ sign
   const row = page.locator("tr[data-entry]").filter({ hasText: "uploaded an asset" }).first();
   await row.getByText("5 items").click();
   for (const { name } of files) await expect(row.getByRole("listitem").filter({ hasText: name })).toHaveCount(1);
-  // Each was asked for by its hash before it was sent: that is part of the act, and no row.
+  // Each file was looked up by its hash before it was sent: that is part of the act and gets no row.
   await expect(page.locator("tr[data-entry]").filter({ hasText: "by its hash" })).toHaveCount(0);
 });

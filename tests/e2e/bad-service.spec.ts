@@ -37,7 +37,7 @@ test("a service that is down is named as such, when it is saved and on every pag
   await expect(page.getByText("The service could not be reached").first()).toBeVisible();
   await saveAnyway(page);
   const id = await connectionId(page, desk.url, "Gone");
-  // The side bar and Settings say the same of it.
+  // The sidebar and Settings agree about it.
   const card = page.getByRole("button", { name: "Switch connection, now Gone" }).filter({ visible: true });
   const row = page.locator(`[data-connection="${id}"]`);
   await page.goto(`${desk.url}/settings?connection=${id}`);
@@ -80,7 +80,7 @@ test("a service that never answers: the page comes at once, and says after its t
   await slow.stop();
 });
 
-/** What the service did not accept is saved only on demand. */
+/** Settings that the service rejected are saved only on demand. */
 async function saveAnyway(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Save anyway" }).click();
   await expect(page.getByRole("button", { name: "Save anyway" })).toHaveCount(0);

@@ -1,4 +1,4 @@
-// The console below a path of a host that is another product's too: a whole visit stays there, whichever way the proxy goes.
+// The console below a path of a host that another product uses too: a whole visit stays below the path, however the proxy passes it on.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Page } from "@playwright/test";
@@ -16,13 +16,13 @@ const BUILD_MS = 600_000;
 
 test.beforeAll(async ({}, testInfo) => {
   testInfo.setTimeout(BUILD_MS);
-  // What `npm start` would build for the path; nothing where that is done.
+  // Makes the build that `npm start` would make for the path; does nothing if it is there.
   const env = { ...process.env, LIGHTDESK_BASE_PATH: PATH };
   const [code] = await once(spawn(process.execPath, ["bin/build.mjs"], { env, stdio: "inherit" }), "close");
   expect(code).toBe(0);
 });
 
-/** `own`: past the proxy. `others`: what was asked outside the path. */
+/** `own`: the console's address without the proxy. `others`: requests outside the path. */
 type Below = { desk: Desk; origin: string; own: string; others: string[] };
 
 async function startBelow(
@@ -64,7 +64,7 @@ for (const isTakenOff of [false, true])
 
       await test.step("the page of a job, by its link and again by a reload", async () => {
         await opened.click();
-        // The page before shows a picture too.
+        // Wait for the address first, since the previous page shows a picture too.
         await expect(page).toHaveURL(origin + jobPath);
         await expectDrawn(page);
         await page.reload();
@@ -89,7 +89,7 @@ for (const isTakenOff of [false, true])
         for (const href of pages) {
           expect(href).toMatch(/^\/desk($|\/)/);
           const answer = await page.goto(origin + href);
-          // The path itself is easily left out of patterns.
+          // A pattern over paths easily misses the base path itself.
           expect(answer?.headers(), href).toMatchObject({
             "x-frame-options": "DENY",
             "content-security-policy": expect.stringContaining("'nonce-"),
@@ -191,7 +191,7 @@ function firstMessage(page: Page, address: string): Promise<string> {
   );
 }
 
-/** What a browser reports of its own: a file that is not there, a policy that does not let it, a script that broke. */
+/** The browser's own reports: a missing file, a violated policy, a script that failed. */
 function faultsOf(page: Page): string[] {
   const faults: string[] = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));

@@ -17,7 +17,7 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   const waits = await submit(page.request, desk, slowGraph(0.02, "-waits"));
   await page.goto(`${desk.url}/jobs`);
 
-  // Held, taken back, and then meant.
+  // Held back, undone, and then done for real.
   for (const id of [done, running, waits]) await choose(page, id);
   await expectAccessible(page);
   await bar(page).getByRole("button", { name: "Cancel" }).click();
@@ -33,13 +33,13 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await receipt.getByRole("button", { name: "Close" }).click();
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
-  // One alone is run again without a question.
+  // A single job is run again without a question.
   await choose(page, done);
   await bar(page).getByRole("button", { name: "Run again" }).click();
   await expect(outcome(page)).toContainText("1 run again");
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
-  // The file holds the jobs that were chosen, and no others.
+  // The file holds exactly the chosen jobs.
   await choose(page, done);
   await choose(page, waits);
   const [download] = await Promise.all([page.waitForEvent("download"), bar(page).getByRole("link", { name: "Export CSV" }).click()]);

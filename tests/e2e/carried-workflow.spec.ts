@@ -1,5 +1,5 @@
-// Files that hold a workflow: sounds and photographs with two are asked about once, and what is shown is sent; a drawing with a node that the service
-// lacks opens read only.
+// Files that hold a workflow. For sounds, and photographs with two workflows, the page asks once and sends the one it shows; a drawing with
+// a node that the service lacks opens read only.
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
 import { startLocalServer } from "@/tests/support/local-server";
@@ -57,7 +57,7 @@ test("a sound and a photograph with both formats are asked about once, and what 
   await expect(width).toHaveValue("56");
   expect(await expectShownIsSent(page)).toMatchObject({ "field-1-width": "56" });
 
-  // The same sound from the service, which hands it out in parts: the answer is known.
+  // The same sound from the service, which sends it in parts: the answer is known.
   const file = { name: sound.name, mimeType: sound.type, buffer: sound.bytes };
   const made = await page.request.post(`${desk.url}/api/assets`, { multipart: { tags: "input", file }, headers: { origin: desk.url } });
   const { id }: { id: string } = await made.json();

@@ -1,4 +1,4 @@
-// A dialog that is longer than the window: its title and its actions stay in view, and what is scrolled is its body.
+// A dialog that is longer than the window: its title and its actions stay in view, and only its body scrolls.
 import { expectAccessible } from "./support/accessible";
 import { expect, test } from "./support/test";
 
@@ -8,7 +8,7 @@ test("a long dialog on a small phone scrolls its body alone, and its actions sta
   await expect(page.getByRole("list", { name: "Assets" }).getByRole("link").first()).toBeVisible();
   await page.getByRole("button", { name: /^Metadata/ }).click();
   const dialog = page.getByRole("dialog");
-  // Where there is room for all of it, the actions cover nothing.
+  // If all of it fits, the actions cover nothing.
   await dialog.getByRole("button", { name: "Add value" }).click();
   for (let row = 0; row < 10; row += 1) await dialog.getByRole("button", { name: "Add value" }).press("Enter");
   const title = dialog.getByRole("heading").first();
@@ -26,20 +26,20 @@ test("a long dialog on a small phone scrolls its body alone, and its actions sta
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
   const last = dialog.getByRole("term").or(dialog.getByRole("listitem")).last();
-  // The page is there before it hears keys.
+  // The page may be visible before it handles keys.
   await expect(async () => {
     await page.keyboard.press("?");
     await expect(last).toBeAttached({ timeout: 500 });
   }).toPass();
   await expect(last).not.toBeInViewport();
-  // Further than its end, twice: what is left over moves nothing.
+  // Scroll past the end, twice: the excess scrolls nothing else.
   for (let turn = 0; turn < 2; turn += 1) {
     await dialog.hover();
     await page.mouse.wheel(0, 4_000);
     await expect(last).toBeInViewport();
     await expect(title).toBeInViewport({ ratio: 1 });
   }
-  // What a wheel moves is seen in the frames after it.
+  // The effect of a wheel shows in the frames after it.
   const moved = await page.evaluate(async () => {
     for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
     return scrollY;

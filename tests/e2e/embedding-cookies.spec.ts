@@ -1,5 +1,5 @@
-// Embedded pages in a browser that blocks the cookies of third parties, by its own means: in a cookie of this host page's own part of the
-// browser, and in memory where that is refused too.
+// Embedded pages in a browser that really blocks third-party cookies: the visit is kept in a cookie partitioned by this host page, or in
+// memory where that is refused too.
 import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "@/bin/browser.mjs";
@@ -9,7 +9,7 @@ import { submit, untilState } from "./support/jobs";
 import { sample } from "./support/files";
 import { expect, test } from "./support/test";
 
-/** The last list of features counts: Playwright's own would let frames of one site share what they keep, which browsers do not. */
+/** Only the last list of features counts: Playwright's own would let frames of one site share their storage, unlike real browsers. */
 const blocking = ["--test-third-party-cookie-phaseout", "--disable-features=PaintHolding"];
 
 test("where a browser blocks the cookies of third parties, a visitor works all the same", async ({ signedIn: page, desk, playwright }) => {
@@ -77,11 +77,11 @@ async function expectPictures(visitor: Page, job: string): Promise<void> {
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
 }
 
-/** As a browser without partitioned cookies has it: what the console would set for the frame is not kept. */
+/** Like a browser without partitioned cookies: cookies that the console sets for the frame are dropped. */
 async function visitorWithoutCookies(browser: Browser, desk: Desk): Promise<Page> {
   const context = await browser.newContext();
   await context.route(`${desk.url}/embed/*/*/start*`, async (route) => {
-    // Not by the context, which would keep the cookie that came along.
+    // Not fetched through the context, which would store the cookie of the answer.
     const answer = await fetch(route.request().url());
     const headers = Object.fromEntries([...answer.headers].filter(([name]) => !/^(set-cookie|content-(encoding|length))$/.test(name)));
     await route.fulfill({ status: answer.status, headers, body: await answer.text() });

@@ -1,4 +1,4 @@
-// What a visitor may do in an embedded page while it is open, and who else may not.
+// The rights of a visitor in an embedded page while it is open, and who is kept out.
 import { type Page } from "@playwright/test";
 import { embedded, heard, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
@@ -45,7 +45,7 @@ test("messages of others, and ones that are none, move neither the frame nor the
   await visitor.goto(host.url);
   await expect(heard(visitor)).toContainText("ready");
 
-  // Of the host's own origin, but not the page around the frame: its messages count for neither.
+  // From the host's own origin, but not from the page around the frame, so its messages do not count.
   await visitor.evaluate(async () => {
     const frame = document.createElement("iframe");
     frame.srcdoc = `<script>
@@ -58,7 +58,7 @@ test("messages of others, and ones that are none, move neither the frame nor the
     document.body.append(frame);
     await new Promise((resolve) => (frame.onload = resolve));
   });
-  // The host's own, but malformed, huge, not asked for, or for pages that it may not show.
+  // From the host itself, but malformed, huge, not requested, or for pages that it may not show.
   await post(visitor, [
     null,
     "end",

@@ -1,4 +1,4 @@
-// A host page from its first line: set up in Settings, and told what is missing where it does not work.
+// A host page from its first line: set up in Settings, with messages about what is missing where it does not work.
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
@@ -109,7 +109,7 @@ test("a host page that is not set up rightly reads what to change, in its place 
   await host.stop();
 });
 
-/** Right but for its age: that of a host which answered two minutes too late. */
+/** Correct except for its age: a ticket from a host that answered two minutes late. */
 function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<string> {
   const begun = Math.floor(Date.now() / 1000) - 180;
   return new SignJWT({ role: "operator" })

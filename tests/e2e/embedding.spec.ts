@@ -1,4 +1,4 @@
-// A visit in a host page, as the example of the docs has it.
+// A visit in a host page, as in the example of the docs.
 import { embedded, heard, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
 import { sample } from "./support/files";
@@ -48,7 +48,7 @@ test("a visitor of a host page works in the console inside it, without a session
 
   await test.step("the host asks for an asset meanwhile and gets the one that is chosen", async () => {
     await visitor.locator("#choose").click();
-    // Other tests have left files that are newer.
+    // Other tests have left newer files.
     await frame.getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
     await frame.getByRole("button", { name: "photo.png", exact: true }).first().click();
     await expect(heard(visitor)).toContainText(/job-ended \{"id":"[^"]+","status":"completed"\}/);

@@ -1,4 +1,4 @@
-// What every page has: commands, languages, times in the reader's zone, and the way back after a session ended.
+// Features of every page: commands, languages, times in the reader's time zone, and the way back after a session ended.
 import { type Page } from "@playwright/test";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
 import { owner } from "./support/desk";
@@ -12,7 +12,7 @@ const field = (page: Page) => page.getByRole("combobox", { name: "Page, job, wor
 
 async function openCommands(page: Page, address: string): Promise<void> {
   await page.goto(address);
-  // The key is heard once the page is alive, and its first press also loads what it opens.
+  // The page handles the key only once it is interactive, and the first press also loads the dialog that it opens.
   await expect(async () => {
     await page.keyboard.press("Control+k");
     await expect(field(page)).toBeVisible({ timeout: 2_000 });
@@ -51,7 +51,7 @@ test("the list of keys opens from the commands, and names their key", async ({ s
   await page.keyboard.press("Enter");
   const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await expect(keys).toContainText("Open commands");
-  // Only these two lists have more than what they show to select.
+  // Only these two lists can select more than they show.
   await expect(keys).toContainText("Select everything shown; in Jobs and Assets, press again to select all matches");
 });
 
@@ -84,10 +84,10 @@ test("a reader of Chinese has the whole page in it, and whoever chooses keeps th
   await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
   await expect(page).toHaveTitle(/设置/);
   await expectAccessible(page);
-  // One language travels: the words of the other are not in the page.
+  // Only one language is sent: the page does not contain the words of the other.
   expect(await page.content()).not.toContain("Leave empty to keep the key");
 
-  // By the link, so that the page is alive when it is chosen in.
+  // Navigate by the link, so that the page is interactive when the language is chosen.
   await page.getByRole("link", { name: "账户" }).click();
   await page.getByRole("combobox", { name: "语言" }).selectOption({ label: "English" });
   await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
@@ -184,7 +184,7 @@ test("clocks and dates are the reader's, with their hours and their order of the
 test("after a session ended, signing in leads back to the same page and its filters", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs?status=failed`);
   await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
-  // A cookie that stands for nobody any more, as after a change of role.
+  // A cookie of a session that no longer exists, as after a change of role.
   const cookies = await page.context().cookies();
   await page.context().clearCookies();
   await page

@@ -1,4 +1,4 @@
-// What a person sees and keeps while the service or the network fails in the middle of their work.
+// What a person sees and keeps when the service or the network fails in the middle of their work.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { type Desk } from "./support/desk";
@@ -28,7 +28,7 @@ const faults = [
   { name: "another shape", fault: answering(200, "application/json", '{"jobs":"none"}'), code: "UPSTREAM_UNREADABLE", owner: "service" },
 ] as const satisfies readonly { name: string; fault: unknown; code: Said; owner: FaultOwner }[];
 
-/** What failed, whose fault it is, what to do. */
+/** The message says what failed, whose fault it is, and what to do. */
 async function expectSaid(page: Page, code: Said, owner: FaultOwner): Promise<void> {
   const note = page.getByRole("alert").filter({ hasText: messages[code].title });
   await expect(note).toContainText(`Cause: ${messages.owner[owner]}`);
@@ -51,7 +51,7 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
   const goesOn = async (code: Said) => {
-    // A refusal that asking again would only repeat waits for a press; the others are asked again by themselves.
+    // A refusal that would only be repeated waits for a press; after other faults the page retries by itself.
     if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
     await expect(age).toHaveText("live");

@@ -63,7 +63,7 @@ test("the scripts of a page come packed with Brotli, to be kept for good, and ar
 test("the rows of a service that answers at once are in the page's first part, not behind a skeleton", async ({ signedIn: page, desk }) => {
   const id = await submit(page.request, desk, slowGraph(0.02, "-first-part"));
   await untilState(page.request, desk, id, "completed");
-  // A machine that is busy with something else may take longer than the page waits.
+  // A busy machine may take longer than the page waits.
   await until("the service answers at once", async () => {
     const html = await (await page.request.get(`${desk.url}/jobs`)).text();
     const [firstPart = ""] = html.split('<div hidden id="S:');

@@ -1,4 +1,4 @@
-// A key that was sent with a job: its owner is told where, and runs it again without it after having seen what is sent.
+// A key that was sent with a job: its owner is told where it is, sees what is sent, and runs the job again without it.
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { expect, test } from "./support/test";
@@ -22,7 +22,7 @@ test("whoever sends a key with a job is told where it stands, and runs it again 
   await expectAccessible(page);
 
   await started.getByRole("link", { name: /^Open/ }).click();
-  // Run says the same until the job's page is there.
+  // The Run page shows the same message until the job's page is there.
   await expect(started).toBeHidden();
   const told = page.getByRole("region", { name: /key or token was sent|Keys or tokens were sent/ });
   await expect(told.getByText("#1, input string_a")).toBeVisible();

@@ -8,7 +8,7 @@ test("entries of the history are removed with a moment to take it back, and all 
 }) => {
   await page.goto(`${ownDesk.url}/history`);
   await expect(page.getByText("The history is empty")).toBeVisible();
-  // Below the filters, where the eye is, as in the other lists.
+  // Shown below the filters, near the top, as in the other lists.
   expect((await page.getByText("The history is empty").boundingBox())?.y).toBeLessThan(300);
 
   const graph = JSON.parse(sample("01-invert").bytes.toString("utf8"));
@@ -32,7 +32,7 @@ test("entries of the history are removed with a moment to take it back, and all 
   await expect(page.getByText("Removing 1 job from history")).toBeHidden();
   await expect(rows).toHaveCount(3);
 
-  // What was taken back is selected as before. A range, and all of the page by a key.
+  // After Undo, the selection is as before. Then a range, and the whole page by a key.
   await expect(bar).toContainText("1 selected");
   await page.keyboard.press("Escape");
   await page.getByRole("checkbox", { name: `Select job ${ids[2]}` }).check();
@@ -42,7 +42,7 @@ test("entries of the history are removed with a moment to take it back, and all 
   await expect(bar).toContainText("3 selected");
   await page.keyboard.press("Escape");
 
-  // Two acts, each with its own Undo.
+  // Two actions, each with its own Undo.
   for (const id of [ids[0], ids[1]]) {
     await page.getByRole("checkbox", { name: `Select job ${id}` }).check();
     await bar.getByRole("button", { name: "Remove from history" }).click();
@@ -53,7 +53,7 @@ test("entries of the history are removed with a moment to take it back, and all 
   await expect(page.getByText("1 removed from history")).toBeVisible();
   await expect(rows).toHaveCount(2);
 
-  // A row opens its job wherever it is pressed, as in the list of jobs.
+  // A press anywhere on a row opens its job, as in the list of jobs.
   await rows.first().locator("td").last().click();
   await expect(page).toHaveURL(new RegExp(`/jobs/${ids[2]}`));
   await page.goBack();

@@ -1,4 +1,4 @@
-// Jobs are found: by words and a range of time in Jobs and in History, and however old by the commands.
+// Jobs are found by words and a range of time in Jobs and in History, and by the commands however old they are.
 import { type APIRequestContext, type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { type Desk } from "./support/desk";
@@ -29,7 +29,7 @@ test("words, a range of time and a person find a job, its page opens, and Back k
   await expect(rows(page)).toHaveCount(2);
   const asked = page.waitForRequest(/api\/console\/jobs\/search/);
   await field(page).fill("lighthouse");
-  // What is shown in the field is what leaves.
+  // The search sends exactly the text in the field.
   expect(new URL((await asked).url()).searchParams.get("text")).toBe("lighthouse");
   await expect(rows(page)).toHaveCount(1);
   await expect(page).toHaveURL(/text=lighthouse/);

@@ -27,7 +27,7 @@ test("a failed job shows its node in the graph, its inputs, the graph as list an
 
   await page.getByRole("searchbox", { name: "Find a node" }).fill("EmptyImage");
   await page.keyboard.press("Enter");
-  // The class has its display name as soon as the catalogue is there.
+  // The class shows its display name as soon as the catalogue is loaded.
   await expect(page.getByRole("region", { name: /^Node 1: Empty ?Image$/ }).getByText("15680580")).toBeVisible();
   await page.getByRole("searchbox", { name: "Find a node" }).fill("");
 
@@ -99,7 +99,7 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await page.getByRole("button", { name: "Stop job" }).click();
   await expect(page.getByText("1 stopped", { exact: true })).toBeVisible();
   await untilState(page.request, ownDesk, running, "cancelled");
-  // What it was stopped at is not done, in the drawing, in its panel, in the list and in the timeline.
+  // The node at which the job was stopped is not shown as done, in the drawing, its panel, the list or the timeline.
   await expect(nodeOf(page, "2")).toContainText("stopped");
   await expect(nodeOf(page, "4")).toContainText("not reached");
   await expect(page.getByRole("region", { name: "Timeline" }).getByRole("listitem").filter({ hasText: "#2" })).toContainText("stopped");
@@ -113,7 +113,7 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await page.getByRole("link", { name: /^Open / }).click();
   await expect(page).not.toHaveURL(new RegExp(pending));
   await expect(page.getByText("Completed").filter({ visible: true }).first()).toBeVisible();
-  // Of the runs of this workflow those that were cancelled are told as that, and not as runs of which none failed.
+  // The cancelled runs of this workflow are reported as cancelled; the page does not claim that none failed.
   await page.reload();
   const runs = page.getByRole("region", { name: /Same workflow/ });
   await expect(runs.getByText("1 completed, 2 cancelled", { exact: true })).toBeVisible();

@@ -3,7 +3,7 @@ import { type Desk } from "./support/desk";
 import { failingGraph, slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-/** Quick jobs that end as they should, and one that fails. */
+/** Quick jobs that complete, and one that fails. */
 async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: string[]; failed: string }> {
   const done: string[] = [];
   for (let at = 0; at < count; at++) done.push(await submit(page.request, desk, slowGraph(0.02, `-list-${at}`)));
@@ -15,7 +15,7 @@ async function someJobs(page: Page, desk: Desk, count: number): Promise<{ done: 
 const rows = (page: Page) => page.locator("tr[data-row]");
 const chip = (page: Page, name: RegExp) => page.getByRole("group", { name: "Filters" }).getByRole("link", { name });
 
-/** What of the tool bar is out of sight, and how far below it the head of the table is when the page is scrolled. */
+/** The parts of the toolbar that are out of sight, and how far below it the table's header is when the page is scrolled. */
 async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: number }> {
   await page.mouse.wheel(0, 400);
   await page.waitForFunction(() => window.scrollY > 200);
@@ -58,11 +58,11 @@ test("filters, order and page are in the address, and back, reload and a shared 
 
   await page.getByLabel("Rows per page").selectOption("25");
   await expect(page.getByText("1–25 of 31")).toBeVisible();
-  // A jump also where the screen is narrow, and nothing is wider than it.
+  // A jump works on a narrow screen too, and nothing is wider than the screen.
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByLabel("Page", { exact: true })).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-  // Filters and what is about the view are in sight without scrolling, and the head of the table is below them.
+  // Filters and view controls are visible without scrolling, with the table's header below them.
   for (const width of [1024, 1280, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     expect(await toolBar(page), `${width} px`).toEqual({ hidden: [], headBelowPx: 0 });
@@ -104,7 +104,7 @@ test("rows are selected by click, by range, by keys and all at once, and a row's
     .getByRole("checkbox")
     .click({ modifiers: ["Shift"] });
   await expect(chosen).toHaveCount(4);
-  // With the focus on a box the key takes the rows; in a text it is the text's own.
+  // With the focus on a checkbox, the key selects the rows; in a text field it selects the text.
   await page.keyboard.press("Control+a");
   await expect(chosen).toHaveCount(await rows(page).count());
   await page.keyboard.press("Escape");
@@ -118,7 +118,7 @@ test("rows are selected by click, by range, by keys and all at once, and a row's
   await page.keyboard.press("Escape");
   await expect(chosen).toHaveCount(0);
 
-  // On a narrow screen the job's own page opens, from whatever part of the row was pressed.
+  // On a narrow screen, a press anywhere on a row opens the job's own page.
   await page.setViewportSize({ width: 390, height: 844 });
   const row = rows(page).filter({ has: page.getByTitle(failed) });
   await row
@@ -169,11 +169,11 @@ test("a jump within a thousand rows stays where it was asked for and finds rows 
   }));
   const many = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
   await page.route("**/api/jobs?*limit=1000*", (route) => route.fulfill({ json: many }));
-  // Too narrow for a panel: a press leads to the job's page.
+  // Too narrow for a panel: a press opens the job's page.
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);
   await expect(page.getByText("1–1,000 of 1,000")).toBeVisible();
-  // Who left the row of the keys far behind is brought back to it, and goes on from there.
+  // After scrolling far away from the row with keyboard focus, the next key returns there and continues from it.
   const keyed = () => page.evaluate(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex"));
   for (const place of ["2", "3"]) {
     await page.keyboard.press("j");

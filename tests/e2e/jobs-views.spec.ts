@@ -1,4 +1,4 @@
-// Lists of jobs that are kept and shared, and what is done with all matching: more than a page shows.
+// Views of jobs that are saved and shared, and actions on all matching jobs: more than a page shows.
 import { type Page } from "@playwright/test";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
@@ -23,7 +23,7 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   await expect(dialog.getByRole("link", { name: "Broken ones" })).toHaveAttribute("aria-current", "true");
   await expectAccessible(page);
 
-  // By its link, with the whole list in its address.
+  // Through its link, whose address holds the whole view.
   await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(1);
   await views.click();

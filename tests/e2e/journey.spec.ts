@@ -13,7 +13,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
   if (target === "port")
     await test.step("they connect it to a service on another port", () => connect(page, { name: "Other port", ...service }));
 
-  // Keeps the one slot of the service busy until the next job was seen waiting.
+  // Keeps the service's only slot busy until the next job was seen waiting.
   const before = await submit(page.request, freshDesk, slowGraph(600));
 
   await test.step("Run shows the shipped photograph in the node that loads it", async () => {

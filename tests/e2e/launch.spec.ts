@@ -18,7 +18,7 @@ test("npm start's launcher answers when it says so, and Ctrl-C lets what is in f
 }) => {
   const desk = await startDesk({}, "bin/start.mjs");
   expect((await request.get(`${desk.url}/api/health`)).status()).toBe(200);
-  // What a start says is read by people and by programs: its addresses, and nothing that the framework tells of itself.
+  // People and programs read the output of a start: it has the console's addresses and none of the framework's messages.
   expect(desk.output()).not.toContain("next.config");
   await desk.setUp(request);
   await desk.signIn(context);
@@ -32,7 +32,7 @@ test("npm start's launcher answers when it says so, and Ctrl-C lets what is in f
   expect(await stopped, desk.output()).toBe(0);
 });
 
-/** Whether somebody still takes new connections there. */
+/** Whether a process still accepts new connections there. */
 async function accepts(url: string): Promise<boolean> {
   return fetch(`${url}/api/health`).then(
     () => true,

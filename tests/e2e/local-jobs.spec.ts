@@ -1,4 +1,4 @@
-// How jobs go at plain local servers, of today and from before /api/jobs: stopped, failed, with pictures, and when that was.
+// Jobs at plain local servers, current and older than /api/jobs: stopped, failed, with pictures, and their times.
 import { type Locator, type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
@@ -15,7 +15,7 @@ async function connectionTo(page: Page, desk: Desk, service: { baseUrl: string; 
   expect(made.ok(), await made.text()).toBe(true);
   return ((await made.json()) as { connection: { id: string } }).connection.id;
 }
-/** The same service, but for words of what it answers in JSON. */
+/** The same service with some words of its JSON answers replaced. */
 const startChanged = (serviceUrl: string, change: (text: string) => string) =>
   startStandIn((request, response) =>
     passOn(serviceUrl, request, response, {
@@ -64,7 +64,7 @@ for (const [version, isOld] of [
     await test.step("Stop", async () => {
       await page.goto(at(`/jobs/${stopped}`));
       await expect(nodeOf(page, "1")).toBeVisible();
-      // It tells nothing of how far it is: of no node it is said that it waits.
+      // The server reports no progress, so no node is shown as waiting.
       await expect(page.getByRole("group", { name: /Workflow graph/ })).not.toContainText("waiting");
       await page.getByRole("button", { name: "Stop job" }).click();
       await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();

@@ -1,4 +1,4 @@
-// Plain local servers by click: one from before /api/jobs and without assets, what its queue tells, and what it has lost.
+// Plain local servers, by click: one older than /api/jobs and without assets, what its queue shows, and jobs that it has lost.
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { newerNodes } from "@/tests/support/local-nodes";
@@ -8,7 +8,7 @@ import { keepConnection } from "./support/connections";
 import { drop } from "./support/files";
 import { expect, test } from "./support/test";
 
-/** From `begin` on one of these asks is answered and no other: what the page shows then, it knows within one poll. */
+/** After `begin`, only one more of these requests is answered: whatever the page shows then, it learned within one poll. */
 async function onePoll(page: Page, path: string): Promise<{ begin(): void }> {
   let left = Infinity;
   await page.route(
@@ -222,7 +222,7 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
   await expect(unlisted).toBeVisible();
   await page.getByLabel("Files on the server").selectOption("there.png");
   await expect(unlisted).toBeHidden();
-  // What is chosen stays chosen, and what it took away stays away.
+  // The choice is kept, and the inputs that it removed stay removed.
   await page.reload();
   await expect(page.getByLabel("resize_type.longer_size", { exact: true })).toHaveValue("700");
   await expect(page.getByLabel("resize_type.width", { exact: true })).toHaveCount(0);
@@ -247,7 +247,7 @@ test("a form of newer inputs sends what it shows: chosen inputs, the server's fi
     const input = copies.getByLabel("Input", { exact: true });
     await input.selectOption({ label: "method · #2 Resize" });
     await copies.getByRole("checkbox", { name: "area" }).check();
-    // A choice that brings inputs of its own would bring what nobody has seen.
+    // A choice that adds inputs is not offered here: the person would not have seen those inputs.
     await expect(input.locator("option", { hasText: "resize_type ·" })).toHaveCount(0);
     const words = await copies.getByText(/^#2 words: a (red|blue) cat$/).allInnerTexts();
     const names = await copies.getByText(/^#3 filename_prefix: /).allInnerTexts();

@@ -1,11 +1,11 @@
-// What opens over or beside a page has no accessibility violation either: dialogs, panels, the tray and the editor of masks.
+// Whatever opens over or beside a page has no accessibility violation either: dialogs, panels, the tray and the mask editor.
 import { type Page } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { photograph, sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-/** What opens is named by its role; each closes by Esc. */
+/** The opened part is named by its role; Esc closes it. */
 async function look(page: Page, name: string, open: () => Promise<void>): Promise<void> {
   await test.step(name, async () => {
     await open();
@@ -22,7 +22,7 @@ test("nothing that opens over a page has an accessibility violation in the light
   signedIn: page,
   desk,
 }) => {
-  test.slow(); // a dozen places, each looked at as a whole
+  test.slow(); // a dozen places, each checked as a whole
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
 

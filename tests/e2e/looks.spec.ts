@@ -7,7 +7,7 @@ import { expect, test } from "./support/test";
 
 type Made = { job: string; picture: string };
 
-/** Each page by what tells that it is there. */
+/** Each page with the element that shows that it has loaded. */
 const pages = [
   { name: "the overview", path: () => "/", ready: "Newest pictures" },
   { name: "Jobs", path: () => "/jobs", ready: "Completed" },
@@ -24,7 +24,7 @@ const pages = [
 ] as const;
 
 test("no page has an accessibility violation in the light theme or the dark one", async ({ signedIn: page, desk }) => {
-  test.slow(); // each page is looked at as a whole, twice
+  test.slow(); // each page is checked as a whole, twice
   const made = await someOfEach(page, desk);
   for (const { name, path, ready } of pages) await test.step(name, async () => expectPageAccessible(page, desk.url + path(made), ready));
   await page.context().clearCookies();
@@ -35,7 +35,7 @@ test("no page has an accessibility violation in the light theme or the dark one"
 test("every page fits 390 px without scrolling sideways, and the bar below leads from one to another", async ({ signedIn: page, desk }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const made = await someOfEach(page, desk);
-  // The widest a row can be: the place of a picture that never came, and an age of two digits.
+  // The widest possible row: a placeholder for a picture that never came, and an age of two digits.
   await untilState(page.request, desk, await submit(page.request, desk, failingGraph), "failed");
   await page.clock.setFixedTime(Date.now() + 48 * 60_000);
   for (const { name, path, ready } of pages) {
@@ -51,7 +51,7 @@ test("every page fits 390 px without scrolling sideways, and the bar below leads
   await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
 });
 
-/** What makes the page scroll sideways: the elements that reach beyond the width, by tag, class and right edge; none when it fits. */
+/** The elements that reach beyond the width and so make the page scroll sideways, by tag, class and right edge; none if all fits. */
 async function whatIsWider(page: Page, width: number): Promise<string[]> {
   return page.evaluate((width) => {
     if (document.documentElement.scrollWidth <= width) return [];

@@ -1,4 +1,4 @@
-// A mask from the first stroke to the stored bytes and back: what was painted has alpha 0 at the service, what was not has 255.
+// A mask from the first stroke to the stored bytes and back: painted pixels have alpha 0 at the service, all others 255.
 import { createHash, randomBytes } from "node:crypto";
 import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -37,7 +37,7 @@ const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 
 const drawing = (page: Page) => page.getByRole("application", { name: /^Mask of/ });
 
-/** By the numbers, so that the test knows each pixel. */
+/** By number fields, so that the test knows each pixel. */
 async function rectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | "Height", number>): Promise<void> {
   const form = page.getByRole("form", { name: "Rectangle by numbers" });
   for (const [name, value] of Object.entries(numbers)) await form.getByLabel(name).fill(String(value));
@@ -118,7 +118,7 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   await page.getByRole("button", { name: "Save mask" }).click();
   await expect(page.getByText("The mask was not saved. Your drawing is still here.")).toBeVisible();
   await page.unroute("**/api/upload/mask*");
-  // The session ends; somebody signs in again in another tab.
+  // The session ends, and a person signs in again in another tab.
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("link", { name: "Sign in" })).toBeVisible();
@@ -177,7 +177,7 @@ test("a mask fits a turned photograph, a clear, a deep and a thin picture to the
       const isClear = name === "photo-clear.png";
       if (name === "photo-turned.jpg") await pinch(page, drawing(page));
       await expect(page.getByText(isClear ? "40% painted" : "0% painted", { exact: true })).toBeVisible();
-      // A browser shows the pixels of a WebP as they lie: the rows of the upright picture are its columns.
+      // A browser shows the pixels of a WebP as stored: the rows of the upright picture are its columns.
       const isLying = name === "photo-turned.webp";
       await rectangle(page, isLying ? { Left: 80, Top: 0, Width: 5, Height: 60 } : { Left: 0, Top: 80, Width: 60, Height: 5 });
       await page.getByRole("button", { name: "Save mask" }).click();
@@ -204,7 +204,7 @@ test("a mask fits a turned photograph, a clear, a deep and a thin picture to the
   expect(errors).toEqual([]);
 });
 
-/** Apart, so that the picture grows. */
+/** The fingers move apart, so that the picture grows. */
 async function pinch(page: Page, target: Locator): Promise<void> {
   const box = await target.boundingBox();
   if (!box) throw new Error("the drawing has no place");

@@ -99,7 +99,7 @@ test("a viewer who presses Run reads that their role does not permit it, and the
   await openSample(vera);
   await expectAtHead(vera, told);
   const run = vera.getByRole("button", { name: "Run", exact: true });
-  // Whether the button refuses before or after it is pressed, the reason has to stand on the page, and nothing may be submitted.
+  // Whether the button refuses before or after it is pressed: the page must show the reason, and nothing may be submitted.
   const submitted: string[] = [];
   vera.on("response", (response) => {
     if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));
@@ -213,7 +213,7 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   return link.inputValue();
 }
 
-/** In a browser of their own; the page stands on the overview. It ends with the browser. */
+/** In a browser context of their own; the page shows the overview. It closes with the browser. */
 async function join(browser: Browser, link: string, name: string): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   await page.goto(link);
@@ -247,7 +247,7 @@ async function expectFitting(page: Page): Promise<void> {
   await expectAccessibleInBothThemes(page);
 }
 
-/** Above everything that the page lets one do, and seen without scrolling. */
+/** Above all controls of the page, and visible without scrolling. */
 async function expectAtHead(page: Page, told: Locator): Promise<void> {
   await expect(told).toBeInViewport({ ratio: 1 });
   const below = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();

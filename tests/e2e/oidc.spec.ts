@@ -6,7 +6,7 @@ import { expect, test as base } from "./support/test";
 
 type World = { desk: Desk; acme: OidcServer; other: OidcServer };
 
-/** A console with two providers, of which the first names groups; its owner is made. */
+/** A console with two providers, the first of which sends groups; its owner exists. */
 const test = base.extend<{ world: World }>({
   world: async ({ request }, provide) => {
     const acme = await startOidcServer("acme", {

@@ -45,11 +45,11 @@ test("pictures that never come hold up no page, are not called unreadable, and c
   line.spoil(silent, isPicture);
   await page.reload();
   await expect(wall.getByRole("link", { name: "photo.png" })).toBeVisible();
-  // Six connections are all that a browser opens: some stay for what the page itself asks.
+  // A browser opens six connections at most: some must stay free for the page's own requests.
   await expect.poll(() => underWay.size).toBeLessThanOrEqual(4);
   await goTo(page, "Jobs");
   await expect(page.getByRole("main").locator("[data-freshness]")).toHaveText("live");
-  // What showed them is gone: nothing of it is under way any more.
+  // The pictures' page is gone, so none of their requests is under way any more.
   await expect.poll(() => underWay.size).toBe(0);
   await goTo(page, "Assets");
   await expect(wall.getByRole("link", { name: "photo.png" })).toBeVisible();
@@ -83,7 +83,7 @@ test("a page that was opened during an outage says what it is and comes by itsel
       else await expect(page.getByRole("main").locator("[data-freshness]")).toHaveText("live");
     });
   }
-  // How long the service asks to wait is said.
+  // The page says how long the service asks to wait.
   line.spoil(refusing(429, { "retry-after": "5" }), lists);
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(fault(page, messages.RATE_LIMITED.title)).toContainText("The service asks to wait 5 s.");
@@ -116,7 +116,7 @@ test("open pages recover by themselves: from refusals that are none of theirs, a
       return { path, page, refused };
     }),
   );
-  // The first refusal came with the page or after it.
+  // At least the second refusal: the first came with the page or after it.
   for (const { path, refused } of tabs) await expect.poll(() => [path, refused.length >= 2]).toEqual([path, true]);
   line.spoil();
   const become = async (kind: string) => {
@@ -205,7 +205,7 @@ test("a queue and a history that were cleared without an answer are looked up, t
   await page.goto(`${desk.url}/queue?connection=${connection}`);
   const clear = page.getByRole("button", { name: "Clear 1 pending job" });
   const inDialog = page.getByRole("dialog").getByRole("button", { name: "Clear 1 pending job" });
-  // First it does not even arrive.
+  // At first the request does not even arrive.
   lose((_request, response) => void response.destroy());
   await clear.click();
   await inDialog.click();

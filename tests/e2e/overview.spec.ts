@@ -59,7 +59,7 @@ test("after set-up one press on a sample makes one job, which is the sample, and
 
 test("a workflow file that is chosen on the first page opens in Run", async ({ page, freshDesk }) => {
   await setUpByLink(page, freshDesk);
-  // By the links, so that the page is alive when a file is chosen in it.
+  // Navigate by the links, so that the page is interactive when a file is chosen.
   await goTo(page, "Jobs");
   await goTo(page, "Overview");
   const file = sample("01-invert");
@@ -147,13 +147,13 @@ test("the overview shows what the service and the console answer: what runs, wha
     await expect(runs.locator("canvas")).toBeVisible();
     await expect(runs.getByText("5 jobs counted so far")).toBeVisible();
     await runs.getByText("Show as a table").click();
-    // The oldest of fourteen days stands last.
+    // The oldest of fourteen days is last.
     const unread = runs.locator("tr[data-day]").nth(10);
     await expect(unread.locator("td")).toHaveText("Still being read");
     const canvas = await runs.locator("canvas").elementHandle();
     isRead = true;
     await expect(unread.locator("td")).toHaveText(["0", "0", "0", "0"]);
-    // New numbers are drawn in the chart that is there.
+    // New numbers are drawn in the existing chart.
     expect(await canvas?.evaluate((element) => element.isConnected)).toBe(true);
     const { days, jobs } = await get<RunsByDay>(page.request, desk, "/api/console/runs-by-day", { zone: "UTC" });
     expect(jobs).toBe(5);
@@ -246,8 +246,6 @@ test("where the service is down the page says so once, what the console knows st
   for (const title of down) await expect(part(page, title).getByText("Not available at the moment.")).toHaveCount(0, { timeout: 45_000 });
   await line.stop();
 });
-
-/** Saved whatever its check says. */
 
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 

@@ -14,13 +14,13 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await page.goto(`${desk.url}/queue`);
   await expect(page.getByText("1 running, 6 pending")).toBeVisible();
 
-  // Five seconds in which it can be taken back.
+  // The cancel can be undone for five seconds.
   await page.getByRole("button", { name: `Cancel job ${one}` }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${one}` }).click();
   await expect(page.getByText("1 job stays in the queue")).toBeVisible();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
 
-  // Three at once by a range, of which a row takes itself back; a second act has its own Undo and changes nothing of the first.
+  // Three at once by a range, of which one row is undone alone; a second action has its own Undo and changes nothing of the first.
   const sent: unknown[] = [];
   page.on("request", (asked) => {
     if (asked.method() === "POST" && asked.url().includes("/api/queue")) sent.push(asked.postDataJSON());
@@ -39,7 +39,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await expect(page.getByText("1 running, 4 pending")).toBeVisible();
   expect(sent).toEqual([{ delete: pending.slice(0, 2) }]);
 
-  // Ctrl A with the focus on a box takes the rows that wait, and no text of the page.
+  // Ctrl A with the focus on a checkbox selects the waiting rows, and no text of the page.
   await page.getByRole("checkbox", { name: `Select job ${three}` }).check();
   await page.keyboard.press("Control+a");
   await expect(page.getByRole("region", { name: "Selected rows" })).toContainText("4 selected");
@@ -48,7 +48,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await expect(page.getByText("1 running, 3 pending")).toBeVisible();
 
-  // One of them starts before the person has decided: the receipt tells the truth about it.
+  // One of the jobs starts before the person has decided: the message tells the truth about it.
   await page.getByRole("checkbox", { name: `Select job ${four}` }).check();
   await page.getByRole("button", { name: "Clear 3 pending jobs" }).click();
   await expect(page.getByRole("dialog")).toContainText("This cannot be undone");
@@ -58,7 +58,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   for (const id of pending) await untilState(page.request, desk, id, "cancelled");
   await untilState(page.request, desk, running, "in_progress");
 
-  // What runs is stopped; leaving the page sends what is held at once.
+  // A running job is stopped; leaving the page sends the held action at once.
   await page.getByRole("button", { name: `Stop job ${running.slice(0, 8)}` }).click();
   await page.getByRole("link", { name: "Assets" }).first().click();
   await untilState(page.request, desk, running, "cancelled");
@@ -72,7 +72,7 @@ test("the side bar and the page say the same of the queue, from the same answer"
   const inSideBar = page.getByRole("link", { name: /^Queue/ }).first();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
   await expect(inSideBar).toHaveText("Queue1");
-  // The side bar's own questions stay without an answer from now on.
+  // From now on the sidebar's own requests get no answer.
   await page.route(/\/api\/jobs\?.*limit=1(&|$)/, () => undefined);
   await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { headers: { origin: desk.url } });
   await expect(page.getByText("0 running, 0 pending")).toBeVisible();

@@ -1,4 +1,4 @@
-// What a run answers is seen where it was pressed: wherever the form is scrolled to, on wide and on narrow screens, without leaving the page.
+// The answer to a run is visible where it was pressed: wherever the form is scrolled to, on any screen width, without leaving the page.
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { slowGraph } from "./support/jobs";
@@ -34,7 +34,7 @@ for (const { width, height } of [
     await expect(page.getByRole("dialog")).toHaveCount(0);
     const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
     const last = page.locator("#field-t11-string_b");
-    // Cards take their real height when they come near: the first jump may fall short.
+    // Cards get their real height only when they come near, so the first jump may fall short.
     const scrollDown = () =>
       expect(async () => {
         await last.evaluate((field) => field.scrollIntoView({ block: "center" }));
@@ -47,7 +47,7 @@ for (const { width, height } of [
     await expect(job.getByRole("button", { name: /^(Cancel|Stop)$/ })).toBeInViewport({ ratio: 1 });
     await expect(job.getByText(/^now (First|Second) wait/)).toBeInViewport({ ratio: 1 });
     await expect(job.getByText("The job completed")).toBeInViewport({ ratio: 1, timeout: 60_000 });
-    // Whole, and large enough to judge: as wide as the column where that is narrow.
+    // The picture is whole and large enough to judge: as wide as the column where the column is narrow.
     const picture = job.getByRole("img").first();
     await expect(picture).toBeInViewport({ ratio: 0.95 });
     const size = await picture.boundingBox();
@@ -101,7 +101,7 @@ test("copies that are started while the form is scrolled down are told before th
   await page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true }).click();
   const copies = page.getByRole("dialog", { name: "Run copies with a varied input" });
   await copies.getByLabel("Input", { exact: true }).selectOption({ label: "width · #1 Empty Image" });
-  // Whole pixels: the step that is offered first.
+  // Whole pixels are the step offered first.
   await expect(copies.getByLabel("in steps of")).toHaveValue("1");
   await copies.getByLabel("From").fill("64");
   await copies.getByLabel("to", { exact: true }).fill("65");

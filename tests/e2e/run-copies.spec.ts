@@ -1,4 +1,4 @@
-// Copies of a run with one input varied, and the drawing beside the form.
+// Copies of a run with one varied input, and the drawing beside the form.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
 import { expect, test } from "./support/test";
@@ -26,7 +26,7 @@ test("copies over a range are seen, sent, labelled in the list of jobs, and canc
   await expect(dialog.getByText("4 jobs: width 64 … 256")).toBeVisible();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Run 4 copies" }).click();
-  // Other journeys may hold the one place that there is.
+  // Jobs of other tests may hold the only slot.
   await expect(page.getByText(/^(1 running · 3|4) pending$/)).toBeVisible();
   await expect(page.getByText("0 of 4 ended")).toBeVisible();
   await expectAccessible(page);
@@ -35,7 +35,7 @@ test("copies over a range are seen, sent, labelled in the list of jobs, and canc
   await page.getByRole("button", { name: "Cancel those not started" }).click();
   await page.goto(desk.url + jobs);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
-  // Another test may have run a workflow of the same shape, which stands here too.
+  // Another test may have run a workflow of the same shape, which is listed here too.
   await expect(page.locator("tr[data-row]").filter({ hasText: /[1-4]\/4 · width/ })).toHaveCount(4);
   await page.goto(`${desk.url}/history`);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
@@ -83,12 +83,12 @@ test("a picture of the assets goes into a run, a workflow is saved and asks befo
   await page.goto(`${desk.url}/run?asset=${assets[0]?.id}`);
   await page.getByRole("button", { name: /^Poster from a photo/ }).click();
   const name = page.getByRole("textbox", { name: "Picture name" });
-  // Under the cursor stands the name that is sent.
+  // The field with the focus shows the name that is sent.
   await name.focus();
   await expect(name).toHaveValue(`${assets[0]?.asset_hash.replace("blake3:", "")}.png`);
   await page.getByRole("button", { name: "From assets" }).click();
   await expectAccessible(page);
-  // Other journeys have filled the first page by now: it is found by its name.
+  // By now, other tests have filled the first page, so the file is found by its name.
   await page.getByRole("dialog").getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
   await page.getByRole("dialog").getByRole("button", { name: "photo.png", exact: true }).click();
   await expect(name).toHaveValue("photo.png");

@@ -1,4 +1,4 @@
-// Values that an input does not take are told where they are typed and never leave, by Run and by Copies.
+// Values that an input does not accept are reported where they are typed and never sent, by Run and by Copies.
 import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { expect, test } from "./support/test";

@@ -1,4 +1,4 @@
-// What stands in the form is what leaves: every control of a form compared with the body of the request, after every way that a form comes to be.
+// The form sends what it shows: every control is compared with the body of the request, for every way in which a form is filled.
 import { readdirSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
@@ -11,7 +11,7 @@ import { submit } from "./support/jobs";
 import { expectShownIsSent, shownIn, type Graph } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
-// One of the last files: no worker is left alone with all of it.
+// This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
 
 const samples = readdirSync("public/samples")
@@ -23,7 +23,7 @@ const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
 
 const POEM = 'a lighthouse at dusk\nwaves, "salt" \\ spray\n\n  third line';
 
-/** Thirty of one line and thirty of several, in the order in which a catalogue might have them, and the nodes that have two or three prompts. */
+/** Thirty single-line and thirty multi-line texts, in an order that a catalogue might have, and the nodes with two or three prompts. */
 function manyTexts(): { graph: Graph; catalogue: unknown } {
   const names = Array.from({ length: 60 }, (_, index) => `part_${index + 1}`);
   const isLong = (index: number) => index % 2 === 1;
@@ -65,7 +65,7 @@ function manyTexts(): { graph: Graph; catalogue: unknown } {
   };
 }
 
-/** Answers the list of nodes when it is let go, as a service far away does. */
+/** Holds the answer with the list of nodes until it is released, like a distant service. */
 async function holdCatalogue(page: Page, catalogue?: unknown): Promise<() => void> {
   let letGo = () => {};
   const gate = new Promise<void>((resolve) => (letGo = resolve));
@@ -95,7 +95,7 @@ test("sixty texts are shown whenever the list of nodes comes, and sent as they a
   await drop(dropZone(page), workflow("texts.json", graph));
   await expect(formReady(page)).toBeVisible();
   const before = await shownIn(page);
-  // Somebody types already.
+  // The person is already typing.
   const typing = page.locator("#field-2-text_g");
   await typing.click();
   await typing.press("End");
@@ -124,7 +124,7 @@ test("sixty texts are shown whenever the list of nodes comes, and sent as they a
     "field-2-text_g": "wide shot, fog rolls in",
   });
 
-  // Taken back with the keys, and by going back to a workflow that was closed.
+  // Undone by the keys, and by going back to a workflow that was closed.
   const last = page.locator("#field-1-part_2");
   await last.focus();
   await last.press("End");
@@ -195,7 +195,7 @@ test("newer inputs, films, sounds, boxes and colours, the outputs to run and ext
   await field("4-crop").fill("16");
   await field("4-crop-width").fill("320");
   await field("4-color").fill("255");
-  // The swatch beside a colour is that colour, however it is written.
+  // The swatch beside a colour shows that colour, however it is written.
   const swatches = [page.getByLabel("fill as a colour"), page.getByLabel("color as a colour")];
   for (const [written, seen] of Object.entries({ "#F80": "#ff8800", "1a2b3cff": "#1a2b3c", "#ff8800": "#ff8800" })) {
     await field("4-fill").fill(written);
@@ -221,7 +221,7 @@ test("newer inputs, films, sounds, boxes and colours, the outputs to run and ext
   });
   await expectAccessible(page);
 
-  // What is written as extra_data is nowhere after a reload, on the screen and in what is sent.
+  // After a reload, extra_data is gone from the screen and from what is sent.
   await page.reload();
   await expect(field("5-words.d")).toBeVisible();
   await expect(page.locator("#run-extra-data")).toHaveValue("");
@@ -307,7 +307,7 @@ test("what a run draws anew, its seed, the time and the words in braces, stands 
     await test.step(`press ${round}`, async () => {
       const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
       const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
-      // Read and pressed in one moment: the clock goes on.
+      // Read and press in the same moment, because the clock goes on.
       const shown = await run.evaluate((button) => {
         const texts = [...document.querySelectorAll("p")]
           .map((line) => line.textContent)

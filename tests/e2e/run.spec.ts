@@ -1,4 +1,4 @@
-// A workflow opened in every way that people have, and run: one press is one job.
+// A workflow opened in every possible way, and run: one press makes one job.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Page } from "@playwright/test";
@@ -45,7 +45,7 @@ test("a double click makes one job, which opens again as a form with what was ty
 test("an answer that is lost on the way is asked after, and nothing is sent twice", async ({ signedIn: page, desk }) => {
   await openSample(page, desk.url);
   const before = await jobsTotal(page, desk.url);
-  // The line breaks behind the console: it has the answer, the browser does not.
+  // The connection breaks behind the console: it has the answer, the browser does not.
   await page.route("**/api/prompt*", async (route) => {
     await route.fetch();
     await route.abort("connectionreset");

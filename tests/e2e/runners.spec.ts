@@ -1,4 +1,4 @@
-// A server with a GPU becomes a runner, does a job that only it can do, and is paused: seen as an admin sees it.
+// A server with a GPU becomes a runner, runs a job that only it can run, and is paused: seen by an admin.
 import { gpuClasses, startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { drop, photograph, workflow } from "./support/files";
@@ -50,7 +50,7 @@ test("a runner is added, does a job that only it can do, says so, and is waited 
     await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
     const { prompt_id: job }: { prompt_id: string } = await (await answered).json();
     await expect.poll(() => server.seen.submissions.length).toBe(1);
-    // What the form showed is what the server there got.
+    // The server received what the form showed.
     const got = server.seen.submissions[0]?.prompt as Graph;
     for (const [id, { value }] of Object.entries(controls)) {
       const [, node = "", name = ""] = /^field-([^-]+)-(.+)$/.exec(id) ?? [];
@@ -81,12 +81,12 @@ test("a runner is added, does a job that only it can do, says so, and is waited 
     await row.getByRole("button", { name: `Remove: ${LABEL}` }).click();
     await page.getByRole("button", { name: `Remove ${LABEL}` }).click();
     await expect(row).toHaveCount(0);
-    // Its name stays with what it did.
+    // Its name stays with its jobs.
     await page.goto(`${desk.url}/jobs/${job}`);
     await expect(page.getByRole("definition").filter({ hasText: LABEL })).toBeVisible();
     expect(server.seen.submissions).toHaveLength(1);
   } finally {
-    // The next test finds the shared console as it was.
+    // Leave the shared console to the next test as it was.
     const { runners }: { runners: { id: string; address: string | null }[] } = await (
       await page.request.get(`${desk.url}/api/console/runners`)
     ).json();

@@ -11,7 +11,7 @@ test("no page, answer or header ever holds a service's key, a session token or a
   const reading: Promise<void>[] = [];
   page.on("response", (response) => {
     const headers = withoutOwnCookie(response.url(), response.headers());
-    const body = response.text().catch(() => ""); // redirects and aborted answers have none
+    const body = response.text().catch(() => ""); // redirects and aborted answers have no body
     reading.push(body.then((text) => void seen.push({ url: response.url(), text: `${headers}\n${text}` })));
   });
 
@@ -48,7 +48,7 @@ test("no page, answer or header ever holds a service's key, a session token or a
   }
 });
 
-/** Sign-in hands the session out as a cookie; anywhere else a token in a header is a leak. */
+/** Sign-in sends the session as a cookie; anywhere else a token in a header is a leak. */
 function withoutOwnCookie(url: string, headers: Record<string, string>): string {
   return JSON.stringify(Object.entries(headers).filter(([name]) => !(url.includes("/api/auth/") && name === "set-cookie")));
 }

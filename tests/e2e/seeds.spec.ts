@@ -1,4 +1,4 @@
-// Seeds of twenty digits in a browser: what a file holds and what a person types is what is sent, shown and opened again.
+// Seeds of twenty digits in a browser: the digits in a file or typed by a person are those that are sent, shown and opened again.
 import { readFileSync } from "node:fs";
 import { type Brought, drop } from "./support/files";
 import { untilState } from "./support/jobs";

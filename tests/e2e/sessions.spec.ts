@@ -1,4 +1,4 @@
-// Who is at the keyboard, as people meet it: sessions in a list, the question for the password, the console made read-only, and a proxy's word.
+// Sessions as people see them: their list, the question for the password, the read-only console, and sign-in by a proxy's header.
 import { join } from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { expectAccessibleInBothThemes } from "./support/accessible";
@@ -7,7 +7,7 @@ import { expect, test } from "./support/test";
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
 
-/** As if everybody had signed in 16 minutes earlier. */
+/** As if every member had signed in 16 minutes earlier. */
 function passQuarterOfAnHour({ dataDir }: Desk): void {
   const sqlite = new SqliteDatabase(join(dataDir, "console.sqlite"));
   sqlite.prepare("UPDATE sessions SET confirmed_at = confirmed_at - 16 * 60000").run();
@@ -83,7 +83,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
     const refused = await operator.request.post(`${desk.url}/api/queue`, { data: { clear: true }, headers: { origin: desk.url } });
     expect([refused.status(), (await refused.json()).code]).toEqual([403, "READ_ONLY"]);
     await operator.setViewportSize({ width: 390, height: 844 });
-    // The page that is open learns of it by what it asks next.
+    // The open page learns of it from its next request.
     await expect(notice(operator)).toContainText("Note: Backup until noon", { timeout: 60_000 });
     await expect(operator.getByRole("main").getByText("Lightdesk is read-only for now.")).toBeVisible();
     await expectAccessibleInBothThemes(operator);

@@ -1,4 +1,4 @@
-// A link for people without an account: made at a job or from selected assets, opened by a stranger on a phone, ended in settings.
+// A link for people without an account: made on a job or from selected assets, opened by a stranger on a phone, ended in settings.
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
@@ -11,7 +11,7 @@ const graph = {
   "3": { class_type: "PreviewAny", inputs: { source: "a line of text" } },
 };
 
-/** Somebody without an account: what their page asks for, and what it complains of. */
+/** A person without an account: the requests of their page, and its complaints. */
 async function stranger(browser: Browser, width: number): Promise<{ page: Page; asked: string[]; complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme: "light" });
   const page = await context.newPage();
@@ -56,7 +56,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await phone.getByLabel("Password").fill("close sesame");
   await phone.getByRole("button", { name: "Open" }).click();
   await expect(phone.getByText("Wrong password.")).toBeVisible();
-  complaints.length = 0; // a browser logs the refusal itself
+  complaints.length = 0; // the browser logs the refusal itself
   await phone.getByLabel("Password").fill("open sesame");
   await phone.getByRole("button", { name: "Open" }).click();
   await expect(phone.getByRole("heading", { name: "Posters for you" })).toBeVisible();
@@ -70,7 +70,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   }
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await expectAccessibleInBothThemes(phone);
-  // What a person sees is what leaves the process: nothing of the console's, no job, no service's name of a file in an address.
+  // The page requests only addresses of the share: none of the console, no job, no file name of the service.
   const others = asked.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
   expect([others, complaints]).toEqual([[], []]);
   expect(await phone.content()).not.toContain(job);

@@ -1,4 +1,4 @@
-// A service that takes requests and answers none: what a person can do beside it, what pages say, and how they come back.
+// A service that accepts requests and answers none: what still works, what pages say, and how they recover.
 import { type Page } from "@playwright/test";
 import messages from "@/lib/messages/en/errors.json" with { type: "json" };
 import { connectOver, type FlakyService, silent, startFlakyService } from "./support/flaky-service";
@@ -30,7 +30,7 @@ test("beside a service that falls silent a person goes on, is told, and every op
   const wall = assets.getByRole("list", { name: "Assets" }).getByRole("link", { name: "photo.png" });
   await expect(wall).toBeVisible();
 
-  // Nobody on this line is answered, also when the service is back.
+  // Requests on this connection get no answer, even when the service is back.
   line.spoil(silent);
   await expect(freshness(overview)).not.toHaveAttribute("data-freshness", "live");
   await expect(freshness(assets)).not.toHaveAttribute("data-freshness", "live");

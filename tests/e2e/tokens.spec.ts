@@ -15,7 +15,7 @@ test("a token is made in the browser, shown once, used by a program without a co
   await form.getByRole("checkbox", { name: /^getUser/ }).check();
   await expect(form.getByText("2 operations")).toBeVisible();
   await expectAccessibleInBothThemes(page);
-  // No expiry is chosen for anybody.
+  // No expiry is preselected.
   await form.getByRole("button", { name: "Create a token" }).click();
   await expect(form.getByRole("combobox", { name: "Expires" })).toBeFocused();
   await form.getByRole("combobox", { name: "Expires" }).selectOption({ label: "after 7 days" });
@@ -23,7 +23,7 @@ test("a token is made in the browser, shown once, used by a program without a co
   await form.getByRole("button", { name: "Create a token" }).click();
   const made = (await (await answered).json()) as { token: string; view: { id: string } };
   const shown = page.getByRole("textbox", { name: "Token night renders" });
-  // What a person sees is what left the process, and what works.
+  // The token that the person sees is the one that was sent, and it works.
   await expect(shown).toHaveValue(made.token);
   await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${made.token}" ${desk.url}/api/jobs`);
 

@@ -8,7 +8,7 @@ import { drop, photograph, sample } from "./support/files";
 import { expect, test } from "./support/test";
 import { sha256, fresh, picked, tray, add } from "./support/ways-in";
 
-// One of the last files: no worker is left alone with all of it.
+// This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
 
 async function storedAs(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
@@ -49,12 +49,12 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   page.on("request", (request) => {
     if (request.method() === "POST" && new URL(request.url()).pathname === "/api/assets") bodies.push(request.url());
   });
-  // The tray stays over pages.
+  // The tray stays when pages change.
   await page.getByRole("link", { name: /^Assets/ }).click();
   await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
   await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
   await expectAccessible(page);
-  // What hangs over the page says where it goes.
+  // While files hover over the page, it says where they will go.
   const hanging = await page.evaluateHandle(() => {
     const held = new DataTransfer();
     held.items.add(new File(["x"], "hangs.bin"));
@@ -73,7 +73,7 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
   await expect(tray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
   expect(bodies).toEqual([]);
-  // Of two that are equal and new one is sent.
+  // Of two equal new files, one is sent.
   const twin = fresh("twin.bin");
   await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
   await add(page);
@@ -137,7 +137,7 @@ test("a pause while bytes are sent says that they go again, and the file is aske
   const file = fresh("paused.bin");
   await page.goto(`${desk.url}/jobs`);
   const isUpload = (url: URL) => url.pathname === "/api/assets";
-  // Held until the pause gives it up.
+  // The request is held until the pause aborts it.
   await page.route(isUpload, () => undefined);
   await page.getByTestId("asset-files").setInputFiles([picked(file)]);
   await add(page);
@@ -145,7 +145,7 @@ test("a pause while bytes are sent says that they go again, and the file is aske
   await page.getByRole("button", { name: "Pause paused.bin" }).click();
   await expect(tray(page).getByText("paused; the upload will start from the beginning")).toBeVisible();
   const warned = page.waitForEvent("dialog");
-  // The page is asked to go and stays: whoever waits for the reload waits in vain.
+  // The reload is dismissed below, so its promise is not awaited.
   void page.evaluate(() => window.location.reload()).catch(() => undefined);
   const warning = await warned;
   expect(warning.type()).toBe("beforeunload");
@@ -230,7 +230,7 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     for (const line of source.held) line.destroy();
     await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
-    // What the service has by now is an asset at once, and nobody is asked for it.
+    // A file that the service already has becomes an asset at once, and its source is not asked for it.
     const asked = source.given.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();

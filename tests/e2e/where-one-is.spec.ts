@@ -1,4 +1,4 @@
-// Small things that tell where one is and what a press does: the ring of the keys, room around a fault, a drawing on a phone, links that are links.
+// Small signs of place and effect: the focus ring, room around an error, a drawing on a phone, links that are real links.
 import { readFileSync } from "node:fs";
 import { answering, connectOver, startFlakyService } from "./support/flaky-service";
 import { cancel, slowGraph, submit, untilState } from "./support/jobs";
@@ -10,7 +10,7 @@ test("the row that the keys are in has a ring around it, in Jobs and in the queu
     await page.goto(`${desk.url}/${path}`);
     const row = page.locator("tr[data-row]").first();
     await expect(row).toBeVisible();
-    // The rows are there before the page hears keys.
+    // The rows may be there before the page handles keys.
     await expect(async () => {
       await page.keyboard.press("j");
       await expect(row.getByRole("link", { name: id.slice(0, 8) })).toBeFocused({ timeout: 500 });
@@ -43,7 +43,7 @@ test("the drawing of a job fits a phone when it is opened", async ({ signedIn: p
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${desk.url}/jobs/${id}`);
   const nodes = page.locator("[data-node]");
-  // The drawing takes the place of its own stand-in when it comes into view.
+  // The drawing replaces its placeholder when it comes into view.
   await expect(async () => {
     await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
     await expect(nodes).toHaveCount(4, { timeout: 1_000 });

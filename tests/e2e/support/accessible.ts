@@ -1,4 +1,4 @@
-// What axe says of a page as a person has it: after the framework has put in its title, which is away for a moment at each navigation.
+// Runs axe on a page as a person sees it: after the framework has set its title, which is missing for a moment at each navigation.
 import { expect, type Frame, type Page } from "@playwright/test";
 import axe, { type RunOptions } from "axe-core";
 
@@ -8,17 +8,17 @@ declare global {
   }
 }
 
-/** The rules that read colours; all others read the document, which is the same in both themes. */
+/** The rules about colours; all others read the document, which is the same in both themes. */
 const colourRules = ["color-contrast", "link-in-text-block"];
 
-// Each document is judged where it is: no blank page is opened for the results, and a frame of another origin is judged like the page.
+// Each document is checked in place: no blank page is opened for the results, and a frame of another origin is checked like the page.
 const options: RunOptions = { iframes: false, resultTypes: ["violations"], preload: { assets: ["media"] } };
 
 export async function expectAccessible(page: Page): Promise<void> {
   await expectNoViolation(page, options);
 }
 
-/** All rules in the light theme, those of colours in the dark one too. Without motion, so that no colour is caught on its way. */
+/** All rules in the light theme, those about colours in the dark one too. Without motion, so that no colour is read in transition. */
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   await turn(page, "dark");
   await expectNoViolation(page, { ...options, runOnly: { type: "rule", values: colourRules } });
@@ -37,7 +37,7 @@ async function expectNoViolation(page: Page, options: RunOptions): Promise<void>
 }
 
 async function violationsIn(frame: Frame, options: RunOptions): Promise<string[]> {
-  // What is on its way (a colour that turns, a part that comes in) is judged where it ends.
+  // Anything in motion (a changing colour, a part that slides in) is checked at its end.
   await frame.waitForFunction(() =>
     document
       .getAnimations()

@@ -15,16 +15,16 @@ export type Desk = {
   setUpUrl: string;
   dataDir: string;
   output(): string;
-  /** Makes the owner without a browser. */
+  /** Creates the owner without a browser. */
   setUp(request: APIRequestContext): Promise<void>;
-  /** Gives the context a session of the owner, or of whoever else. */
+  /** Gives the context a session of the owner, or of `who`. */
   signIn(context: Pick<BrowserContext, "request">, who?: Person): Promise<void>;
-  /** Makes an operator, or a member of another role, without a browser; `request` is the owner's. */
+  /** Creates an operator, or a member of another role, without a browser; `request` is the owner's. */
   addOperator(request: APIRequestContext, who: Person, role?: Role): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-/** Names of all files of the service inside but its database, whose journal comes and goes. */
+/** Names of all files of the built-in service except its database, whose journal comes and goes. */
 export function filesOf(desk: Desk): string[] {
   return readdirSync(join(desk.dataDir, "service"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.sqlite(-wal|-shm|-journal)?$/.test(entry.name))

@@ -1,4 +1,4 @@
-// Files as a person would bring them: dropped on an element, or made for the occasion.
+// Files as a person would bring them: dropped on an element, or generated.
 import { readFileSync } from "node:fs";
 import { type Locator } from "@playwright/test";
 import sharp from "sharp";
@@ -13,7 +13,7 @@ export function workflow(name: string, graph: unknown): Brought {
   return { name, type: "application/json", bytes: Buffer.from(typeof graph === "string" ? graph : JSON.stringify(graph)) };
 }
 
-/** One colour throughout, so that what a workflow did to it can be told from any pixel. */
+/** A single colour, so that the effect of a workflow can be read from any pixel. */
 export async function photograph(colour: { r: number; g: number; b: number }): Promise<Brought> {
   const bytes = await sharp({ create: { width: 1400, height: 1000, channels: 3, background: colour } })
     .png()

@@ -1,4 +1,4 @@
-// A real service behind a line that a test can spoil: held, cut in the middle, or answered by somebody else in its place.
+// A real service behind a connection that a test can spoil: held, cut in the middle, or answered by something else.
 import { type IncomingMessage, type RequestListener } from "node:http";
 import { expect, type Page } from "@playwright/test";
 import { type Desk } from "./desk";
@@ -6,10 +6,10 @@ import { passOn, type PortService, startStandIn } from "./service";
 
 export type FlakyService = {
   url: string;
-  /** Every request from now on, or those that `only` names, is answered by this; without it the line is whole again, and what was held goes through. */
+  /** Answers every later request, or those that `only` selects, with `fault`; without one, requests pass again, held ones included. */
   spoil(fault?: RequestListener, only?: (request: IncomingMessage) => boolean): void;
   hold(): void;
-  /** Nothing listens there any more. */
+  /** Stops listening. */
   stop(): Promise<void>;
   again(): Promise<void>;
 };
@@ -38,7 +38,7 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
   };
 }
 
-/** The connection's id; the service is reached through a line that can be spoilt. */
+/** Returns the connection's id; the service is reached through a connection that can be spoilt. */
 export async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
   const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
   const answer = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
@@ -47,16 +47,16 @@ export async function connectOver(page: Page, desk: Desk, service: PortService, 
   return connection.id;
 }
 
-/** The service itself, by the name that it has for itself. */
+/** Uses the service's own host name. */
 const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
 
-/** The beginning of an answer, and then nothing any more. */
+/** Sends the beginning of an answer, and then nothing more. */
 export const cut: RequestListener = (_request, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "4096" });
   response.write('{"jobs":[', () => response.destroy());
 };
 
-/** The service does it, and its answer never arrives. */
+/** The service executes the request, but its answer never arrives. */
 export const unanswered =
   (serviceUrl: string): RequestListener =>
   (request, response) =>

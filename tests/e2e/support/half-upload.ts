@@ -1,10 +1,10 @@
-// An upload that stops in its middle, for tests about what happens then.
+// An upload that stops in the middle, for tests about what happens then.
 import { request as httpRequest } from "node:http";
 import { type BrowserContext } from "@playwright/test";
 import { type Desk } from "./desk";
 
 export type HalfUpload = {
-  /** Sends the other half; resolves with the status of the answer. */
+  /** Sends the second half; resolves with the status of the answer. */
   finish(): Promise<number>;
   hangUp(): Promise<void>;
 };
@@ -30,7 +30,7 @@ export async function beginUpload(context: BrowserContext, desk: Desk): Promise<
     request.once("error", reject);
     request.once("response", (answer) => resolve(answer.resume().statusCode ?? 0));
   });
-  answered.catch(() => undefined); // hanging up is the point of some tests
+  answered.catch(() => undefined); // some tests hang up on purpose
   request.write(head);
   await new Promise<void>((resolve) => request.write(half, () => resolve()));
   return {

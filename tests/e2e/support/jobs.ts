@@ -1,8 +1,8 @@
-// Jobs made without the browser, over the console's own API, for tests that are about something else.
+// Jobs made without the browser, over the console's own API, for tests about something else.
 import { type APIRequestContext, expect } from "@playwright/test";
 import { type Desk } from "./desk";
 
-/** A job of some seconds whose middle can be watched: two waits after one another. */
+/** A job of some seconds that can be watched half-way: two waits, one after the other. */
 export function slowGraph(seconds: number, salt = ""): Record<string, unknown> {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 3368652 } },
@@ -18,7 +18,7 @@ export const failingGraph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "fails" } },
 };
 
-/** `name`: of the workflow, as an editor sends it along. */
+/** `name`: the workflow's, as an editor sends it along. */
 type Sending = { connection?: string; name?: string };
 
 export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, { connection, name }: Sending = {}): Promise<string> {
@@ -33,7 +33,7 @@ export async function submit(request: APIRequestContext, desk: Desk, prompt: unk
   return id;
 }
 
-/** Also what runs already. */
+/** Cancels running jobs too. */
 export async function cancel(request: APIRequestContext, desk: Desk, id: string): Promise<void> {
   const answer = await request.post(`${desk.url}/api/jobs/${id}/cancel`, { headers: { origin: desk.url } });
   expect(answer.status(), await answer.text()).toBe(200);

@@ -1,4 +1,4 @@
-// The part of oidc-provider that the tests use; the package has no types of its own.
+// Types for the part of oidc-provider that the tests use; the package ships none.
 declare module "oidc-provider" {
   import { type IncomingMessage, type ServerResponse } from "node:http";
   type Grant = { addOIDCScope(scope: string): void; save(): Promise<string> };

@@ -7,13 +7,13 @@ import Provider from "oidc-provider";
 import { CLIENT, settingsOf } from "@/tests/support/token-issuer";
 import { expect } from "./test";
 
-/** By the name that they type there: what the server says of them. */
+/** By the name that they type there: the server's claims about them. */
 type People = Record<string, { email: string; email_verified?: boolean; name: string; groups?: string[] }>;
 export type OidcServer = { url: string; people: People; stop(): Promise<void>; again(): Promise<void> };
 
 const SCOPES = "openid email profile groups";
 
-/** `id`: browsers keep cookies by host, whatever the port: each server has names of its own. */
+/** `id`: browsers keep cookies by host and ignore the port, so each server's cookies need names of their own. */
 export async function startOidcServer(id: string, people: People): Promise<OidcServer> {
   const server = createServer();
   const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
@@ -21,7 +21,7 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const provider = new Provider(url, {
-    // The addresses of the console are known when it has started.
+    // The console's addresses are known once it has started.
     clients: [
       {
         client_id: CLIENT.id,
@@ -40,7 +40,7 @@ export async function startOidcServer(id: string, people: People): Promise<OidcS
       const person = people[accountId];
       return person && { accountId, claims: () => ({ sub: accountId, email_verified: true, ...person }) };
     },
-    // Everybody has agreed already that the console may know who they are.
+    // Everyone has already agreed that the console may know who they are.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
       grant.addOIDCScope(SCOPES);
@@ -67,7 +67,7 @@ export function oidcSettings(id: string, server: OidcServer, more: Record<string
   return settingsOf(id, server, { SCOPES, ...more });
 }
 
-/** On the server's own page. */
+/** Fills in the server's own sign-in page. */
 export async function signInThere(page: Page, server: OidcServer, who: string): Promise<void> {
   await expect(page).toHaveURL(new RegExp(`^${server.url}/`));
   await page.locator("[name=login]").fill(who);

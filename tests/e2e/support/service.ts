@@ -1,4 +1,4 @@
-// The interface alone on a port, as `npm run service` runs it, and stand-ins for services that misbehave.
+// The service alone on a port, as `npm run service` runs it, and stand-ins for services that misbehave.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -29,10 +29,10 @@ export async function startService(settings: Record<string, string> = {}): Promi
   };
 }
 
-/** A server that is not a service: what it answers is the test's choice. */
+/** A server that is not a service; the test chooses its answers. */
 export type StandIn = { url: string; stop(): Promise<void>; again(): Promise<void> };
 
-/** `again`: at the same address, after a stop. */
+/** `again`: starts it at the same address after a stop. */
 export async function startStandIn(answer: RequestListener): Promise<StandIn> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,7 +46,7 @@ export async function startStandIn(answer: RequestListener): Promise<StandIn> {
   return { url: `http://127.0.0.1:${port}`, stop, again };
 }
 
-/** What a door in front of a service passes on. A connection for each: one that is kept may be closed in the moment in which it is used again. */
+/** Passes a request on to a service. Each gets a new connection: a kept one may be closed at the moment it is reused. */
 export function passOn(
   serviceUrl: string,
   request: IncomingMessage,
@@ -55,7 +55,7 @@ export function passOn(
 ): void {
   const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
   onward.once("response", answered ?? ((answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers))));
-  // Whoever asked may have gone meanwhile.
+  // The client may have left meanwhile.
   onward.once("error", () => response.destroy());
   request.pipe(onward);
 }

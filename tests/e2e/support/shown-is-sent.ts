@@ -1,4 +1,4 @@
-// Every control of a form compared with the body of the request that Run sends.
+// Compares every control of a form with the body of the request that Run sends.
 import { readFileSync } from "node:fs";
 import { type Page, type Request } from "@playwright/test";
 import { expect } from "./test";
@@ -9,13 +9,13 @@ type Shown = { kind: "text" | "choice" | "switch" | "fixed"; value: string };
 const messages: Record<"answer" | "faults", { anyway: string }> & { advanced: { targets: string } } = JSON.parse(
   readFileSync("lib/messages/en/run.json", "utf8"),
 );
-/** Each control of the form, by the id that it has there. */
+/** Each control of the form, by its id. */
 export function shownIn(page: Page): Promise<Record<string, Shown>> {
   return page.evaluate(() => {
     const read = (element: Element): Shown | undefined => {
       if (element instanceof HTMLSelectElement) return { kind: "choice", value: element.selectedOptions[0]?.text ?? "" };
       if (element instanceof HTMLTextAreaElement) return { kind: "text", value: element.value };
-      // Where its owner calls a file otherwise, the name that is sent is its title.
+      // If the shown name of a file differs from the name that is sent, its title has the latter.
       if (element instanceof HTMLOutputElement) return { kind: "text", value: element.title || element.innerText };
       if (element.tagName === "CODE") return { kind: "fixed", value: element.textContent };
       if (!(element instanceof HTMLInputElement)) return undefined;
@@ -33,13 +33,13 @@ export function shownIn(page: Page): Promise<Record<string, Shown>> {
   });
 }
 
-/** Presses Run, keeps what leaves from the service, and says of every control what it shows and what was sent. */
+/** Presses Run, keeps the request from the service, and returns for every control what it shows and what was sent. */
 async function compare(page: Page): Promise<{ shown: Record<string, string>; sent: Record<string, string> }> {
   await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
   const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
   const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
-  // What is missing may be found in this moment, and then Run only points there: the answer below tells.
+  // Missing files may be found at this very moment; Run then only points at them, and the answer below tells.
   await run.dispatchEvent("click");
   const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
   if (isRefused) await anyway.click();
@@ -47,18 +47,18 @@ async function compare(page: Page): Promise<{ shown: Record<string, string>; sen
   await expectAdvancedIsSent(page, request);
   const controls = await shownIn(page);
   const values = sentIn(request, controls);
-  // The next free place of a list that grows.
+  // Drops the empty place at the end of a list that grows.
   for (const [id, { value }] of Object.entries(controls)) if (value === "" && !values.has(id)) delete controls[id];
   const sent = Object.fromEntries(Object.keys(controls).map((id) => [id, values.get(id) ?? "nothing"]));
   expect(Object.keys(controls).sort()).toEqual([...values.keys()].sort());
-  // A choice that the service does not offer says so behind its value.
+  // A choice that the service does not offer has a remark after its value.
   const valueOf = (id: string, { kind, value }: Shown) => (kind === "choice" && value.startsWith(`${sent[id]} (`) ? sent[id] : value);
   return { shown: Object.fromEntries(Object.entries(controls).map(([id, shown]) => [id, valueOf(id, shown) ?? ""])), sent };
 }
 
 const isLink = (value: unknown) => Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "number";
 
-/** A line break is one sign in a text area, whatever the file had. What has a field for each of its parts is sent as one value. */
+/** A text area shows any line break as one character, whatever the file had. A value with a field for each part is sent as one. */
 function sentIn(request: Request, controls: Record<string, Shown>): Map<string, string> {
   const { prompt }: { prompt: Graph } = request.postDataJSON();
   return new Map(
@@ -74,7 +74,7 @@ function sentIn(request: Request, controls: Record<string, Shown>): Map<string, 
   );
 }
 
-/** The outputs that are ticked, where a part of them is, and what is written as extra_data. */
+/** Checks the ticked outputs (if a part of them is ticked) and the written extra_data. */
 async function expectAdvancedIsSent(page: Page, request: Request): Promise<void> {
   const body: { partial_execution_targets?: string[]; extra_data: object } = request.postDataJSON();
   const outputs = await page

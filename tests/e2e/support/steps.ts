@@ -1,4 +1,4 @@
-// What a person does in more than one of the tests, in their words.
+// A person's actions that several tests need, in their words.
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type Desk, owner } from "./desk";
 import { isReady } from "./test";
@@ -11,11 +11,11 @@ export async function setUpByLink(page: Page, desk: Desk): Promise<void> {
   await page.getByRole("button", { name: "Create owner account" }).click();
   // While a page streams in, its content is in the document twice for a moment: once still hidden.
   await expect(page.getByRole("heading", { name: "Make your first picture" }).filter({ visible: true })).toBeVisible();
-  // The page was loaded anew.
+  // The page was reloaded.
   await page.waitForFunction(isReady);
 }
 
-/** Through the sidebar; its links carry counts after their names. */
+/** By the sidebar; its links have counts after their names. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page
     .getByRole("navigation", { name: "Main" })
@@ -25,7 +25,7 @@ export async function goTo(page: Page, name: string): Promise<void> {
 
 export type NewConnection = { name: string; url: string; key: string };
 
-/** Fills the form and saves; what the check said is left for the test to read. */
+/** Fills the form and saves; the test reads the result of the check. */
 export async function addConnection(page: Page, { name, url, key }: NewConnection): Promise<Locator> {
   await page.getByRole("button", { name: "Add a connection" }).click();
   const form = page.getByRole("region", { name: "Add a connection" });

@@ -6,29 +6,29 @@ import { type PortService, startService } from "./service";
 
 export type TargetOptions = { target: "embedded" | "port" };
 type WorkerFixtures = TargetOptions & {
-  /** The set-up console of a worker, which tests see as `desk`, its owner, and the owner's session. */
+  /** The console of a worker, already set up, which tests see as `desk`, with its owner and the owner's session. */
   sharedDesk: { desk: Desk; owner: APIRequestContext; session(): Promise<Cookie[]> };
   /** The service of a worker, which tests see as `service`. */
   sharedService: PortService;
 };
 type TestFixtures = {
-  /** A set-up console, shared by the tests of a worker. Its service runs one job at a time; each test finds it with none. */
+  /** A console already set up, shared by the tests of a worker. Its service runs one job at a time; each test finds it without jobs. */
   desk: Desk;
   /** A service on its own port, shared in the same way. */
   service: PortService;
-  /** A console that nobody has set up yet, for this test alone. */
+  /** A console that is not set up yet, for this test alone. */
   freshDesk: Desk;
-  /** A console for this test alone, in which the page is signed in as its owner. */
+  /** A console for this test alone; the page is signed in as its owner. */
   ownDesk: Desk;
   /** A page of the shared console, signed in as its owner. */
   signedIn: Page;
 };
 
-/** A session is kept for so long: a sign-in has to be recent for what matters, and a console takes few of them from one address. */
+/** How long a session is reused: important actions need a recent sign-in, and a console limits the sign-ins from one address. */
 const SESSION_MS = 5 * 60_000;
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  // Every page of every person in a test, also those that a test opens itself.
+  // Every page in a test, including those that the test opens itself.
   browser: [
     async ({ browser }, provide) => {
       const newContext = browser.newContext.bind(browser);
@@ -41,7 +41,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   sharedDesk: [
     async ({ playwright }, provide) => {
       const desk = await startDesk();
-      // A line for each request: one that is kept may be closed in the moment in which it is used again.
+      // A new connection for each request: a kept one may be closed at the moment it is reused.
       const owner = await playwright.request.newContext({ extraHTTPHeaders: { origin: desk.url, connection: "close" } });
       await desk.setUp(owner);
       let signedInAt = -Infinity;
@@ -77,7 +77,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     const embedded = connections.find((one) => one.embedded);
     if (!embedded) throw new Error("The embedded connection is gone.");
     await stopJobs(owner, desk.url, { params: { connection: embedded.id } });
-    // A new session begins at the connection that the member used last.
+    // A new session starts with the connection that the member used last.
     if (!embedded.current) expect((await owner.post(`${desk.url}/api/console/connections/${embedded.id}/use`)).ok()).toBe(true);
   },
   service: async ({ sharedService, request }, provide) => {
@@ -94,7 +94,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await freshDesk.signIn(context);
     await provide(freshDesk);
   },
-  // With `desk`, whose jobs are cancelled afterwards.
+  // Depends on `desk`, whose jobs are cancelled afterwards.
   signedIn: async ({ page, context, sharedDesk, desk: _ }, provide) => {
     await context.addCookies(await sharedDesk.session());
     await provide(page);
@@ -103,7 +103,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
 
 type Options = { params?: Record<string, string>; headers?: Record<string, string> };
 
-/** Cancels what waits or runs: the next test would stand behind it. */
+/** Cancels waiting and running jobs; otherwise the next test would queue behind them. */
 async function stopJobs(request: APIRequestContext, url: string, options: Options): Promise<void> {
   const active = await request.get(`${url}/api/jobs`, {
     ...options,
@@ -119,8 +119,8 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
 }
 
 /**
- * A part that was streamed in stands in the document twice until the browser has moved it, and takes no press until React has taken it over:
- * no test looks before, and where a press opened the page, no test takes for seen what still waits in its hidden place.
+ * A streamed part is in the document twice until the browser has moved it, and handles no press until React has hydrated it. So tests
+ * wait for that, and after a press that opened a page, they do not count content that is still in its hidden place as visible.
  */
 function lookAsAPersonDoes(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
@@ -130,12 +130,12 @@ function lookAsAPersonDoes(page: Page): void {
     await page.waitForFunction(isReady);
     return given;
   };
-  // Whoever looks at the first bytes does not wait for the last.
+  // A test that looks at the first bytes does not wait for the last.
   page.goto = (url, options) => (options?.waitUntil === "commit" ? goto(url, options) : ready(goto(url, options)));
   page.reload = (...given) => ready(reload(...given));
   page.goBack = (...given) => ready(goBack(...given));
   page.goForward = (...given) => ready(goForward(...given));
-  // A press may load a page too, as signing in does. One is looked at before its last byte only where nothing is pressed.
+  // A press may load a page too, such as signing in. A page is looked at before its last byte only where nothing is pressed.
   page.on("request", (request) => {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loadedAnew.add(page);
   });
@@ -150,7 +150,7 @@ function lookAsAPersonDoes(page: Page): void {
 
 type Place = Pick<FrameLocator, "locator" | "getByText" | "getByLabel" | "getByTitle" | "getByTestId">;
 
-/** Of a page or a frame of its own. What is found by its role is never hidden. */
+/** For a page or one of its frames. Content found by its role is never hidden. */
 export function findOnlyMoved(place: Place): void {
   const moved = place.locator('css=:not(div[hidden][id^="S:"] *)');
   const [locator, byText, byLabel] = [place.locator.bind(place), place.getByText.bind(place), place.getByLabel.bind(place)];
@@ -169,7 +169,7 @@ async function untilTaken(page: Page): Promise<void> {
   if (loadedAnew.delete(page)) await page.waitForFunction(isReady);
 }
 
-/** Every locator's actions wait until React has taken over a page that was loaded anew. */
+/** Every locator's actions wait until React has hydrated a reloaded page. */
 function actOnlyWhenReady(page: Page): void {
   if (locatorsWait) return;
   locatorsWait = true;
@@ -187,7 +187,7 @@ function actOnlyWhenReady(page: Page): void {
   }
 }
 
-/** Runs in the page. One without the console's scripts is ready as it is. */
+/** Runs in the page. A page without the console's scripts is always ready. */
 export function isReady(): boolean {
   if (document.querySelector('div[hidden][id^="S:"]')) return false;
   if (!document.querySelector('script[src*="/_next/"]')) return true;

@@ -1,10 +1,10 @@
-// What journeys of the ways in have in common: fresh content, the tray, and what two ends of a way are compared by.
+// Helpers shared by the tests of the ways in: new content, the tray, and the comparison of both ends.
 import { createHash, randomBytes } from "node:crypto";
 import { type Locator, type Page } from "@playwright/test";
 import { type Brought } from "./files";
 
 export const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-/** More than one slice of the hasher, and no whole number of them. */
+/** More than one slice of the hasher, but not a whole number of slices. */
 export const fresh = (name: string, size = 4_300_001): Brought => ({ name, type: "application/octet-stream", bytes: randomBytes(size) });
 export const picked = ({ name, type, bytes }: Brought) => ({ name, mimeType: type, buffer: bytes });
 
