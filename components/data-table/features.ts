@@ -26,7 +26,7 @@ export function columnsFor<Row extends RowData>() {
 /** By column: its present sort direction, if any, and what a click on its header does. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths set by a person, in pixels; `label` names a column's handle, `usual` is called to reset a width. */
+/** Widths set by a person, in pixels; `label` names a column's handle, `usual` is read out for a column without a set width. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;

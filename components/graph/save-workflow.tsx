@@ -29,7 +29,7 @@ type SaveWorkflowProps = {
   size?: ButtonProps["size"];
 };
 
-/** `isUsual`: it was opened in this format. `isAsItWas`: it goes into its own file. `unplaced`: names of inputs without a place there. */
+/** `isUsual`: it was opened in this format. `isAsItWas`: it goes into its own file. `unplaced`: nodes and inputs without a place there. */
 export type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */

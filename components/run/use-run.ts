@@ -206,7 +206,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       store.dispatch({ type: "sending" });
       answered(opened?.serial ?? 0, attempt, await askAfter(ports, attempt));
     },
-    /** After a reload: restores the receipts, and asks about an unanswered attempt. */
+    /** After a reload: restores the stored receipts. */
     recall() {
       store.dispatch({ type: "recalled", receipts: keptReceipts(ofTab, context.memberId) });
     },

@@ -14,7 +14,7 @@ type ReceiptLineProps = {
   onDismiss?: () => void;
 };
 
-/** The truth after the act, or that it can still be undone, in the tool bar, where it moves nothing. It stays until it is dismissed or the next act begins. */
+/** The outcome of an act, or an offer to undo it, in the tool bar, where it moves nothing. Stays until dismissed or the next act begins. */
 export function ReceiptLine({ tone, text, children, isAnswer = false, onDismiss }: ReceiptLineProps) {
   const t = useTranslations("common");
   const line = useFocusWhenLost<HTMLDivElement>(isAnswer);

@@ -6,7 +6,7 @@ import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 export type FormatDifferences = {
-  /** Values and links of inputs that exist in both. */
+  /** Values and links that differ, of nodes that exist in both. */
   values: { nodeId: string; title: string; input: string; run: string; drawing: string }[];
   onlyRun: number;
   onlyDrawing: number;
