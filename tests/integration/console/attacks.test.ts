@@ -1,4 +1,4 @@
-// What somebody tried who has an account, a link, or the machine for a moment.
+// Attacks on the console by a person with an account, a link, or a moment at the machine.
 import { cp, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

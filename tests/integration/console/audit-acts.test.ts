@@ -1,4 +1,4 @@
-// One act on many things is one row of the audit log, whatever happened beside it, and unfolds to the things by their names.
+// One act on many things is one row of the audit log, whatever else happened meanwhile; it unfolds to the things by their names.
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -43,7 +43,7 @@ test("files that are hashed first, slowly and beside another member's acts, are 
       headers: act,
     });
     ids.unshift(await store(name, act));
-    // The same id of somebody else is another act.
+    // The same act id used by another member is another act.
     await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: act });
     now += 45_000;
   }
@@ -53,7 +53,7 @@ test("files that are hashed first, slowly and beside another member's acts, are 
     { action: "uploadAsset", parts: ["three.txt", "two words.txt", "one.txt"].map((name, at) => ({ id: ids[at], name })) },
   ]);
   expect(of(entries, "owner")).toMatchObject([{ action: "addTags", parts: ids.map((id) => ({ id })) }]);
-  // Narrowed down, a part of it is a row as well, and so it is in the file.
+  // With a filter, a part of an act is a row as well, in the list and in the file.
   expect((await rows("&action=createAssetFromHash"))[0]?.parts).toEqual([]);
   expect(await rows("&action=uploadAsset")).toHaveLength(1);
   const file = await (await harness.request("/api/console/audit/export?action=uploadAsset", { as: "admin" })).text();
@@ -161,7 +161,7 @@ test("of more than were looked at, what was cleared is told by the names that ar
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, answers.shift() ?? {});
     const { searchParams } = new URL(url, "http://local");
-    // It says that there are more, and not how many.
+    // The service says that there are more, but not how many.
     return answerJson(response, { jobs: waiting.slice(0, Number(searchParams.get("limit"))), pagination: { has_more: true } });
   });
   const connection = await harness.connect(server.url, "key-of-the-service");
@@ -229,7 +229,7 @@ test("an act that goes on after a long pause is a second row, pages neither lose
 
 test("large acts are read a few thousand entries at a time, and each is a row that tells how much it did", async () => {
   const { audit } = harness.console.store;
-  // As many as nobody waits to write one by one; nothing here reads the chain.
+  // Too many to write one by one; no test here reads the chain of hashes.
   const database = new Sqlite(join(harness.console.env.dataDir, "console.sqlite"));
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 7199)

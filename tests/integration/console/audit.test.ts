@@ -1,4 +1,4 @@
-// The audit log as it is read: by whom, narrowed down, page by page, and as a file.
+// The audit log as it is read: by member, filtered, page by page, and as a file.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import * as messages from "@/lib/messages/en";
@@ -92,7 +92,7 @@ test("the file holds all of it, with no cell that a spreadsheet would run", asyn
   expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/);
   const lines = (await answer.text()).trimEnd().split("\r\n");
   expect(lines).toHaveLength(124);
-  // The newest is this very export.
+  // The newest entry is this very export.
   expect(lines[1]).toContain(",exportAudit,");
   expect(lines[3]).toContain(`"'=HYPERLINK(""x"")",gone,removeMember,,,,403,ROLE_TOO_LOW,"a, ""b""",r`);
   const some = await harness.request("/api/console/audit/export?action=removeMember", { as: "owner" });
@@ -103,7 +103,7 @@ test("there is a word for every act that is written down", async () => {
   const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
   const acts = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
   expect(acts.size).toBeGreaterThan(35);
-  // The two that stand for many: what they are written down as is in the list.
+  // These two stand for many actions; those they are recorded as are in the list.
   for (const name of ["auth", "unknown"]) acts.delete(name);
   const { does, tried } = messages.settings.audit;
   expect([...acts].filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);

@@ -1,4 +1,4 @@
-// Backups of a console that works meanwhile: what is in them, what a restored one tells, and what is refused.
+// Backups of a console that keeps working: their content, what a restored console shows, and what is refused.
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function command(name: string, args: string[], settings: Record<string, st
   return { code: await started.ended, output: started.output() };
 }
 
-/** Every row of every table, but of those that a search index is made of. */
+/** Every row of every table, except the tables behind a search index. */
 function rowsIn(file: string): Record<string, unknown[]> {
   const database = new SqliteDatabase(file, { readonly: true });
   const tables = database.prepare<[], string>(

@@ -1,4 +1,4 @@
-// What a console below a path tells: addresses and cookies that leave the process.
+// A console below a path: the addresses and cookies that leave the process.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authOptions } from "@/lib/server/auth/options";
@@ -45,7 +45,7 @@ test("the session's cookie is for the path, and next-auth leads to pages below i
 test("no cookie of next-auth's is sent to, or taken from, what else the host serves", () => {
   const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
   const all = Object.entries(authOptions(events, new Headers()).cookies ?? {});
-  // All that next-auth sets by itself.
+  // All cookies that next-auth sets by itself.
   expect(all.map(([kind]) => kind).sort()).toEqual(["callbackUrl", "csrfToken", "nonce", "pkceCodeVerifier", "sessionToken", "state"]);
   for (const [, cookie] of all) {
     expect(cookie).toMatchObject({ name: /^lightdesk\./, options: { path: "/desk", httpOnly: true, sameSite: "lax" } });

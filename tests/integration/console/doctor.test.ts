@@ -1,4 +1,4 @@
-// `npm run doctor`: what it says of an installation that is well, beside a console that runs, and of each thing that is wrong.
+// `npm run doctor`: what it reports of a healthy installation, beside a running console, and of each fault.
 import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await harness.dispose();
 });
 
-/** A socket in front of `answer`. */
+/** Serves `answer` on a socket. */
 async function listen(answer: (path: string) => Promise<Response>) {
   const server = createServer((_, response) => {
     void answer("/api/health").then(async (given) => {

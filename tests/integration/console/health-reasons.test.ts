@@ -1,4 +1,4 @@
-// Who sees why the console is not ready, asked of the console that is still starting.
+// Who sees why the console is not ready, asked while the console is still starting.
 import { IncomingMessage } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Socket } from "node:net";

@@ -1,4 +1,4 @@
-// A console starts from the database of every version before it, and from the data folder of each release, and what people kept is there.
+// A console starts on the database of every earlier version and on the data folder of each release, and keeps people's data.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,13 +19,13 @@ import { PASSWORD } from "@/tests/support/harness";
 import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
 import { createAppWorld } from "./apps/app-world";
 
-/** Made by that release, with `fillInstallation` and `tellOf` of tests/support/installation.ts; without what a start makes anew. */
+/** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */
 type Release = { at: number; made: Installation; told: Record<string, unknown> };
 
 const passwordHash = hashPassword(PASSWORD);
 const logDestination = { write: () => undefined };
 
-/** As that version left it: its tables, and in those that the first one had, what a small team has. */
+/** A database as that version left it: its tables, and a small team's data in those that the first version had. */
 async function writeOlder(file: string, version: string, ring: KeyRing): Promise<void> {
   const sqlite = await createOlderDatabase(file, version);
   const insert = (table: string, row: Record<string, string | number | bigint | null>) => {
@@ -44,7 +44,7 @@ async function writeOlder(file: string, version: string, ring: KeyRing): Promise
   const { ringKeyId, ciphertext } = seal(ring, "api_keys/c/k", "a-key-of-the-studio");
   insert("api_keys", { id: "k", connection_id: "c", ring_key_id: ringKeyId, ciphertext, fingerprint: "0123456789ab", created_at: 3 });
   insert("workflow_names", { connection_id: "c", workflow_id: "w", name: "Portrait" });
-  // From the twelfth on a row of the log is hashed by whoever writes it.
+  // From the twelfth version on, the program hashes each row of the log when it writes it.
   if (version < "0012") insert("audit", { at: 4, request_id: "r", member_id: "m", member_name: "Ada", action: "signIn", status: 200 });
   if (version >= "0014") {
     insert("ledger_connections", { connection_id: "c", ...(version >= "0030" && { jobs: 2 }) });
@@ -81,7 +81,7 @@ test.each(Object.keys(migrations))("a database of %s opens, with what was kept i
   expect([...(await store.workflowNames.list("c", ["w"]))]).toEqual([["w", "Portrait"]]);
   const submitted = await store.submissions.find({ memberId: "m", key: "0123456789abcdef" });
   expect(submitted).toEqual(version < "0005" ? undefined : { contentHash: "h", answer: '{"prompt_id":"j"}' });
-  // Full with two: that many are counted.
+  // The ledger counts two jobs, so it is full at two.
   expect(await store.jobLedger.oldestOfFull("c", 2)).toBe(version < "0014" ? undefined : 10);
   expect(await store.jobLedger.oldestOfFull("c", 3)).toBeUndefined();
   expect(await store.audit.verify()).toMatchObject({ rows: version < "0012" ? 1 : 0 });
@@ -96,7 +96,7 @@ test.each(["0.1.0"])(
     execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
     const { at, made, told }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
     const world = await createAppWorld({ made: folder, now: () => at + 3_600_000 });
-    // Later releases say more of the same; how an app is made up they say apart, to whoever may see it.
+    // Later releases add fields; they send an app's definition separately, to those who may see it.
     const { [`/api/apps/${made.app}`]: opened, ...others } = told;
     const { definition, ...face } = objectOf(objectOf(opened)?.app) ?? {};
     const now = await tellOf(world, made);

@@ -1,4 +1,4 @@
-// What the overview and the samples ask of the console.
+// The console routes that the overview and the samples use.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunsByDay } from "@/lib/contract/console";
 import { type JobSearchAnswer } from "@/lib/contract/jobs/console-job-search";
@@ -77,14 +77,14 @@ it("says of days with jobs that came while nobody looked that they are still bei
   all = [...Array.from({ length: 250 }, (_, index) => at(`now-${index}`, nowMs - index)), ...came, ...all];
   const first = await runs();
   const unread = ({ days }: RunsByDay) => days.flatMap(({ isUnread }, index) => (isUnread ? [index] : []));
-  // From the newest that was known, ten days ago, to the oldest of the newest page.
+  // From the newest job known before, ten days ago, to the oldest job of the newest page.
   expect(unread(first)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
   const last = await until("all of it is read", async () => {
     const now = await runs();
     return unread(now).length === 0 && now;
   });
   expect(last.days.map(({ completed }) => completed)).toEqual([0, 0, 0, 20, 0, 0, 0, 0, 100, 100, 100, 100, 0, 250]);
-  // And from now on the newest page goes on from there.
+  // From now on, the newest page joins the known jobs.
   all = [at("next", nowMs + 1), ...all];
   expect(unread(await runs())).toEqual([]);
   await server.close();
@@ -126,7 +126,7 @@ it("counts jobs of a list that is cut and says no time of any of them", async ()
   await server.close();
 });
 
-/** Somebody's service with a list of jobs, newest first, and nothing else. */
+/** Another service with a list of jobs, newest first, and nothing else. */
 function listing(jobs: () => readonly { id: string }[]) {
   return startLittleServer(({ url }, response) => {
     const { pathname, searchParams: query } = new URL(url, "http://any");

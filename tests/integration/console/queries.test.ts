@@ -1,4 +1,4 @@
-// What pages read: through the same doors as the handlers, and with outages as values.
+// The data of pages: read through the same functions as by the handlers, with outages as values.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { getAsset, listAssets } from "@/lib/server/queries/assets";
@@ -122,7 +122,7 @@ test("a service that is down is a value that says so, and the frame stands all t
   const frame = await getFrame(viewer, down);
   expect([frame.connection?.id, frame.connections.length]).toEqual([down, 2]);
   expect((await getFrame(viewer, "unknown")).connection?.id).toBe("embedded");
-  // Whoever runs apps only is told where by name.
+  // Members who only run apps see connections by name only.
   for (const view of (await getFrame(harness.viewerOf("runner"), down)).connections) {
     expect(view).toMatchObject({ id: expect.any(String), name: expect.any(String), baseUrl: "" });
     for (const field of ["fingerprint", "accountUrl", "seenBy"]) expect(view).not.toHaveProperty(field);

@@ -1,4 +1,4 @@
-// The whole console read-only: generated over every route that changes something, so that what is added tomorrow is refused the same day.
+// The whole console read-only: generated over every route that changes something, so that a new route is covered at once.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
@@ -47,7 +47,7 @@ test("an admin switches it on with a note, whoever asks is told who did, and aft
     403,
     { code: "READ_ONLY", message: "Lightdesk is read-only: admin switched that on. An admin can switch it off under Settings, Members." },
   ]);
-  // Whoever switched it on first stays named.
+  // The member who switched it on first stays named.
   await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: { note: "Mine" } });
   expect((await end("viewer")).status).toBe(403);
   expect((await save()).status).toBe(403);
@@ -153,7 +153,7 @@ test("an act of many steps makes no further one once it is switched on", async (
     expect([stopped.status, (await stopped.json()).code]).toEqual([403, "READ_ONLY"]);
     expect(service.seen.filter(({ method }) => method === "POST")).toEqual([]);
     await end("owner");
-    // Whose key it is takes its time to ask.
+    // Asking the service whose key it is takes a while.
     const json = { name: "Late", baseUrl: service.url, key: "another-key", keep: true };
     const made = await harness.request("/api/console/connections", { as: "operator", method: "POST", json });
     expect([made.status, (await made.json()).code]).toEqual([403, "READ_ONLY"]);

@@ -1,4 +1,4 @@
-// Saved views through the console's own API: whose they are, who may change them, and which one a list opens with.
+// Saved views through the console's own API: their owners, who may change them, and which one a list opens with.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SavedView } from "@/lib/contract/saved-views";
 import { type Role } from "@/lib/contract/people/roles";

@@ -1,4 +1,4 @@
-// Generated over every route file in app/api: what is added there tomorrow is tested by these lines the same day.
+// Generated over every route file in app/api, so that a new route is tested by these lines at once.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
@@ -11,7 +11,7 @@ const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
 const context = ({ file, path }: Route) => ({ params: Promise.resolve(paramsOf(file, path)) });
 
-/** These open to nobody's session on purpose; each has a guard of its own, tested elsewhere. */
+/** These need no session on purpose; each has a guard of its own, tested elsewhere. */
 const none = "00000000-0000-4000-8000-000000000000";
 const ofShares = [`${none}`, `${none}/${none}`, "unlock", "workflow"].map((rest) => `/api/share/${none}/${rest}`);
 const open = new Set([
@@ -30,7 +30,7 @@ let keyless: string;
 let secrets: string[];
 let tokens: Record<"all" | "viewer" | "reads" | "other" | "elsewhere", MadeToken>;
 
-/** For people alone, beside what asks for a session: what is kept for one person, or takes a stored key anywhere. */
+/** Closed to tokens, beside the routes that need a recent sign-in: personal data, and routes that send a stored key somewhere. */
 const forPeople = new Set([
   "listAppPeople",
   "listEmbedHosts",
@@ -149,7 +149,7 @@ const isGet = ({ method }: Route) => method === "GET" || method === "HEAD";
 const changing = closed.filter((route) => !isGet(route));
 const calling = closed.filter(({ guard }) => guard?.connection);
 
-/** What they take is too long for an address; at the service they only read. */
+/** Their parameters are too long for an address; at the service they only read. */
 const readsByPost = ["POST /api/console/archive", "POST /api/console/jobs/export"];
 
 test("a viewer can change nothing at a service", () => {
@@ -215,7 +215,7 @@ describe.each(named(closed))("%s", (_label, route) => {
     if (needed === undefined || needed === "public") throw new Error("has no role");
     for (const role of roles) {
       const answer = await ask(route, { cookie: harness.cookieOf(role) });
-      // HEAD has no body to say it in.
+      // HEAD has no body for the code.
       const isRefused = route.method === "HEAD" ? answer.status === 403 : (await codeOf(answer)) === "ROLE_TOO_LOW";
       expect([role, isRefused]).toEqual([role, !hasRole(role, needed)]);
     }
@@ -246,7 +246,7 @@ describe.each(named(changing))("%s", (_label, route) => {
     for (const headers of foreign) {
       const answer = await ask(route, { cookie, ...headers });
       expect([headers, answer.status, await codeOf(answer)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
-      // No page can send a token that it was not given.
+      // No web page can send a token that it was not given.
       expect(await codeOf(await ask(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
     }
   });

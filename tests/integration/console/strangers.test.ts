@@ -1,4 +1,4 @@
-// What somebody without a session can make the console hold, and for how long. These routes are open to everybody.
+// What a client without a session can make the console hold, and for how long. These routes are open to everyone.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 
@@ -16,7 +16,7 @@ const open = [
   "/api/auth/_log",
 ];
 
-/** A body that goes on for as long as somebody reads it; how much was taken is told afterwards. */
+/** A body that goes on for as long as it is read, and counts how much was read. */
 function endless(chunk: Uint8Array | undefined) {
   let taken = 0;
   const body = new ReadableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-// One server below a path, behind a reverse proxy that passes the path on and behind one that takes it off.
+// One server below a path, behind a reverse proxy that passes the path on and behind one that removes it.
 import { request as ask } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withBasePath } from "@/lib/http/base-path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close(0));
 
-/** As it is written: fetch would resolve it. */
+/** Sends the path unchanged: fetch would resolve it. */
 function get(origin: string, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<string> {
   return new Promise((resolve, reject) => {
     const request = ask({ ...pick(new URL(origin)), path, method, headers }, (answer) => {

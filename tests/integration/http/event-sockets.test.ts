@@ -1,4 +1,4 @@
-// Sockets whose messages take a while to be had: what is opened is stopped, and what cannot be opened is told.
+// Sockets whose messages take a while to become available: an opened source is stopped, and a failure to open is reported.
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createEventSockets } from "@/lib/http/event-sockets";

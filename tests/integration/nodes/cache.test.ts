@@ -1,4 +1,4 @@
-// The same work for the same user is done once; what it put out comes again as files of the new job.
+// The same work for the same user is done once; its results come again as files of the new job.
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -26,7 +26,7 @@ const runFor = async (user: string, what: Graph, imagesDir = goldenDir) => {
   const [cacheDir, blobsDir] = [join(bench.folder, user), join(bench.folder, `${user}-blobs`)];
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
   const ran = await runGraph(bench, what, { cacheDir, blobsDir, imagesDir });
-  // As the service does when a job has ended: what was put out becomes blobs.
+  // As the service does when a job has ended: its outputs become blobs.
   for (const file of ran.files) await createFolderPlace(blobsDir).adopt(await stageFile(file.path));
   return { ...ran, blobsDir };
 };
@@ -56,7 +56,7 @@ describe("the cache", () => {
     const [file] = first.files;
     if (!file) throw new Error("nothing was put out");
     const whole = await readFile(file.path);
-    // The blob and the job's file are one.
+    // The blob and the job's file share their bytes, so this damages both.
     await writeFile(file.path, Buffer.concat([whole.subarray(0, -1), Buffer.from([1])]));
     const second = await runFor("ivan", graph(1));
     expect(cachedNodes(second)).toEqual(["b", "i", "l"]);
@@ -70,7 +70,7 @@ describe("the cache", () => {
       other: { class_type: "ImageBlur", inputs: { image: ["i", 0], blur_radius: 3, sigma } },
       second: { class_type: "SaveImage", inputs: { images: ["other", 0], filename_prefix: "x" } },
     });
-    // Not the graph itself: files carry it, and with another one they are other files.
+    // Metadata without the graph: files contain it, so another graph would make other files.
     const pngText = {};
     const [cacheDir, blobsDir] = [join(bench.folder, "hans"), join(bench.folder, "hans-blobs")];
     for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });

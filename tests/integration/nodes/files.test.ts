@@ -1,4 +1,4 @@
-// Image files of every kind that people have, in and out.
+// Image files of every common kind, read and written.
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ describe("loading", () => {
     async (_kind, { png, colours, alpha }) => {
       const { images, masks } = await load(Buffer.from(png, "base64"));
       expect([...(images[0]?.bytes ?? [])]).toEqual(colours);
-      // A mask is what is missing of alpha: 1 - a / 255, saved by truncation.
+      // A mask is the inverse of alpha: 1 - a / 255, truncated on saving.
       const mask = alpha?.flatMap((byte) => Array<number>(3).fill(Math.trunc(Math.fround(255 * Math.fround(1 - Math.fround(byte / 255))))));
       if (mask) expect([...(masks[0]?.bytes ?? [])]).toEqual(mask);
       else expect(masks[0]).toMatchObject({ width: 64, height: 64 });

@@ -1,4 +1,4 @@
-// Every case that was recorded from a real server, run through the real worker and compared sample by sample.
+// Every case recorded from a real server, run through the real worker and compared sample by sample.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { graphSchema } from "@/lib/contract/schemas/graph";
@@ -8,7 +8,7 @@ const cases = z
   .record(z.string(), z.object({ graph: graphSchema, outputs: z.array(z.string()) }))
   .parse(await readJson(`${goldenDir}cases.json`));
 
-/** Resampling, blur and sharpen may differ in the last bits of float32; all else is exact. */
+/** Resampling, blur and sharpen may differ in the last bits of float32; everything else must be exact. */
 const computed = /^(scale_up_(bilinear|area|bicubic|lanczos)|scale_by_half|blend_other_size|blur_|sharpen_)/;
 
 let bench: Bench;

@@ -1,4 +1,4 @@
-// The pool of workers: order, progress, cancelling, bounds, crashes. Real threads, real files.
+// The pool of workers: order, progress, cancelling, limits, crashes. Real threads, real files.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// The workflows that the product ships run on it, and the two that must be refused are refused.
+// The product's shipped workflows run on it, and the two that must be refused are refused.
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ describe("a sample workflow", () => {
       },
     ]);
     const { bytes } = await readPixels(files[0]?.path ?? "");
-    // 1 - 204/255 is a hair below 51/255 in float32, and a saved byte is a truncation: 50, as the family has it.
+    // 1 - 204/255 is slightly below 51/255 in float32, and saving truncates: 50, as in the family.
     expect([...bytes.subarray(0, 3)]).toEqual([204, 153, 50]);
   });
 
@@ -76,7 +76,7 @@ describe("a sample workflow", () => {
     };
     const [one, same, other] = [await pixelsOf(1), await pixelsOf(1), await pixelsOf(2)];
     expect(one.equals(same)).toBe(true);
-    // Visibly: by more than a shade on most of the picture.
+    // A visible difference: by more than a shade on most of the picture.
     const changed = one.filter((value, at) => Math.abs(value - (other[at] ?? 0)) > 8).length / one.length;
     expect(changed).toBeGreaterThan(0.5);
   });

@@ -45,11 +45,11 @@ export type JobOptions = Partial<RunRequest> & { imagesDir?: string; targets?: s
 
 let jobs = 0;
 
-/** As if each name that the graph gives to a file meant an image. */
+/** As if each file name in the graph meant an image. */
 export const filesOf = (graph: Record<string, unknown>) =>
   new Map(fileNamesIn(graph, classes).map((name) => [name, { mediaType: "image/png", isImage: true }]));
 
-/** Validates the graph as the service does and gives what the runner needs. */
+/** Validates the graph as the service does and returns what the runner needs. */
 export async function toRequest(bench: Bench, graph: Graph, options: JobOptions = {}): Promise<RunRequest> {
   const validation = validatePrompt(graph, { files: filesOf(graph), ...(options.targets ? { targets: options.targets } : {}) });
   if (!validation.ok) throw new Error(JSON.stringify(validation));
@@ -92,7 +92,7 @@ export async function readPixels(path: string): Promise<Pixels> {
   return { width: info.width, height: info.height, bytes: data };
 }
 
-/** The largest difference of two samples, and the part of them that differ by more than two. */
+/** The largest difference between two samples, and the share of samples that differ by more than two. */
 export function difference(a: Pixels, b: Pixels): { most: number; beyondTwo: number } {
   let most = 0;
   let beyond = 0;

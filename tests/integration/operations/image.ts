@@ -1,4 +1,4 @@
-// The Dockerfile's steps without an engine: in folders, as they stand.
+// The Dockerfile's steps without an engine: run in folders, unchanged.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const execute = promisify(execFile);
 
 export type Step = { word: string; rest: string };
 
-/** Instructions, their lines put together; comments left out. */
+/** The instructions with continued lines joined and comments left out. */
 export function readSteps(): Step[] {
   const whole = readFileSync("Dockerfile", "utf8")
     .replace(/^#.*\n/gm, "")
@@ -18,7 +18,7 @@ export function readSteps(): Step[] {
   return [...whole.matchAll(/^([A-Z]+) +(.+)$/gm)].map(([, word = "", rest = ""]) => ({ word, rest }));
 }
 
-/** What the steps say, below `folder`: COPY, RUN and ENV. Packages and build are those that are here, linked in. The answer: the image's ENV. */
+/** Runs the COPY, RUN and ENV steps below `folder`, with the packages and the build of this project linked in. Returns the image's ENV. */
 export async function buildImage(steps: readonly Step[], folder: string, image: string): Promise<Record<string, string>> {
   const env: Record<string, string> = {};
   const build = join(folder, "build");
@@ -51,7 +51,7 @@ function copyContext(build: string): void {
   requireBuilt(build);
 }
 
-/** Throws where `npm run build` would make anew what is linked in: it would write through the links. */
+/** Throws if `npm run build` would rebuild what is linked in, since it would write through the links. */
 export function requireBuilt(folder: string): void {
   const sources = fingerprint(folder);
   for (const made of ["dist", ".next"]) {

@@ -1,6 +1,6 @@
-// What an operator installs: the image by its Dockerfile's own steps, started as it says by somebody who owns nothing but the data folder;
-// in front of it nginx and Caddy with the examples as they are, but for names, ports and certificates. No engine is needed. The steps use
-// the packages and the build that are here. One console for all of it, and one below a path.
+// What an operator installs: the image by its Dockerfile's own steps, started as documented by a user who owns nothing but the data folder;
+// behind nginx and Caddy with the examples unchanged except for names, ports and certificates. No engine is needed. The steps use the
+// packages and the build of this project. One console serves all tests, and another one those below a path.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ const ORIGIN = `http://${HOST_NAME}`;
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 const TOKEN = "a-token-of-the-metrics";
-/** On what hangs. */
+/** Only bounds a hang. */
 const BOUND_MS = 300_000;
 const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   desk = start("dist/console.mjs", {
     ...env,
-    // Its own user may write nothing there, as where the root file system is read-only.
+    // Its user cannot write there, as on a read-only root file system.
     TMPDIR: folder,
     HOST: "127.0.0.1",
     PORT: String(port),
@@ -90,7 +90,7 @@ test("the image holds no source, no compiler and nothing that only development h
   expect(readdirSync(image).sort()).toEqual([".next", "bin", "dist", "next.config.js", "node_modules", "package.json", "public"]);
   const [, command = "[]"] = /CMD (\[.*\])$/s.exec(steps.find(({ word }) => word === "HEALTHCHECK")?.rest ?? "") ?? [];
   const [, ...words]: string[] = JSON.parse(command);
-  // It rejects where the check ends with anything but 0.
+  // Rejects if the check ends with another code than 0.
   await execute(process.execPath, words, { env: { ...env, NODE_ENV: "production", PORT: String(port) } });
 });
 
@@ -143,7 +143,7 @@ const proxies = { nginx: { from: "nginx-light", start: startNginx }, caddy: { fr
 type ProxyName = keyof typeof proxies;
 const fronts = new Map<ProxyName, Promise<number | undefined>>();
 
-/** The port of the proxy, which is started once; undefined where the program is not here and could not be installed. */
+/** The port of the proxy, which is started once; undefined if the program is not here and could not be installed. */
 function frontOf(name: ProxyName): Promise<number | undefined> {
   const { from, start: startProxy } = proxies[name];
   const found =
@@ -205,7 +205,7 @@ test("the systemd unit is one that systemd understands", async () => {
   const unit = join(folder, "lightdesk.service");
   const text = readFileSync("docs/examples/lightdesk.service", "utf8");
   writeFileSync(unit, text.replace("/usr/bin/node", process.execPath).replace("/opt/lightdesk", image));
-  // Where there is no systemd nobody runs it by a unit, and what it says of other units is not ours.
+  // Without systemd no unit is used here, and complaints about other units are not ours.
   const verified = execute("systemd-analyze", ["verify", unit]).catch((error: { stderr?: string }) => ({ stderr: error.stderr ?? "" }));
   const complaints = (await verified).stderr.split("\n").filter((line) => line.includes("lightdesk"));
   expect(complaints).toEqual([]);
@@ -225,7 +225,7 @@ function start(script: string, settings: Record<string, string>): Started {
 }
 
 let belowPath: Promise<string> | undefined;
-/** The build for the path is one of the checks before this one. */
+/** An earlier test makes the build for the path. */
 function startBelow(): Promise<string> {
   const place = { PORT: String(portBelow), LIGHTDESK_DATA_DIR: join(folder, "below"), LIGHTDESK_BASE_PATH: "/desk" };
   if (belowPath) return belowPath;
@@ -256,7 +256,7 @@ type Asked = {
   body?: { type: string; length: number; pieces: Iterable<Buffer> };
 };
 
-/** Over a connection of its own, under the host name that people use. */
+/** Over a new connection, with the public host name. */
 function ask(at: number, path: string, { headers, json, form, body }: Asked = {}) {
   const text = json !== undefined ? JSON.stringify(json) : form && String(new URLSearchParams(form));
   const type = body?.type ?? (json !== undefined ? "application/json" : "application/x-www-form-urlencoded");
@@ -287,7 +287,7 @@ async function signIn(): Promise<string> {
   return cookieOf(done);
 }
 
-/** Made while it is sent; another content for each proxy. */
+/** Generated while it is sent, with a different content for each proxy. */
 function upload(at: number, mebibytes: number) {
   const edge = "a-boundary";
   const head = Buffer.from(
@@ -303,7 +303,7 @@ function upload(at: number, mebibytes: number) {
   return ask(at, "/api/assets", { headers: { cookie }, body: { type: `multipart/form-data; boundary=${edge}`, length, pieces: pieces() } });
 }
 
-/** The most that the process has held so far. */
+/** The most memory that the process has held so far. */
 function memoryOf(pid: number): number {
   const [, kibibytes = "0"] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kibibytes) * 1024;

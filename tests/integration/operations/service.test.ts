@@ -1,4 +1,4 @@
-// What supervisors and monitors ask of the stand-alone service: health, metrics, traces. One process for all of it.
+// What supervisors and monitors need of the stand-alone service: health, metrics, traces. One process serves all tests.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// When an asset was last read is written now and then, and told at once: also in the moment between, while it is being written.
+// The last access time of an asset is written only now and then, but reported at once, even while it is being written.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -48,7 +48,7 @@ describe("changing and deleting assets", () => {
     expect(string(now.preview_url)).toContain(string(preview.asset_hash).slice(7));
     expect(Date.parse(string(now.updated_at))).toBeGreaterThanOrEqual(Date.parse(string(asset.updated_at)));
     expect((await put(asset, { tags: [] })).body).toMatchObject({ tags: [], name: "Ä new name" });
-    // Taken off again; an image is its own preview, a text has none.
+    // Removed again; an image is its own preview, a text has none.
     expect(await put(asset, { preview_id: string(preview.id).toUpperCase() })).toMatchObject({ body: { preview_id: preview.id } });
     expect((await put(asset, { preview_id: null })).status).toBe(200);
     expect(await read(asset)).toMatchObject({ preview_id: null });
@@ -176,7 +176,7 @@ describe("changing and deleting assets", () => {
       let holders = 0;
       for (const [who, answer] of left) {
         const id = string(record(answer.body).id);
-        // Deleted after it was found again: that is an order, too. But what is there has its bytes.
+        // It was deleted after it was found again, which is a valid order. But an asset that still exists has its bytes.
         if (id === asset.id) continue;
         holders += 1;
         expect([round, answer.status, (await who.get(`/api/assets/${id}/content`)).text]).toEqual([round, 201, content]);

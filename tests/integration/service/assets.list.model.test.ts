@@ -1,4 +1,4 @@
-// Hundreds of assets, and every question answered twice: by the service with its search index, and by looking at all of them here.
+// Hundreds of assets, and every query answered twice: by the service with its search index, and by going through all of them here.
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
@@ -35,7 +35,7 @@ const queries = fc.record(
   {
     include: fc.uniqueArray(tag, { minLength: 1, maxLength: 3 }),
     exclude: fc.uniqueArray(tag, { minLength: 1, maxLength: 3 }),
-    // Pieces of one letter to eight, some across the space between two words.
+    // Pieces of one to eight letters, some across the space between two words.
     name: fc
       .record({
         words: fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...WORDS)),
@@ -80,7 +80,7 @@ describe("the list of assets against a look at every one", () => {
     await seedAssets(file, "bench", ASSETS);
     bench = await startService({ dataDir: empty.folder });
     client = bench.client("bench");
-    // Some leave, some change: the index must not know them as they were.
+    // Some assets are removed and some changed: the index must forget their former state.
     const { assets } = record((await client.get("/api/assets?include_public=false&limit=60")).body);
     for (const [at, asset] of list(assets).entries()) {
       const path = `/api/assets/${string(asset.id)}`;

@@ -1,5 +1,5 @@
-// Thousands of assets that change in every way, between questions that are answered twice: from what the service keeps of them in memory,
-// and by looking at every row of the database. Where memory does not know enough it must say nothing, never something else.
+// Thousands of assets that change in every way, between queries that are answered twice: from the service's memory and by reading every
+// row of the database. If memory does not know enough it must give no answer, never a wrong one.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ const question = fc.record({
   sort: fc.constantFrom(...sorts),
   order: fc.constantFrom("asc" as const, "desc" as const),
   limit: fc.integer({ min: 1, max: 60 }),
-  // Beside those at the beginning, some at the end and some beyond it.
+  // The start of the list, positions throughout it, and some beyond its end.
   depth: fc.oneof(fc.constant(0), evenly(0, 1.1)),
 });
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
@@ -121,7 +121,7 @@ describe("lists of assets from memory", () => {
       case "size":
         return set({ size: 1000 + (one.time % 5) * 1000 });
       case "many":
-        // So many at once that orders are read anew.
+        // So many at once that orders are read again.
         return (
           one.at % 40 === 0 &&
           tx.run(
@@ -138,7 +138,7 @@ describe("lists of assets from memory", () => {
 
   async function applyAll(changes: readonly Change[]): Promise<void> {
     for (const one of changes) {
-      // One that is undone may have changed something before.
+      // A transaction that is rolled back may have changed something before.
       const work = async (tx: Transaction) => {
         if (one.kind === "undo") await create(tx, 1, one);
         await apply(tx, one);
@@ -156,7 +156,7 @@ describe("lists of assets from memory", () => {
     }
     const rows = await database.rows(query.selectFrom("assets").selectAll());
     const sign = order === "asc" ? 1 : -1;
-    // As bytes: that is how the database compares texts.
+    // Compared as bytes, as the database compares texts.
     const compare = (a: string | number, b: string | number) =>
       typeof a === "number" && typeof b === "number" ? a - b : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
     return rows
@@ -213,7 +213,7 @@ describe("lists of assets from memory", () => {
   const orderedBySize = async (include_tags: string[]) => (await expected({ ...asked, ...bySize, include_tags })).map(({ seq }) => seq);
   const resize = (tx: Transaction, seq: number, size: number) => tx.run(query.updateTable("assets").set({ size }).where("seq", "=", seq));
 
-  /** Asks, and has `change` committed before so many reads of the question; whether there were that many. */
+  /** Asks, and commits `change` just before the query's read with this number; also returns whether the query got that far. */
   async function askInterrupted<T>(reads: number, change: (tx: Transaction) => Promise<unknown>, ask: () => Promise<T>) {
     let left = reads;
     beforeRead = async () => {
@@ -238,7 +238,7 @@ describe("lists of assets from memory", () => {
         }
       });
       await until("memory knows enough", async () => (await ask()) !== undefined);
-      // Something to catch up with.
+      // A change that memory must catch up with.
       await database.commit(async (tx) => {
         await resize(tx, third, 31);
         await addTags(tx, third, [`of ${reads}`], 2);
@@ -262,7 +262,7 @@ describe("lists of assets from memory", () => {
     for (let [reads, isInterrupted] = [1, true]; isInterrupted; reads += 1) {
       await until("memory knows enough", async () => (await ask()) !== undefined);
       const seqs = await orderedBySize([]);
-      // The first that a new one is compared with, once it is taken out itself.
+      // The first asset that a new one is compared with, once the new one itself is taken out.
       const [middle, late] = [seqs[(seqs.length - 1) >>> 1] ?? 0, seqs[Math.floor(seqs.length * 0.8)] ?? 0];
       await database.commit((tx) =>
         tx.run(

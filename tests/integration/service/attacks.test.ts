@@ -1,4 +1,4 @@
-// What somebody with a key tried at the service.
+// Attacks on the service by a client with a key.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// A bucket at its worst: what it does not answer, answers wrongly or in halves. An outage is told as one, and nothing is lost or left behind.
+// A bucket at its worst: requests unanswered, answered wrongly or by half. An outage is reported as one; nothing is lost or left behind.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -145,7 +145,7 @@ describe("a service whose bytes lie in a bucket", () => {
     const sizes = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
     expect(sizes.length).toBeGreaterThan(1);
     expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(4 * MIB);
-    // One that was put out is fetched again.
+    // A copy that was evicted is fetched again.
     const [first] = [await noise(1)];
     const { asset_hash } = record((await client.upload(new Uint8Array(first ?? Buffer.alloc(0)), "again.png")).body);
     expect((await client.raw("GET", `/api/view?filename=${encodeURIComponent(string(asset_hash))}&channel=rgb`)).status).toBe(200);

@@ -1,5 +1,5 @@
-// What one process is about to name and what it removes, of the bytes that it has to itself: a removal first asks the database, and meanwhile
-// others come.
+// A place of bytes used by one process: what it is about to name and what it removes. A removal first asks the database, while others
+// arrive.
 import { expect, it } from "vitest";
 import { createOwnHolds } from "@/lib/service/assets/blob-store";
 

@@ -1,4 +1,4 @@
-// Two processes that share a place of bytes and a database: what one of them is about to name, the other one does not remove.
+// Two processes that share a place of bytes and a database: the bytes that one is about to name are not removed by the other.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLeases, forgetDead } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
 const process = () => createLeases({ database, processes: createOnlyProcess(), named, now: () => now, log });
-/** After all that was to be written before. */
+/** Read in a commit, so it comes after all earlier writes. */
 const leases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
 function gate() {
   let open: () => void = () => undefined;
@@ -39,7 +39,7 @@ it("removes nothing that the other holds, and all that nobody holds or names", a
   const remove = async () => void removed.push("removed");
   await one.hold([HASH, HASH], async () => {
     expect(await other.unlessHeld(HASH, remove)).toBe(false);
-    // The same content may be held by many; each lets go of its own.
+    // Several may hold the same content; each releases its own hold.
     await other.hold([HASH], () => Promise.resolve());
     expect(await other.unlessHeld(HASH, remove)).toBe(false);
   });

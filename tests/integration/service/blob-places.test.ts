@@ -1,4 +1,4 @@
-// What the service promises of bytes, in each of the places that it may keep them in: a client cannot tell which it is.
+// What the service guarantees about bytes, in each place that may hold them: a client cannot tell the places apart.
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -94,7 +94,7 @@ describe.each(blobPlaces)("bytes in %s", (_, open) => {
     }
     expect(made[0]?.equals(made[1] ?? Buffer.alloc(0))).toBe(true);
     const [before, after] = await Promise.all([picture, made[0]].map((file) => sharp(file).removeAlpha().raw().toBuffer()));
-    // Nodes compute with fractions: the last digit may differ by one.
+    // Nodes compute with fractions, so the last digit may differ by one.
     expect(Math.max(...[...(after ?? [])].map((value, at) => Math.abs(255 - value - (before?.[at] ?? 0))))).toBeLessThanOrEqual(1);
     expect((await read(`/api/view?filename=${name}&res=64`)).status).toBe(200);
     expect((await read(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
@@ -122,7 +122,7 @@ describe.each(blobPlaces)("bytes in %s", (_, open) => {
       expect(await client.upload(bytes, "damaged.bin")).toMatchObject({ status: 200, body: { id } });
       expect((await read(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
     }
-    bench.complaints.length = 0; // a damaged file is told to the log
+    bench.complaints.length = 0; // a damaged file is logged
   });
 
   it("that nothing names are gone after a start, and all others are still there", async () => {

@@ -1,5 +1,5 @@
-// The very calls that the family's official command line client makes in its cloud mode (run, jobs, upload, download, assets), with its
-// headers and bodies and read as it reads them. It is a Python program, so its requests are written out here.
+// The exact calls of the family's official command line client in its cloud mode (run, jobs, upload, download, assets), with its headers
+// and bodies, and read as it reads them. It is a Python program, so its requests are written out here.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** It follows no redirect but a download's. */
+/** Like the client, it follows no redirect except a download's. */
 async function ask(method: string, path: string, body?: Json): Promise<{ status: number; body: unknown }> {
   const headers = { Accept: "application/json", "Comfy-Usage-Source": "comfy-cli", "X-API-Key": key };
   const answer = await fetch(`${service.url}/api/${path}`, {
@@ -43,7 +43,7 @@ async function run(prompt: Json): Promise<string> {
   return string(record(answer.body).prompt_id);
 }
 
-/** 404 is none yet. */
+/** 404 means that there is none yet. */
 async function historyOf(id: string): Promise<Json | undefined> {
   const { status, body } = await ask("GET", `history_v2/${id}`);
   expect([200, 404]).toContain(status);
@@ -59,7 +59,7 @@ it("run, wait and download: the record is done when its status says so, and each
   const query = new URLSearchParams({ filename: string(item?.filename), subfolder: string(item?.subfolder), type: string(item?.type) });
   const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
   expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
-  // Its own key rides in the body, and is nowhere afterwards.
+  // The client's key is in the body of the submission, and nowhere afterwards.
   expect(JSON.stringify([await historyOf(id), (await ask("GET", `jobs/${id}`)).body])).not.toContain(key);
 });
 

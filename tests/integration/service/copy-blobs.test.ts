@@ -1,4 +1,4 @@
-// All files of a service are copied to another place while it runs, and back; it goes on from where it was cut off.
+// All files of a service are copied to another place while it runs, and back; an interrupted copy continues where it stopped.
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   const settings = settingsOf({}) as Parameters<typeof copyBlobs>[0]["settings"];
   const forth = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inFolder }, to: s3.address("here"), log });
 
-  // Cut off in the middle, and run again while more comes.
+  // Interrupted in the middle, and run again while more files arrive.
   s3.order(/^PUT here\/blake3-v1\/[89a-f]/, "slow-down", 1000);
   await expect(forth()).rejects.toThrow(/object store did not take an object: SlowDown/);
   const first = s3.objects.size;
@@ -55,7 +55,7 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   s3.objects.delete(damaged);
   expect(await forth()).toMatchObject({ copied: 1, damaged: [] });
 
-  // From here on the bucket is all that there is.
+  // From here on, only the bucket is left.
   await bench.service.stop();
   await rm(join(bench.folder, "blobs", "blake3-v1"), { recursive: true });
   const moved = await startService({ ...inBucket, dataDir: bench.folder });

@@ -1,4 +1,4 @@
-// What a commit is: whole or not at all, seen by readers only when it is over, shared with its neighbours, and of its own statements alone.
+// A commit: whole or not at all, visible to readers only when it is over, shared with its neighbours, and limited to its own statements.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the suites of downloads share.
+// Helpers shared by the suites of downloads.
 import { blake3 } from "@napi-rs/blake-hash";
 import { type Client } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
@@ -6,7 +6,7 @@ import { type Json, record, string } from "./support";
 
 export const hashOf = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake3(bytes)).toString("hex")}`;
 
-/** The path of the new task. */
+/** Starts a download; returns the path of the new task. */
 export async function begin(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
   const answer = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
   if (answer.status !== 202) throw new Error(`refused: ${answer.status} ${answer.text}`);
@@ -35,7 +35,7 @@ export async function download(client: Client, sourceUrl: string, rest: Json = {
   return outcome(client, await begin(client, sourceUrl, rest));
 }
 
-/** The bytes that the task's asset really has. */
+/** The real bytes of the task's asset. */
 export async function contentOf(client: Client, task: Json): Promise<Buffer> {
   const answer = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
   return Buffer.from(await answer.arrayBuffer());

@@ -27,7 +27,7 @@ describe("POST /api/assets/download", () => {
   });
 
   let seed = 0;
-  /** Other bytes at another address. */
+  /** Different bytes at a new address each time. */
   function place(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
     source.given.length = 0;
     Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
@@ -161,7 +161,7 @@ describe("POST /api/assets/download", () => {
     await ada.call("DELETE", string(paths[1]));
     await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
     await until("that is asked for", () => asked().includes("ada=3"));
-    // The first two ran at once, so they may have come in either order.
+    // The first two ran at once, so their requests may have come in either order.
     const all = asked().slice(-4);
     expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
     await ada.call("DELETE", string(paths[2]));

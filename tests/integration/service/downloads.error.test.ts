@@ -207,6 +207,6 @@ describe("downloads from hostile sources", () => {
 function pourForever(response: ServerResponse): void {
   const chunk = Buffer.alloc(64 * 1024, "x");
   const endless = new Readable({ read: () => void endless.push(chunk) });
-  // It ends by the client's going away, as it should.
+  // It ends when the client leaves, as it should.
   pipeline(endless, response, () => undefined);
 }

@@ -1,4 +1,4 @@
-// How long an ended download can be asked about.
+// How long an ended download stays available.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await source.close();
 });
 
-/** Other bytes at another address; the path of its task. */
+/** Downloads different bytes from a new address each time; returns the path of the task. */
 async function ended(name: string): Promise<string> {
   source.behaviour.bytes = patternOf(5000, name.length * 7 + name.charCodeAt(0));
   return `/api/tasks/${string((await download(client, `${source.url}/${name}`)).id)}`;

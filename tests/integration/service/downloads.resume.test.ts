@@ -14,7 +14,7 @@ describe("a download that is cut off", () => {
   let bench: ServiceBench;
   let client: Client;
   beforeAll(async () => {
-    // Origins must be known before the service starts: one port for all sources of this file, opened anew by each test.
+    // Origins must be known before the service starts, so all sources of this file share one port, opened again by each test.
     const first = await startFileSource(patternOf(10));
     sources.push(first);
     bench = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
@@ -177,7 +177,7 @@ describe("a download that is cut off", () => {
     expect(record(task.result).hash).toBe(hashOf(bytes));
     expect(source.given[1]).toMatchObject({ start: 130_000, ifRange: `"${seed}"` });
     expect(source.sent()).toBe(SIZE);
-    // The part goes after the asset is durable, not before.
+    // The part is removed after the asset is durable, not before.
     await until("the part is gone", async () => (await readdir(join(bench.folder, "downloads"))).length === 0);
   });
 });

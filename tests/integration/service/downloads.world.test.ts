@@ -1,5 +1,5 @@
-// Sources that answer as the large sites of models do, each on an origin of its own that the configuration names: a page of models that
-// redirects to a storage with a signed address, and says of itself what these sites say.
+// Sources that answer like the large sites of models, each on an origin of its own that the configuration names: a page of models that
+// redirects to a storage with a signed address, and the headers that these sites send.
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
@@ -45,7 +45,7 @@ const toStorage =
   (_request: Seen, response: ServerResponse) =>
     void response.writeHead(302, { location: signed(path), ...headers }).end("Found. Redirecting");
 
-/** Ranges as a storage answers them; the line is cut after so many bytes of the first answer. */
+/** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
 function storageOf(
   of: () => { bytes: Buffer; etag: string },
   { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
@@ -131,7 +131,7 @@ describe("a site of models that redirects to its storage", () => {
     const task = await download(client, `${site.url}/busy-${_name.length}.bin`);
     expect(task.status).toBe("completed");
     expect(times).toHaveLength(2);
-    // A timer may be early by a fraction of its own millisecond.
+    // A timer may fire early by a fraction of its own millisecond.
     expect(times[1]).toBeGreaterThanOrEqual(told - 2);
   });
 

@@ -1,4 +1,4 @@
-// The edge of HTTP: who is asked for a body, and which host a request is for. Byte by byte, on a real connection.
+// The edge of HTTP: whose body is read, and which host a request is for. Byte by byte, on a real connection.
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
@@ -78,7 +78,7 @@ it("a refusal reaches a client that ends its connection and is still sending", a
   ]);
   const sent = once(upload, "close");
   upload.end(Buffer.alloc(30_000_000));
-  // An error on either way rejects.
+  // An error on either side rejects.
   expect((await Promise.all([heard, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
 });
 

@@ -1,4 +1,4 @@
-// The engine in moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost worker's job is given back.
+// The engine at moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost job is given back.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { makeFolders } from "@/lib/service/assets/folders";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
@@ -92,7 +92,7 @@ it("goes on with a job that is on a runner once the disk takes that again, and u
     const runner = await tx.row(query.selectFrom("runners").selectAll().where("id", "=", "there"));
     if (runner) await claimJob(tx, { now, log, remoteLimits, processes }, seq, { runner, slot: "There/1" });
   });
-  // What was left is looked through first.
+  // The jobs that were left running are looked through first.
   let commits = 0;
   const full: Database["commit"] = (work) =>
     database.commit(async (tx) => {
@@ -127,7 +127,7 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
   };
   const started = await startEngine(runner);
   await until("it runs", () => lose !== undefined);
-  // What waits is looked through first, then the job is given back, and what runs is looked through last.
+  // First the waiting jobs are looked through, then the job is given back, and last the running jobs are looked through.
   const cancelled = cancelJobs({ database, engine: started, events, now }, USER, [id]);
   lose?.();
   expect(await cancelled).toEqual([id]);

@@ -70,7 +70,7 @@ describe("a job is told", () => {
     const [item] = record(executed?.output).images as { filename: string; type: string }[];
     expect(executed).toMatchObject({ node: "2", display_node: "2", output: { images: [{ type: "output", subfolder: "" }] } });
     expect((await client.get(`/view?filename=${item?.filename}&type=${item?.type}`)).status).toBe(200);
-    // How much is left is told a moment later, so that many jobs are one message.
+    // The number of remaining jobs is sent a moment later, so that many jobs cause one message.
     const isEmpty = { status: { exec_info: { queue_remaining: 0 } } };
     const last = () => socket.heard.findLast(({ type }) => type === "status")?.data;
     await until("the queue is told to be empty", () => writeExactJson(last()) === writeExactJson(isEmpty));

@@ -1,5 +1,5 @@
-// A history whose rows take longer to be removed than anybody waits: it is gone from every view at once, and the rows follow in the
-// background, over a stop and a start as well. Every question in between is answered a second time by a look at all rows here.
+// A history whose rows take longer to remove than a client waits: it is gone from every view at once, and its rows are removed in the
+// background, also after a stop and a start. Every query in between is answered a second time from all rows here.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { removeEndedByIds } from "@/lib/service/jobs/history/ended-jobs";
@@ -45,7 +45,7 @@ describe("clearing a long history", () => {
     await place.remove();
   });
 
-  /** Cleared, with most of its rows still there, as a stop right afterwards leaves it. */
+  /** Clears the history, with most of its rows still there, as a stop right afterwards leaves it. */
   async function clearAndStop(): Promise<number> {
     const clears = createHistoryClears(database, createOnlyProcess(), silentLog);
     const removed = await clears.clear(1, Date.now());
@@ -53,7 +53,7 @@ describe("clearing a long history", () => {
     return removed;
   }
 
-  /** Jobs that waited run and end, in every way. */
+  /** Waiting jobs run and end, in every way. */
   async function endSome(few: number): Promise<number[]> {
     const waiting = (await rows()).filter((job) => job.state === "pending");
     const seqs = waiting.slice(0, few).map((job) => job.seq);
@@ -149,7 +149,7 @@ describe("clearing a long history", () => {
       ...database,
       commitFreeing(work) {
         commits += 1;
-        // The mark, the removal of one, and the look that finds no more: the next clear comes in the same shared commit.
+        // The commits: the mark, one removal, and the look that finds no more. The next clear comes in the same shared commit as the third.
         if (commits !== 3) return database.commitFreeing(work);
         void database.commit(async (tx) => {
           await move(tx, { seq: waiting.seq, from: "pending", to: "in_progress", at: 1 });

@@ -1,4 +1,4 @@
-// The cache as a client sees it: whichever slot runs a repeat, and after a restart, what was made before is given again.
+// The cache as a client sees it: on any slot, and after a restart, a repeated job gets the earlier results.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ describe("the cache of a user", () => {
     const client = bench.client();
     const first = await run(client, blurred(7));
     expect(first.cached).toEqual([]);
-    // Whoever made it is busy now or not: the repeats meet both slots.
+    // One slot is busy, perhaps the one that made the results: the repeats must work on either.
     const held = await submit(client, waiting(3600));
     await running(client, held);
     const repeats = [await run(client, blurred(7)), await run(client, blurred(7))];

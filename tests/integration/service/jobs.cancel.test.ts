@@ -1,4 +1,4 @@
-// Cancelling a running job: soon, whatever it is doing, with nothing left of it, and with no harm to its neighbour.
+// Cancelling a running job: soon, whatever it is doing, with nothing left of it, and without harm to its neighbour.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { type Client, type ServiceBench, startService } from "@/tests/support/se
 import { until } from "@/tests/support/until";
 import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "./support";
 
-/** Puts one picture out, then computes for a long time. */
+/** Outputs one picture, then computes for a long time. */
 const heavy = (color: number): Json => ({
   "1": { class_type: "EmptyImage", inputs: { width: 2048, height: 2048, batch_size: 6, color } },
   "2": { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 1, color } },
@@ -41,7 +41,7 @@ describe("a running job that is cancelled", () => {
       await at(ada, id, "4");
 
       expect((await cancel(ada, id)).status).toBe(200);
-      // It is cancelled in every view as soon as the cancel has answered.
+      // It is cancelled in every view as soon as the cancel is answered.
       const job = await detail(ada, id);
       expect(job).toMatchObject({ status: "cancelled", outputs: {}, outputs_count: 0 });
       expect(job).not.toHaveProperty("preview_output");
@@ -70,11 +70,11 @@ describe("a running job that is cancelled", () => {
     const before = blobs();
     let cancelled = 0;
     for (let color = 1; color <= 30; color += 1) {
-      // Twelve files to store give the cancel a chance to come when all nodes are done and nothing is committed yet.
+      // With twelve files to store, the cancel may come when all nodes are done and nothing is committed yet.
       const batch = { ...canvas(color), "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 12, color } } };
       const id = await submit(client, batch);
       if (color % 3 > 0) {
-        // A job that ends while it is read has no progress any more.
+        // A job that ends while it is read no longer has progress.
         const isLate = ({ status, progress }: Json) =>
           status !== "pending" && (status !== "in_progress" || (progress !== undefined && record(progress).value === 1));
         await until("all nodes are done", async () => isLate(await detail(client, id)), { everyMs: 0 });
@@ -82,7 +82,7 @@ describe("a running job that is cancelled", () => {
       const [one, other] = await Promise.all([client.post(`/api/jobs/${id}/cancel`), client.post("/api/jobs/cancel", { job_ids: [id] })]);
       const claims = [record(one.body).cancelled === true, JSON.stringify(other.body).includes(id)];
       const job = await ended(client, id);
-      // Whoever was told that the job is cancelled was told the truth, and one of them alone.
+      // If a request was told that it cancelled the job, that was true, and it was the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
       const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
       expect(assets).toHaveLength(job.status === "completed" ? 12 : 0);
@@ -104,7 +104,7 @@ describe("a running job that is cancelled", () => {
     const client = bench.client();
     for (let turns = 0; turns < 40; turns += 1) {
       const id = await submit(client, waiting(60, turns + 1));
-      // Each time the slot is a little further with taking it.
+      // Each time, the slot has got a little further in taking the job.
       for (let turn = 0; turn < turns % 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       expect(record((await client.post(`/api/jobs/${id}/cancel`)).body)).toEqual({ cancelled: true });
       expect((await detail(client, id)).status).toBe("cancelled");
@@ -128,7 +128,7 @@ describe("a running job that is cancelled", () => {
       await client.get(`/api/history_v2/${unknown}`),
     ])
       expect(answer).toMatchObject({ status: 404, body: { code: "NOT_FOUND", message: expect.any(String) } });
-    // Nothing runs: nothing to say, and no error.
+    // Nothing runs, so the answer is empty and no error.
     expect(await client.post("/api/interrupt")).toMatchObject({ status: 200, text: "" });
     for (const body of [{}, { job_ids: [] }, { job_ids: "all" }, { job_ids: Array.from({ length: 101 }, () => unknown) }])
       expect(await client.post("/api/jobs/cancel", body)).toMatchObject({

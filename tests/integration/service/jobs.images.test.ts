@@ -1,4 +1,4 @@
-// Jobs that load pictures, one after the other on one slot, where the next one's picture is read while another job still runs.
+// Jobs that load pictures, one after the other on one slot; the next one's picture is read while another job still runs.
 import sharp from "sharp";
 import { afterEach, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -13,7 +13,7 @@ const inverted = (image: string): Json => ({
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "inverted" } },
 });
 
-/** Its first row is of that grey. */
+/** Uploads a picture whose first row has that grey. */
 async function upload(client: Client, grey: number): Promise<string> {
   const answer = await client.upload(png(32, 8, { seed: grey }), `${grey}.png`, {}, "image", "/api/upload/image");
   return string(record(answer.body).name);

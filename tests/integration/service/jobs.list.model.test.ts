@@ -1,4 +1,4 @@
-// Hundreds of jobs in every state, and every question answered twice: by the service, and by a filter and a sort of all rows here.
+// Hundreds of jobs in every state, and every query answered twice: by the service, and by a filter and a sort of all rows here.
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
@@ -60,7 +60,7 @@ describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against
     const file = join(empty.folder, "service.sqlite");
     seedJobs(file, "bench", JOBS, { waiting: share });
     const database = new Sqlite(file);
-    // The first of those that wait takes the only slot and keeps it, so that nothing moves while the lists are read.
+    // The first waiting job takes the only slot and keeps it, so that nothing changes while the lists are read.
     database
       .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
       .run(JSON.stringify(waiting(3600)));

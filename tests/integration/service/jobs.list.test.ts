@@ -87,7 +87,7 @@ describe("GET /api/jobs", () => {
   });
 });
 
-/** Every reading is a millisecond later, so that no two jobs share a time. */
+/** Every reading of the clock is a millisecond later, so that no two jobs have the same time. */
 function steppingClock(): () => number {
   let at = Date.parse("2026-01-01T00:00:00Z");
   return () => ++at;

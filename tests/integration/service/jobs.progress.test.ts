@@ -1,10 +1,10 @@
-// How far a running job is, in the list and in the details, between and inside its nodes; and what is told of its nodes afterwards.
+// The progress of a running job, in the list and in the details, between and inside its nodes; and the times of its nodes afterwards.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { detail, ended, type Json, list, record, running, string, submit, waiting } from "./support";
 
-/** Seconds of arithmetic in one node. */
+/** Seconds of computing in one node. */
 const heavy: Json = {
   "1": { class_type: "EmptyImage", inputs: { width: 2048, height: 2048, batch_size: 4, color: 9 } },
   "2": { class_type: "ImageBlur", inputs: { image: ["1", 0], blur_radius: 31, sigma: 10 } },
@@ -22,7 +22,7 @@ describe("the progress of a job", () => {
 
   const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
 
-  /** What the list says until the job has ended, and until `enough` is true. */
+  /** The job's entries in the list until it has ended and `enough` is true. */
   async function watch(id: string, enough: (seen: Json[]) => boolean): Promise<Json[]> {
     const seen: Json[] = [];
     await until("enough was seen", async () => {

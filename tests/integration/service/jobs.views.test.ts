@@ -1,4 +1,4 @@
-// A job in all of its views: every field in its unit, its words, and what must never be in any of them.
+// A job in all of its views: every field with its unit and its words, and what must never appear in any of them.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, detail, ended, type Json, list, record, running, sample, string, submit, waiting } from "./support";
@@ -196,7 +196,7 @@ describe("the views of a job", () => {
     const entry = record(record((await client.get(`/api/history_v2/${string(job.id)}`)).body)[string(job.id)]);
     expect(record(entry.prompt).outputs_to_execute).toEqual(["3"]);
     expect(record(record(job.workflow).prompt)).toEqual(prompt);
-    // What none of the targets is cannot be run; neither can nothing.
+    // A graph cannot run if it names no targets or any that are no outputs.
     for (const partial_execution_targets of [["99"], ["1"], []])
       expect(await client.post("/api/prompt", { prompt, partial_execution_targets })).toMatchObject({
         status: 400,

@@ -1,4 +1,4 @@
-// Somebody with a key sends what is large, or asks for it: others get their turns in between, and what nobody needs is refused.
+// Large requests and answers of one client: others get their turns in between, and useless ones are refused.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -16,7 +16,7 @@ const largeGraph = (nodes: number) => ({
   ...Object.fromEntries(Array.from({ length: nodes - 2 }, (_, index) => [String(index + 3), picture(`node ${"long ".repeat(20)}`)["1"]])),
 });
 
-/** How many turns the event loop takes until `stop`. */
+/** Counts the turns of the event loop until `stop`. */
 function countTurns() {
   let turns = 0;
   let isOver = false;
@@ -95,7 +95,7 @@ describe("what is large at the service", () => {
     expect(older.longest).toBeLessThan(4 * MIB);
     expect(older.pieces).toBeGreaterThanOrEqual(8);
     expect(older.turns).toBeGreaterThanOrEqual(8);
-    // In the list what is long is left out; the job's own entry has it.
+    // The list leaves out long fields; the job's own entry has them.
     const listed = await readPieces(other, "/api/history_v2");
     const { history } = record(listed.body);
     expect((history as unknown[]).map((entry) => record(record(record(entry).prompt).extra_data))).toEqual(ids.map(() => ({})));

@@ -1,4 +1,4 @@
-// What one request may ask for, and how long it may take: each limit at its edge, with its code.
+// The size and duration of one request: each limit at its edge, with its code.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -138,7 +138,7 @@ describe("how long a request may take", () => {
     expect(bench.complaints).toEqual([]);
   });
 
-  /** Sends the first bytes and then nothing, or one more byte now and then. */
+  /** Sends the first bytes and then nothing, or a few more bytes now and then. */
   function slowly(begin: string, more?: { every: number; bytes: number; end: string }): RequestInit["body"] {
     const encoder = new TextEncoder();
     let left = more?.bytes ?? 0;
@@ -146,7 +146,7 @@ describe("how long a request may take", () => {
       start: (controller) => controller.enqueue(encoder.encode(begin)),
       pull: (controller) =>
         new Promise((resolve) => {
-          if (!more) return; // nothing ever comes
+          if (!more) return; // nothing more ever comes
           setTimeout(() => {
             controller.enqueue(encoder.encode(left > 0 ? "x" : more.end));
             if (left <= 0) controller.close();

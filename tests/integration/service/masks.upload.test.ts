@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { ended, png, record, string, submit } from "./support";
 
-/** Left half painted: alpha 0, red; right half untouched: opaque, green. */
+/** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
 async function painting(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const pixels = Buffer.alloc(width * height * 4);
   for (let at = 0; at < pixels.length; at += 4) pixels.set((at / 4) % width < width / 2 ? [255, 0, 0, 0] : [0, 255, 0, 255], at);

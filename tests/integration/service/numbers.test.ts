@@ -1,4 +1,4 @@
-// Whole numbers beyond what a double holds, from the request to every place where they come back: the very same digits.
+// Integers beyond the range of a double, from the request to every place where they come back: exactly the same digits.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPngText } from "@/lib/service/images/png-text";
@@ -82,7 +82,7 @@ describe("a seed of twenty digits", () => {
       [`"${SEED}"`, "value_bigger_than_max", "9223372036854775807"],
     ] as const) {
       const answer = await post(withSeed("1", value));
-      // The other output is good.
+      // Accepted, because the other output is valid.
       expect(answer.status, value).toBe(200);
       expect(answer.text).toContain(`"type":"${type}"`);
       expect(answer.text).toContain(`Value ${value.replaceAll('"', "")} `);

@@ -1,4 +1,4 @@
-// What clients of the family ask for beside the interface's own operations.
+// Requests by clients of the family beyond the interface's own operations.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,7 +98,7 @@ it("system_stats tells of the machine, object_info of one class, and free is hea
     expect(await client.post("/api/free", body)).toMatchObject({ status: 200, text: "" });
 });
 
-/** Memory comes and goes between two questions. */
+/** Free memory changes between two requests. */
 const withoutFree = (body: string) => body.replaceAll(/("\w*_free":)\d+/g, "$1");
 
 it("every path may leave /api out, and none is open for it", async () => {

@@ -90,7 +90,7 @@ describe("POST /api/prompt", () => {
 
   it("takes a file by its name behind folders of up to 2,000 bytes in all, and finds none by a longer one", async () => {
     await client.upload(png(8, 8), "far.png", { type: "input" }, "image", "/api/upload/image");
-    // Random, as what repeats itself takes little room in an index.
+    // Random, because repeated text takes little room in an index.
     const letter = () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000));
     const named = (bytes: number) => {
       const rest = bytes - "/far.png".length;

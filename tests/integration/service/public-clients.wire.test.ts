@@ -36,7 +36,7 @@ describe.each(Object.keys(publicClients))("the public client %s", (name) => {
     expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
     expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
     expect(done?.classes).toContain("SaveImage");
-    // What it sent can be loaded by the name that it was told.
+    // The uploaded file can be loaded by the name in the answer.
     if (done?.uploaded !== "") expect((await client.get(`/api/view?filename=${done?.uploaded}&type=input`)).status).toBe(200);
   });
 

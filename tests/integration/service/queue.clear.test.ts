@@ -1,4 +1,4 @@
-// A queue of thousands that is cleared: its jobs are cancelled in many commits, and others are answered between them. With it, what an older
+// Clearing a queue of thousands: its jobs are cancelled in many commits, and other requests are answered in between. Also, what an older
 // service left of such a clear: notes of jobs whose rows still said that they waited.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -51,7 +51,7 @@ describe("clearing a long queue", () => {
     while (!isAnswered) {
       await new Promise((resolve) => setImmediate(resolve));
       totals.push((await idsOf("status=pending")).total);
-      // Once some of it has gone: this job is not of the queue that is being cleared.
+      // Submitted once part of the queue is gone: this job does not belong to the cleared queue.
       if (later === undefined && totals.some((total) => total < before.total)) later = await submit(client, canvas(5));
     }
     const { deleted } = record((await clearing).body);

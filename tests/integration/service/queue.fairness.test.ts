@@ -12,7 +12,7 @@ describe("whose turn it is", () => {
   it("goes round robin between users and in order within one, on one slot", async () => {
     bench = await startService({ concurrency: 1 });
     const [ada, bob, cy] = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
-    // Ada's first job holds the slot while everybody queues up behind it.
+    // Ada's first job holds the slot while all others queue up behind it.
     const first = await submit(ada, waiting(1));
     await running(ada, first);
     const sent: { name: string; client: Client; id: string }[] = [];
@@ -56,7 +56,7 @@ describe("whose turn it is", () => {
       { everyMs: 0 },
     );
     expect(Math.max(...seen)).toBe(1);
-    // In the order in which they were sent, and none began before the one before it had ended.
+    // In the order of submission, and none began before the previous one had ended.
     const spans = await Promise.all(sent.map((id) => ended(client, id)));
     const inOrder = spans.toSorted((a, b) => Number(a.execution_start_time) - Number(b.execution_start_time));
     for (const [index, job] of inOrder.entries()) {
@@ -101,7 +101,7 @@ describe("whose turn it is", () => {
     expect(receipt.cleared).toBe(true);
     expect([...(Array.isArray(receipt.deleted) ? receipt.deleted : [])].sort()).toEqual([...ids].sort());
     expect(record((await client.get("/api/queue")).body).queue_pending).toEqual([]);
-    // They have all ended now, and leave the history in pieces as well; what runs is no part of it.
+    // They have all ended now, and are removed from the history in parts as well; the running job is not part of it.
     expect((await client.post("/api/history", { delete: ids.slice(0, 300) })).body).toMatchObject({
       message: "300 removed from the history.",
     });

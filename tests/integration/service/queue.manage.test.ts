@@ -96,7 +96,7 @@ describe("the queue and the history", () => {
   });
 
   it("tells of each job what is its own, where short and long ones are read together", async () => {
-    // More than a list tells of one, and more than is read at once.
+    // One is longer than a list shows, and longer than what is read at once.
     const notes = ["first", "x".repeat(300_000), "third", "fourth"];
     const ids: string[] = [];
     for (const [at, note] of notes.entries()) ids.push(await submit(client, canvas(13 + at), { extra_data: { note } }));

@@ -1,4 +1,4 @@
-// The storage of one user: what counts, what is refused beyond it, and that what is there already is never in the way.
+// The storage of one user: what counts, what is refused beyond the quota, and that existing data is never in the way.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// A refused query or body names the parameter or field, once, in words; and what is a path is told from what is a method.
+// A refused query or body names the parameter or field, once, in words; an unknown path is told from a wrong method.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 

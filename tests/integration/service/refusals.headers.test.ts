@@ -1,4 +1,4 @@
-// What a refusal says beside its body: the methods a path takes, and that a connection with an unread body ends.
+// The headers of a refusal: the methods that a path accepts, and that a connection with an unread body closes.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";

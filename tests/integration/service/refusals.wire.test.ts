@@ -1,4 +1,4 @@
-// What is settled before a route's own code, on a real connection.
+// Refusals made before a route's own code runs, on a real connection.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// How long the history is: by age and by number, in the background, for ended jobs alone.
+// The length of the history: by age and by number, enforced in the background, for ended jobs alone.
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

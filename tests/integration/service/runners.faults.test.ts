@@ -1,4 +1,4 @@
-// What runners do wrong, and what becomes of the jobs: each ends once, on another runner where need be, and says why.
+// Faults of runners and their effect on jobs: each job ends once, on another runner if need be, and says why.
 import { afterEach, describe, expect, it } from "vitest";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses, type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -33,7 +33,7 @@ describe("faults of runners", () => {
     if (!added.ok) throw new Error(added.failure.message);
     return server;
   }
-  /** The job is on this one, held in its first node. */
+  /** The job is on this runner, held in its first node. */
   const held = (server: RunnerServer) => until("the job runs there", async () => server.queue().running !== undefined);
   /** A service whose one job is held on its one runner, A. */
   async function startHeld(settings?: Parameters<typeof start>[0]) {
@@ -108,7 +108,7 @@ describe("faults of runners", () => {
     for (const isOld of [false, true]) {
       const server = await add(isOld ? "old" : "new", { isOld });
       server.faults.set("POST /prompt", async (request, response, real) => {
-        // It arrives, and nothing comes back.
+        // The submission arrives, but its answer does not come back.
         response.writeHead = (() => response) as never;
         response.end = (() => request.socket.destroy()) as never;
         await real();
@@ -153,7 +153,7 @@ describe("faults of runners", () => {
     await add("B");
     expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "B" } });
     a.faults.clear();
-    // Only once B takes jobs again: alone, A would be tried three times in a moment.
+    // Held until B takes jobs again: alone, A would be tried three times in a moment.
     let open: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => (open = resolve));
     a.faults.set("GET /history/*", async (request, response) => {

@@ -1,4 +1,4 @@
-// An attempt whose job was taken over by another process: it learns of it, ends itself, and writes nothing of the job.
+// An attempt whose job was taken over by another process: it learns of it, ends itself, and writes nothing about the job.
 import { afterEach, describe, expect, it } from "vitest";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";

@@ -1,4 +1,4 @@
-// What the service keeps in memory of its runners' classes, however many runners there are.
+// The memory that the service takes for its runners' classes, however many runners there are.
 import { afterEach, expect, it } from "vitest";
 import { createLibraries } from "@/lib/service/runners/libraries";
 import { storeAbout } from "@/lib/service/runners/store";

@@ -1,4 +1,4 @@
-// What a runner answers counts for the address that was asked, and not for another one that it was given meanwhile.
+// A runner's answer counts only for the address that was asked, not for another one that the runner got meanwhile.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runnerChores } from "@/lib/service/runners/rounds";
 import { createRunners } from "@/lib/service/runners/store";

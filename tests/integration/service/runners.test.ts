@@ -1,4 +1,4 @@
-// Jobs that run on plain local servers of the family, from the submission to what comes back of them.
+// Jobs that run on plain local servers of the family, from the submission to their results.
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
@@ -63,12 +63,12 @@ describe("jobs on runners", () => {
     const bytes = await (await client.raw("GET", `/api/view?filename=${string(image?.filename)}`)).arrayBuffer();
     expect(Buffer.from(bytes).equals(picture(1))).toBe(true);
     expect(Object.keys(record(job.execution_meta))).toEqual(["1", "2", "3"]);
-    // What left: the very graph, under ids of the attempt's own, and no key of anybody.
+    // The runner got the exact graph, with the attempt's own ids and without any key.
     expect(server.seen.submissions).toHaveLength(1);
     expect(server.seen.submissions[0]).toMatchObject({ prompt: made(), extra_data: { extra_pnginfo: { workflow: { id: "x" } } } });
     expect(await shown("GPU")).toMatchObject({ state: "ready", done: 1, failed: 0, running: 0, version: "0.27.0", classes: 5 });
     expect((await shown("GPU"))?.devices).toEqual([{ name: "gpu 0", type: "cuda", vramTotal: 8e9, vramFree: 4e9 }]);
-    // The built-in one does what it can do, beside it.
+    // The built-in runner takes the jobs that it can run.
     const own = await ended(client, await submit(client, canvas(3)));
     expect(own).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
   });
@@ -81,7 +81,7 @@ describe("jobs on runners", () => {
     await add(await runner(["two.safetensors"]), "B");
     const info = record((await client.get("/api/object_info")).body);
     expect(record(record(record(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
-    // Files that lie on a runner are nobody's to choose.
+    // Files on a runner cannot be chosen.
     expect(JSON.stringify(info.LoadImage)).not.toContain("on-the-runner");
     const store = new Sqlite(join(bench?.folder ?? "", "service.sqlite"), { readonly: true });
     expect(JSON.stringify(store.prepare("SELECT text FROM runner_catalogues").all())).not.toContain("on-the-runner");
@@ -111,7 +111,7 @@ describe("jobs on runners", () => {
     a.letGo();
     a.does("run");
     expect(labelOf(await ended(client, held))).toBe("A");
-    // Both are free: the model decides.
+    // Both are free, so the model decides.
     expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 3))))).toBe("B");
     expect(labelOf(await ended(client, await submit(client, made("one.safetensors", 4))))).toBe("A");
   });

@@ -1,4 +1,4 @@
-// What the suites of the service share: graphs, waiting for a job, reading fields of an answer without trusting its shape.
+// Helpers shared by the suites of the service: graphs, waiting for a job, reading fields of an answer without trusting its shape.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
@@ -18,7 +18,7 @@ export function sample(name: string): Json {
   return record(JSON.parse(readFileSync(join("public", "samples", `${name}.json`), "utf8")));
 }
 
-/** One plain picture. */
+/** One picture of a single colour. */
 export function canvas(color = 255, size = 8): Json {
   return {
     "1": { class_type: "EmptyImage", inputs: { width: size, height: size, batch_size: 1, color } },
@@ -62,7 +62,7 @@ export async function running(client: Client, id: string): Promise<Json> {
   });
 }
 
-/** A valid PNG of any size, one grey level a row; a header alone where `pixels` is false. */
+/** A valid PNG of any size, one grey level a row; only a header if `pixels` is false. */
 export function png(width: number, height: number, { seed = 0, pixels = true } = {}): Uint8Array<ArrayBuffer> {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -1,4 +1,4 @@
-// What a start removes of blobs that nothing names, in many small commits.
+// At a start, the service removes blobs that nothing names, in many small commits.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

@@ -144,7 +144,7 @@ describe("thumbnails of what is no picture, without ffmpeg", () => {
       const answer = await client.raw("GET", url.slice("https://desk.example/base".length));
       const picture = Buffer.from(await answer.arrayBuffer());
       expect(await sharp(picture).metadata()).toMatchObject({ format: "webp", width: 512, height: 512 });
-      // ffmpeg may be installed one day: nobody is told to keep the sign for good.
+      // ffmpeg may be installed one day, so clients must not keep the placeholder for good.
       expect(answer.headers.get("cache-control")).not.toContain("immutable");
       looks.add(picture.toString("base64"));
     }
@@ -170,7 +170,7 @@ describe("thumbnails drawn by ffmpeg", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** An ffmpeg of our own making: writes down how it was called, then does what `script` says. */
+  /** A fake ffmpeg: records how it was called, then runs `script`. */
   async function fakeFfmpeg(name: string, script: string): Promise<{ path: string; calls: () => Promise<string[]> }> {
     const path = join(folder, name);
     const log = `${path}.log`;

@@ -1,5 +1,5 @@
-// Uploads as other people's clients send them: fields in any order, names in any writing, no length, something before and after the form,
-// hang-ups in the middle. Byte by byte, to the stand-alone service on a real connection.
+// Uploads as other people's clients send them: fields in any order, names in any notation, no length, data before and after the form,
+// connections closed in the middle. Byte by byte, to the stand-alone service on a real connection.
 import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** Content that is sent once. */
+/** A different content each time. */
 const fresh = () => `content ${(count += 1)}`;
 const field = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const file = (disposition: string, content = fresh(), more = "") =>

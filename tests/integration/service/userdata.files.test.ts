@@ -127,7 +127,7 @@ describe("user data files", () => {
 
   it("tells a folder from a file", async () => {
     await client.call("POST", "/api/userdata/shelf%2Fbook.txt", "x");
-    // 409 asks whether to replace a file: what is no file cannot be.
+    // 409 asks whether to replace a file; a folder cannot be replaced.
     expect((await client.call("POST", "/api/userdata/shelf", "x")).status).toBe(400);
     expect((await client.call("POST", "/api/userdata/shelf?overwrite=false", "x")).status).toBe(400);
     expect((await client.call("POST", "/api/userdata/shelf%2Fbook.txt%2Fpage.txt", "x")).status).toBe(400);

@@ -1,4 +1,4 @@
-// Users' own files lay in a folder before they were rows: what is there at a start is taken in.
+// Users' own files once lay in a folder before they became rows: a start imports what it finds there.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ let client: Client;
 beforeEach(async () => {
   bench = await startService();
   client = bench.client();
-  // The first user is number 1.
+  // The first user gets number 1.
   await client.get("/api/user");
 });
 afterEach(() => bench.dispose());

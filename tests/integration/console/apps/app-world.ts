@@ -1,4 +1,4 @@
-// A console with an app on the service inside: a picture is turned upside down, so that what goes in can be told from what comes out.
+// A console with an app on the built-in service that turns a picture upside down, so that the input can be told from the output.
 import sharp from "sharp";
 import { type AppBody, type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
@@ -47,7 +47,7 @@ export async function createAppWorld(options: Parameters<typeof createHarness>[0
     return made.body.app;
   }
 
-  /** As a browser or curl sends it. */
+  /** Sent as a browser or curl sends it. */
   async function run(app: Pick<AppView, "id">, parts: Record<string, string | Blob>, asking: Asking = {}) {
     const form = new FormData();
     for (const [name, part] of Object.entries(parts)) form.set(name, part);

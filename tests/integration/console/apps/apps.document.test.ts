@@ -1,4 +1,4 @@
-// The OpenAPI document of an app beside what really answers.
+// Compares the OpenAPI document of an app with its real answers.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AppWorld, createAppWorld, picture } from "./app-world";
 

@@ -1,4 +1,4 @@
-// An app's file: the same app on another console, its cover included, and what is no such file.
+// An app's file: it makes the same app on another console, cover included; other files are refused.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
@@ -52,9 +52,9 @@ test("an app's file brings its cover along, which is an asset of its own there",
   expect((await sharp(other?.data).stats()).dominant).toEqual((await sharp(one?.data).stats()).dominant);
   const definitionThere = (await world.ask(`/api/apps/${there.body.app.id}/workflow`, { as: "operator" })).body;
   expect(definitionThere.cover).not.toBe(asset.body.id);
-  // A picture of another kind is none of ours.
+  // A picture of a type that covers do not have is refused.
   expect((await imported({ ...file, cover: "iVBORw0KGgo=" })).body.details).toEqual({ reason: "damaged" });
-  // What is gone there is left out.
+  // References to removed things are left out.
   const gone = await world.make({ definition: { ...definition, cover: "0191c0de-0000-7000-8000-000000000009" } });
   expect((await world.ask(`/api/apps/${gone.id}/export`, { as: "operator" })).body).not.toHaveProperty("cover");
 });

@@ -1,4 +1,4 @@
-// Files that are given to an app's run, on this machine until they are at its service.
+// Files given to an app's run, kept on this machine until they are at its service.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -20,7 +20,7 @@ test("a form that stops coming is not waited for, and nothing of it stays", asyn
   const answer = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
   expect(answer).toMatchObject({ status: 408, body: { code: "REQUEST_TIMEOUT" } });
   expect(await readdir(join(world.harness.folder, "forms"))).toEqual([]);
-  // One that is removed and still open takes its room on the disk.
+  // A removed file that is still open keeps taking disk space.
   await until(
     "none of its files is open",
     async () => !(await openFiles()).some(({ path }) => path.startsWith(`${world.harness.folder}/forms`)),
@@ -43,7 +43,7 @@ test("a file that was given is known as long as a run that names it, and is forg
   const day = 24 * 60 * 60_000;
   world = await createAppWorld({ now: () => now });
   const app = await world.make();
-  // A session ends before that.
+  // A session would end before that.
   const token = (await makeToken(world.harness, "runner")).headers;
   const give = async (width: number): Promise<string> => {
     const form = new FormData();

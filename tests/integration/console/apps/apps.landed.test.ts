@@ -1,4 +1,4 @@
-// What a run of an app has put out while it still runs: on the embedded service, and on one of somebody else that tells it on a WebSocket.
+// Results of an app's run while it still runs: on the built-in service, and on another one that reports them on a WebSocket.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.dispose());
 
 const save = (from: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: "x" } });
-/** What is shown first in the end lands last. */
+/** The output listed first is finished last. */
 const outputs = [
   { node: "5", label: "Late" },
   { node: "3", label: "Early" },

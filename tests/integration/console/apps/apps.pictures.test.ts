@@ -1,4 +1,4 @@
-// What whoever runs apps only may choose from and draw on: what they gave, what their runs made, what the app names.
+// The pictures that a member who only runs apps may choose from and draw on: their files, their runs' results, the app's own pictures.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AppPicture } from "@/lib/contract/apps/app";
@@ -39,7 +39,7 @@ async function post(path: string, parts: Record<string, string | Blob>, as: As =
   });
 }
 
-/** As the mask editor sends it: clear where it was drawn. */
+/** As the mask editor sends it: transparent where it was drawn. */
 async function drawn(size: number): Promise<File> {
   const mask = sharp({ create: { width: size, height: size, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } }).png();
   return new File([new Uint8Array(await mask.toBuffer())], "clipspace-mask-1.png", { type: "image/png" });
@@ -64,7 +64,7 @@ test("what they gave and what their runs made is offered in every app of the con
     expect(again.status).toBe(202);
     expect(await world.ended(other, again.body.run.id)).toMatchObject({ state: "completed" });
   }
-  // The operator's results and files, whose names can be guessed.
+  // The operator's results and files: their names can be guessed, but they stay closed.
   const made = (await pictures(app, "operator")).filter(({ from }) => from === "made").map(({ value }) => value);
   expect(made).toHaveLength(1);
   for (const value of [...made, String(foreign.inputs.picture)]) {
@@ -163,7 +163,7 @@ test("at a service that keeps the names of files none leads to somebody else's, 
     const name = /filename="([^"]*)"/.exec(body.toString("latin1"))?.[1];
     answerJson(response, { name, subfolder: "", type: "input" });
   });
-  // Jobs are read on meanwhile.
+  // The console also reads jobs meanwhile, so look at uploads only.
   const sent = () => service.seen.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
   try {
     const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
@@ -171,12 +171,12 @@ test("at a service that keeps the names of files none leads to somebody else's, 
     expect(sent()).toContain('filename="theirs.png [output_"');
     expect((await world.ask(fileOf(app, "theirs.png [output]"), { as: "runner" })).status).toBe(404);
     await post(`/api/apps/${app.id}/files`, { file: await png(8, "mine.png") });
-    // Without a type some services look among their outputs; others know more keys.
+    // Without a type, some services look among their outputs; others understand more keys.
     const named = JSON.stringify({ filename: "mine.png", asset: "theirs" });
     expect((await post(`/api/apps/${app.id}/masks`, { original_ref: named, image: await drawn(8) })).status).toBe(200);
     expect(sent()).toContain(JSON.stringify({ filename: "mine.png", subfolder: "", type: "input" }));
     expect(sent()).not.toContain("asset");
-    // The name that it is answered is theirs from now on, also where the service stored nothing under it.
+    // A name that the service answers belongs to the member from now on, even if the service stored nothing under it.
     expect(sent()).not.toContain("clipspace-mask-1.png");
   } finally {
     await service.close();

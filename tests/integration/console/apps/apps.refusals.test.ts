@@ -1,4 +1,4 @@
-// What a service refuses of an app's run, said of inputs; its answers are chosen here.
+// A service's refusals of an app's run, reported on the app's inputs; the tests choose the service's answers.
 import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
@@ -89,7 +89,7 @@ test("which node a refused workflow is wrong at is told to whoever may see it, a
   expect((await run(app, "a")).body.details).toEqual({ reason: "workflow" });
 });
 
-/** The job of a run that was taken has failed with this. */
+/** The job of an accepted run has failed with this error. */
 const failWith = (execution_error: object) => {
   answer = (request, response) =>
     answerJson(response, { id: request.url.split("/").at(-1), status: "failed", create_time: 1, outputs: {}, execution_error });
@@ -117,7 +117,7 @@ test("a workflow that is refused after it was taken fails in the words of its in
   };
   expect(await errorOf(app, mine.id, "runner")).toEqual(told);
   expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...told, node: "3" });
-  // As it was kept: nothing is asked for a second time.
+  // Answered from the stored result: the service is not asked a second time.
   const before = service.seen.length;
   expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...told, node: "3" });
   expect(service.seen).toHaveLength(before);

@@ -1,4 +1,4 @@
-// Runs of apps at a service whose answers are chosen: limits, and a console that ends in the middle.
+// Runs of apps at a service whose answers are chosen by the tests: limits, and a console that ends in the middle.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
@@ -77,7 +77,7 @@ test("runs at once are counted by the states of their jobs, also where twenty co
   expect(second.refused.some(({ body }) => body.details.limit === "runsPerDay")).toBe(true);
 });
 
-/** As a console leaves a run that ended in the middle of it. */
+/** The state that a console leaves if it ends in the middle of a run. */
 async function leftBehind(app: { id: string }, { began, answered }: { began: boolean; answered?: string }): Promise<string> {
   const { store } = world.harness.console;
   const { memberId } = world.harness.viewerOf("runner");
@@ -170,7 +170,7 @@ test("while a file of a run is on its way to the service the run is being sent, 
   const made = await world.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
   if (!made) throw new Error("no run");
   expect(made.inputs).toEqual({ prefix: "inverted" });
-  // However long it takes, and whoever asks again.
+  // However long it takes and however often it is requested.
   now += 60 * 60_000;
   const sending = { id: made.id, state: "sending", inputs: { prefix: "inverted" } };
   expect((await read(app, made.id)).body.run).toMatchObject(sending);
@@ -244,7 +244,7 @@ test("an app of an editor's file sends the file along with this run's values in 
   expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
   expect((await run(app, "soon after")).status).toBe(202);
   expect(workflowOf(1)).toMatchObject({ nodes: [{ widgets_values: ["soon after"] }] });
-  // The catalogue is megabytes, and is asked for once in a while.
+  // The catalogue is megabytes large, so it is fetched only now and then.
   expect(service.seen.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
   answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : usual(request, response));

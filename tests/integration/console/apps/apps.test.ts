@@ -16,7 +16,7 @@ describe("a run", () => {
     const app = await world.make();
     const begun = await world.run(app, { picture: await png() });
     expect(begun).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
-    // Whoever sees apps alone is told of no job.
+    // A member who sees only apps is not told the job.
     expect(begun.body.run).not.toHaveProperty("jobId");
     const run = await world.ended(app, begun.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
@@ -25,7 +25,7 @@ describe("a run", () => {
     expect(dominant).toEqual({ r: 8, g: 8, b: 8 });
     const small = await bytesOf(`${run.results[0]?.path}?edge=256`);
     expect(small.type).toBe("image/webp");
-    // What was given once is named from then on, and can be looked at.
+    // A file is uploaded once; from then on it is named, and can be viewed.
     const given = String(run.inputs.picture);
     expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(given)}`)).status).toBe(200);
     const again = await world.ask(`/api/apps/${app.id}/runs`, {
@@ -91,7 +91,7 @@ describe("a run", () => {
     expect((await world.ask(address, { as: "runner" })).status).toBe(404);
     const preset = { method: "POST", json: { name: "Theirs", inputs, isTeam: true } };
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
-    // What somebody shares with the team, the team may use.
+    // Values that a member shares with the team can be used by the team.
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
     const allowed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...asked });
     expect(allowed.status).toBe(202);
@@ -221,11 +221,11 @@ describe("versions", () => {
       version: 2,
       title: "Other",
     });
-    // What is the same again is no change, and not the newest either.
+    // Saving the same content changes nothing, neither the version nor the time.
     const { updatedAt } = (await world.ask(`/api/apps/${app.id}`, { as: "admin" })).body.app;
     const same = { definition: { ...definition, title: "Other" }, access: { kind: "team" }, limits: {} };
     expect((await change(2, same)).body.app).toMatchObject({ version: 2, updatedAt });
-    // Who looked at the first one is told, and changes nothing.
+    // A change based on version 1 is refused and changes nothing.
     expect((await change(1, { definition })).status).toBe(409);
     const restored = await world.ask(`/api/apps/${app.id}/versions/1/restore`, { as: "operator", method: "POST" });
     expect(restored.body.app).toMatchObject({ version: 3, title: "Invert" });

@@ -1,4 +1,4 @@
-// Many assets as one file: what is in it, what is said of what is not, and who may fetch it.
+// Many assets as one file: its content, what it says of missing ones, and who may fetch it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -110,7 +110,7 @@ test("whoever asks for the head alone hears that it is there, and who leaves in 
   expect([head.status, head.headers.get("content-type"), head.body]).toEqual([200, "application/zip", null]);
   const reader = (await harness.request(path, { as: "viewer" })).body?.getReader();
   while (open === 0) await reader?.read();
-  await reader?.cancel().catch(() => undefined); // the archive is broken off, which is what was asked for
+  await reader?.cancel().catch(() => undefined); // aborting the archive is the point of this test
   await until("the service is left", () => open === 0);
   expect(sent).toBeLessThan(50);
   await service.close();

@@ -1,4 +1,4 @@
-// Content through the console: which part was asked for, how much it is, and that nothing is held for whoever went away.
+// Content through the console: which part was requested, its length, and that nothing is held for a client that has left.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -12,7 +12,7 @@ const WHOLE = 1024 ** 4;
 
 beforeAll(async () => {
   harness = await createHarness();
-  // A terabyte, as long as somebody reads it.
+  // Up to a terabyte, for as long as the client reads.
   service = await startLittleServer((_, response) => {
     open += 1;
     response.once("close", () => (open -= 1));

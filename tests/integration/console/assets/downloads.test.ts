@@ -1,4 +1,4 @@
-// Downloads that a service carries out in the background, kept in sight by the console: over a real store, against a service of a few lines.
+// Downloads that a service runs in the background, tracked by the console: over a real store, against a service of a few lines.
 import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/download-task";
@@ -186,7 +186,7 @@ test("nobody reads or changes the downloads of somebody else's connection, and a
   const [row] = await store.downloadTasks.list(own.id);
   expect((await harness.request(`/api/console/tasks?connection=${own.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
-    // In the very words in which it is said that there is none: neither tells that there is one.
+    // The same message as for an unknown id, so that neither reveals whether the task exists.
     const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => act(id, verb)));
     const messages = await Promise.all([foreign, unknown].map(async (answer) => (await answer?.json())?.message));
     expect([verb, foreign?.status, messages[0]]).toEqual([verb, 404, messages[1]]);

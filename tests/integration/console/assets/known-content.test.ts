@@ -1,4 +1,4 @@
-// Whether a service has content already, as files that are hashed first ask it: that it has none is no error, that nobody can say is one.
+// Whether a service already has some content, asked for files that are hashed first: "no" is no error, but "cannot tell" is one.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";

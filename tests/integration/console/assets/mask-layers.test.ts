@@ -1,4 +1,4 @@
-// Whether a picture has a mask's layer, as the editor asks: that there is none is no error, that nobody can say is one.
+// Whether a picture has a mask's layer, asked by the editor: "no" is no error, but "cannot tell" is one.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";

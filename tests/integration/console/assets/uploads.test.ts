@@ -56,7 +56,7 @@ test("an upload that ends before its announced length is refused, and leaves not
   const type = whole.headers.get("content-type") ?? "";
   const bytes = await whole.arrayBuffer();
   const headers = { "content-type": type, "content-length": String(bytes.byteLength) };
-  // The other service would take what it gets: here the console alone can tell.
+  // The other service would accept whatever arrives, so only the console can notice.
   for (const id of ["embedded", connection]) {
     const answer = await harness.request(`/api/assets?connection=${id}`, {
       as: "operator",
@@ -93,13 +93,13 @@ test("a client who goes away in the middle ends the upload upstream and is no er
 
 test("a service that goes away in the middle of an upload is what is told, and not that the upload broke off", async () => {
   const falling = createServer((socket) => {
-    socket.on("error", () => undefined); // the line is cut on purpose
+    socket.on("error", () => undefined); // the connection is cut on purpose
     socket.once("data", () => socket.destroy());
   });
   await new Promise<void>((resolve) => falling.listen(0, "127.0.0.1", resolve));
   const address = falling.address();
   const id = await harness.connect(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, "k");
-  // More is to come when the line is cut, as it is where a large file is sent from far away.
+  // More is to come when the connection is cut, as with a large file sent from far away.
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(1000)),
     pull: () => new Promise(() => undefined),

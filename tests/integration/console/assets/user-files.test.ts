@@ -1,4 +1,4 @@
-// The listing of user data: a folder that is not there yet is an empty one, and nothing else is; paths are named from the folder on.
+// The listing of user data: a folder that does not exist yet is empty, but any other error stays an error; paths start at the folder.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listFiles } from "@/lib/server/files/list-files";
 import { createHarness, type Harness } from "@/tests/support/harness";

@@ -1,4 +1,4 @@
-// A console with a host page, and tickets as that host's server makes them: good ones, and ones that are wrong in one thing.
+// A console with a host page, and tickets as that host's server makes them: good ones, and ones with a single fault.
 import { SignJWT } from "jose";
 import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
@@ -53,7 +53,7 @@ export async function createEmbedWorld() {
   const ticket = (changes: Changes = {}) =>
     new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
 
-  /** `cookie`: what the browser has kept for this place; without any it keeps none. */
+  /** `cookie`: the cookies that the browser kept for this place; by default none but the probe. */
   async function bring(given: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: Brought = {}) {
     const headers = { [PLACE_HEADER]: `/embed/${id}/${slot}` };
     return ask("/api/embed/tickets", {
@@ -83,7 +83,7 @@ export async function createEmbedWorld() {
     whyRefused: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
     giveRole: (role: Role, to: Exclude<Role, "owner">) =>
       ask(`/api/console/members/${harness.viewerOf(role).memberId}`, { as: "owner", method: "PUT", json: { role: to } }),
-    /** To the service inside. */
+    /** A connection to the built-in service. */
     async ownConnection(): Promise<string> {
       const all = await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId);
       return all.find(({ baseUrl }) => isEmbedded(baseUrl))?.id ?? "";

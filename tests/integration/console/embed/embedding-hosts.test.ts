@@ -1,5 +1,5 @@
-// Host pages at the console's own door: how they are set up, what their tickets are checked with while keys change or are away, whom they
-// leave behind.
+// Host pages at the console's own routes: how they are set up, which keys check their tickets while keys change or are unreachable, and
+// which members they leave behind.
 import { generateKeyPair, exportJWK, type JWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PLACE_HEADER } from "@/lib/shared/place";
@@ -86,7 +86,7 @@ describe("a host page", () => {
         new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
       expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
       expect(server.seen.length).toBe(1);
-      // The well-known confusion: a public key taken for a secret.
+      // The well-known confusion: a public key used as a secret.
       expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
     } finally {
       await server.close();
@@ -129,7 +129,7 @@ describe("a host page", () => {
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
       expect(keys.asked()).toBe(2);
-      // One that is not known yet leads to the address again: where that fails, those that are known stay good.
+      // An unknown key id makes the console fetch the keys again; if that fails, the known keys stay valid.
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);
@@ -199,7 +199,7 @@ describe("a guest of a host page", () => {
     expect(jobs.find((one: { id: string }) => one.id === job)?.submitted_by).toBe("Grace");
     expect(await store.jobUsage.namesOf([id])).toEqual(new Map([[id, "Grace"]]));
 
-    // Whoever comes again is who they were.
+    // A visitor who comes again is the same member.
     await enter("visitor 7", "Grace");
     expect((await store.members.get(id))?.name).toBe("Grace");
     expect((await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "DELETE" })).status).toBe(204);
@@ -218,7 +218,7 @@ it("tells anybody no more than whether an origin may frame a host page", async (
   expect(await ask("nothing", ORIGIN)).toEqual(["*", false, false]);
 });
 it("tells a good ticket in one sentence that the disk is full, and a bad one that it is bad", async () => {
-  // One of its own: a statement that was prepared before knows nothing of the full disk.
+  // A world of its own: statements prepared earlier do not see the full disk.
   const full = await createEmbedWorld();
   const [good, bad] = [await full.ticket(), await full.ticket({ sub: "nobody@desk.test" })];
   const disk = fillForSqlite();
@@ -229,7 +229,7 @@ it("tells a good ticket in one sentence that the disk is full, and a bad one tha
   await full.dispose();
 });
 
-/** An address of keys, which can be away. */
+/** An address of keys that can be made unreachable. */
 async function keyServer() {
   const keys = new Map<string, { jwk: JWK; privateKey: CryptoKey }>();
   let isBroken = false;

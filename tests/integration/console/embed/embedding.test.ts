@@ -1,4 +1,4 @@
-// Tickets of host pages at the console's own door: what opens a session, what does not, and what ends one.
+// Tickets of host pages at the console's own routes: which ones open a session, which do not, and what ends a session.
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";

@@ -1,4 +1,4 @@
-// The console's /ws over real sockets, with a clock of the test's own and small limits.
+// The console's /ws over real sockets, with the test's own clock and small limits.
 import { once } from "node:events";
 import { type WebSocket } from "ws";
 import { createEventSockets } from "@/lib/http/event-sockets";
@@ -21,14 +21,14 @@ export async function createEventWorld() {
   const world = {
     harness,
     url: "",
-    /** Where the next sockets come from. */
+    /** The source address of the next sockets. */
     from,
     sockets: createEventSockets(admitListener, {
       addressOf: () => from.address,
       repeat: (_ms, run) => ((tick = run), { stop: () => undefined }),
       limits,
     }),
-    /** What the clock does every 30 seconds. */
+    /** What the timer does every 30 seconds. */
     look: () => tick(),
     as: (role: "owner" | "operator" | "viewer" | "runner") => ({ cookie: harness.cookieOf(role) }),
     keep<S extends WebSocket>(socket: S): S {

@@ -1,4 +1,4 @@
-// GET /ws of the console where the connection's service is somebody else's: good, careless, hostile, or without it.
+// GET /ws of the console for a connection to another service: a good, careless or hostile one, or one without /ws.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -98,7 +98,7 @@ describe("a service of somebody else", () => {
     const { peer, events } = await through();
     events.socket.pause();
     const text = JSON.stringify({ type: "progress", data: { text: "x".repeat(64 * 1024) } });
-    // What the systems between hold is not known: it is sent until the socket to the service is ended.
+    // The buffers in between have an unknown size, so send until the socket to the service is closed.
     const goes = once(peer, "close");
     const timer = setInterval(() => peer.bufferedAmount < 1024 * 1024 && peer.send(text), 1);
     await goes;
@@ -131,7 +131,7 @@ describe("a service of somebody else", () => {
     const pinged = peer && once(peer, "ping");
     world.look();
     await pinged;
-    // The listener's own answer has come by then.
+    // By the time of this answer, the listener's pong has arrived.
     expect(await refusedWith(`${world.url}/ws`)).toBe(401);
     world.look();
     expect(await third).toEqual([1013, "The service has closed its side."]);

@@ -1,4 +1,4 @@
-// GET /ws of the console over real sockets: who hears of a connection's jobs, what they hear, and when they are sent away.
+// GET /ws of the console over real sockets: who hears of a connection's jobs, what they hear, and when they are disconnected.
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";

@@ -1,4 +1,4 @@
-// A job's details bear what the node catalogue calls the classes of its workflow, once a catalogue of its service was read; nobody asks for one.
+// A job's details contain the catalogue's names for the classes of its workflow once a catalogue was read; none is fetched for that.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// The ledger of jobs is filled by reading what a service has, also of jobs that never passed through the console.
+// The ledger of jobs is filled by reading the service's jobs, including those that never passed through the console.
 import { rm } from "node:fs/promises";
 import Sqlite from "better-sqlite3";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const NEWEST_MS = Date.UTC(2026, 4, 3);
 type Job = { id: string; status: string; create_time: number };
 type Elsewhere = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
 
-/** Somebody's service with jobs of which the console knows nothing: the newest first, one an hour. */
+/** Another service with jobs that the console does not know: the newest first, one an hour. */
 async function elsewhere(count: number): Promise<Elsewhere> {
   const jobs = Array.from({ length: count }, (_, at) => ({
     id: `job-${String(at).padStart(4, "0")}`,

@@ -1,4 +1,4 @@
-// Jobs are found by words, time and person, in the ledger that the console keeps while it works.
+// Jobs are found by words, time and member in the ledger that the console keeps while it works.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/jobs/console-job-search";
 import { type Role } from "@/lib/contract/people/roles";

@@ -1,4 +1,4 @@
-// The whole filtered list as a file, from services that give it in pages, break in the middle, or are asked by a browser that leaves.
+// The whole filtered list as a file, from services that answer in pages or break in the middle, or for a browser that leaves.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";

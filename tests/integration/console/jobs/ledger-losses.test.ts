@@ -1,4 +1,4 @@
-// What the ledger of jobs could not take up is read again, and nothing behind it is called known meanwhile.
+// Jobs that the ledger could not record are read again; until then, nothing older counts as known.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 type Kept = { folder: string; id: string; jobs: JobListItem[] };
 
-/** A ledger that is told of each page that its reader reads, as it is where answers are passed on. */
+/** A ledger that is told of each page that its reader reads, as the console does when it passes answers on. */
 async function world(before?: Kept) {
   const folder = before?.folder ?? (await mkdtemp(join(tmpdir(), "lightdesk-ledger-")));
   const store = openStore(folder);
@@ -35,7 +35,7 @@ async function world(before?: Kept) {
   const jobs = before?.jobs ?? [];
   const state = { isBusy: false, pages: 0, hangs: false };
   const pass = (answer: JobsAnswer) => {
-    // So much came at once that this page found no room.
+    // So much arrived at once that there was no room for this page.
     for (let count = 0; state.isBusy && count < 50; count += 1) ledger.see(id, () => []);
     ledger.see(id, () => notesOf(answeredOf("jobs", answer) ?? { tells: "jobs", value: { ...answer, jobs: [] } }));
   };

@@ -126,7 +126,7 @@ test("a job is cancelled by its own path: out of the queue, or stopped where it 
   expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: true } });
   expect((await get(`/api/jobs/${running}`)).body.status).toBe("cancelled");
   expect(await cancel(running)).toEqual({ status: 200, body: { cancelled: false } });
-  // What begins just before it is taken out of the queue is stopped; the one behind it is left alone.
+  // A job that begins just before it is removed from the queue is stopped; the one behind it is left alone.
   local.beforeChange(() => local.begin());
   expect(await cancel(begun)).toEqual({ status: 200, body: { cancelled: true } });
   expect((await get(`/api/jobs/${begun}`)).body.status).toBe("cancelled");
@@ -288,7 +288,7 @@ test("an asset in a folder tells where its file is, and every time of one is UTC
   ]);
   const film = await harness.request(at(`/api/assets/${assets[1].id}/content`), { as: "owner" });
   expect(await film.text()).toBe("film");
-  // What is passing has no address of its own, and is seen all the same.
+  // A temporary picture has no address of its own, and still gets a thumbnail.
   const thumbnail = await harness.request(at(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`), { as: "owner" });
   expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
   await server.close();

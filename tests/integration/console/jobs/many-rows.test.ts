@@ -1,4 +1,4 @@
-// Answers of many rows are passed on in parts: what is read of each row here is read, however many there are.
+// Answers with many rows are passed on in parts, and the console still reads what it needs of every row.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { createHarness, type Harness } from "@/tests/support/harness";

@@ -1,4 +1,4 @@
-// Seeds of twenty digits on their way through the console: what a person sends is what the service gets, and what it answers is what they see.
+// Seeds of twenty digits through the console: the service gets exactly what a person sends, and the person sees exactly what it answers.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";

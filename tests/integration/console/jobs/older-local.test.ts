@@ -1,4 +1,4 @@
-// A local server from before /api/jobs: its queue and its history stand for the list, the details and the pages of the history.
+// A local server older than /api/jobs: its queue and its history provide the list, the details and the pages of the history.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type JobReach } from "@/lib/contract/jobs/console-job-search";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -83,7 +83,7 @@ test("what ends is listed at once, what is removed here is gone at once, and wha
   }
   const before = local.seen.length;
   await get("/api/jobs?status=completed");
-  // Nothing has ended since: one entry is read, not the whole history.
+  // No job has ended since, so one entry is read and not the whole history.
   expect(
     local.seen
       .slice(before)
@@ -113,7 +113,7 @@ test("a job's details hold its graph while it waits, while it runs and when it h
   expect((await get(`/api/jobs/${id}`)).status).toBe(404);
 });
 
-/** The reader takes its time, four times that of each page: a machine that is busy makes it slow. */
+/** The reader rests four times as long as each page took, so a busy machine makes it slow. */
 const patience = { timeoutMs: 60_000 };
 
 test("a history that is longer than what is listed is told as such: no total, and no search of every job", async () => {
@@ -135,7 +135,7 @@ test("a history that is longer than what is listed is told as such: no total, an
   add(0, 1000);
   now += 61_000;
   expect(await list()).toMatchObject({ pagination: { total: 1000, has_more: false } });
-  // They are older than what was read before: the next day's reading has them.
+  // These jobs are older than those already read; the reading of the next day finds them.
   now += 25 * 60 * 60_000;
   const oldestMs = local.place.history.get("job-0")?.prompt[3].create_time;
   const isRead = ({ extent, sinceMs }: JobReach) => extent === "all" && sinceMs === oldestMs;
@@ -145,7 +145,7 @@ test("a history that is longer than what is listed is told as such: no total, an
   const cut = await list();
   expect([cut.jobs.length, cut.is_cut, cut.pagination]).toEqual([100, true, { offset: 900, limit: 100, has_more: false }]);
   expect((await get("/api/jobs?status=pending")).body).toMatchObject({ pagination: { total: 0 } });
-  // Tomorrow the list is read anew.
+  // The next day the list is read again.
   now += 25 * 60 * 60_000;
   const said = new Set<number | undefined>();
   await until(
@@ -157,7 +157,7 @@ test("a history that is longer than what is listed is told as such: no total, an
     },
     patience,
   );
-  // What is no longer listed there was read before, and is searched on, also while the list is read anew.
+  // Jobs no longer listed by the server were read before; they stay searchable, also while the list is read again.
   expect([...said]).toEqual([oldestMs]);
   expect(idsOf(await get("/api/console/jobs/search?text=job-150"))).toEqual(["job-150"]);
 }, 150_000);

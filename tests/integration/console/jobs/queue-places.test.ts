@@ -1,4 +1,4 @@
-// Who waits in which place is learnt from a service's whole queue, which holds every graph: polls do not ask for it again and again.
+// Places in the queue come from the service's whole queue, which holds every graph, so polls do not fetch it again and again.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type QueueView } from "@/lib/contract/console";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -7,7 +7,7 @@ import { answerJson, type LittleServer, startLittleServer } from "@/tests/suppor
 let harness: Harness;
 let server: LittleServer;
 let connection: string;
-/** In the order in which they are executed. */
+/** In order of execution. */
 let waiting: string[];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ test("the queue is asked for when a job comes to wait, and not while the same on
   expect(await poll("c", "a", "b")).toEqual(["1 c", "2 a", "3 b"]);
   expect(await poll("a", "b")).toEqual(["1 a", "2 b"]);
   expect(asked()).toBe(1);
-  // Before those that were there, as services do that know priorities; c has come back.
+  // d is before the older ones, as in services with priorities; c has come back.
   expect(await poll("d", "a", "b", "c")).toEqual(["1 d", "2 a", "3 b", "4 c"]);
   expect(asked()).toBe(2);
   expect(await poll("b", "c")).toEqual(["1 b", "2 c"]);

@@ -1,5 +1,5 @@
-// A member who sees the jobs of another member's own connection: what is open to them, and that nothing else is. Every door of the console is
-// tried; what is added tomorrow has to be named here before it opens.
+// A member who may see the jobs of another member's own connection: they can reach those and nothing else. Every route of the console is
+// tried; a new route must be named here before it opens.
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
@@ -19,12 +19,12 @@ const image = await sharp({ create: { width: 2, height: 2, channels: 3, backgrou
   .png()
   .toBuffer();
 
-/** As they are named in the table of operations: the reads of jobs. */
+/** Reads of jobs, by their names in the table of operations. */
 const open = [
   ...["listJobs", "getJob", "getJobStatus", "listJobAssets", "listHistory", "getHistoryEntry", "listOlderHistory"],
   ...["getOlderHistoryEntry", "getQueueDepth", "listQueue", "view"],
 ];
-/** The console's own reads of jobs; what `viewCapabilities` says is remembered, and nothing is asked for it. */
+/** The console's own reads of jobs; `viewCapabilities` answers from memory without a request. */
 const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities", "thumbnail", "viewQueue", "listRunsByDay"];
 
 let harness: Harness;
@@ -151,7 +151,7 @@ describe("every door of the console's own, for a seeing admin", () => {
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
     for (const answer of await Promise.all(tries)) expect(await codeOf(answer)).toBe("JOBS_ONLY");
-    // Without a name in the address it is the one in use: nothing falls back to another one.
+    // Without a connection in the address, the one in use counts: nothing falls back to another.
     expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
     const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
     expect(await codeOf(submitted)).toBe("JOBS_ONLY");

@@ -1,4 +1,4 @@
-// Stopping what runs, at services of three generations.
+// Stopping running jobs at services of three generations.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
@@ -58,7 +58,7 @@ test("whether what runs can be stopped is told before a press: by what the servi
   const older = await connect({ "GET /api/prompt": [200, { exec_info: { queue_remaining: 0 } }] }, ["a"]);
   const core = await connect({}, ["a"]);
   expect([await older.canStop(), await core.canStop()]).toEqual([{ "jobs.stop": true }, { "jobs.stop": false }]);
-  // What it lists was no promise.
+  // The service listed the operation, but then refused it.
   expect(await older.stop(["a"])).toMatchObject({ unable: ["a"] });
   expect(await older.canStop()).toEqual({ "jobs.stop": false });
   expect([...core.sent("/api/interrupt"), ...core.sent("/api/jobs")]).toEqual([]);
@@ -89,7 +89,7 @@ test("after one stop that was never answered the others are not waited for, and 
   while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
   vi.advanceTimersByTime(WRITE_MS);
   vi.useRealTimers();
-  // "a" was answered, and is told as it is.
+  // The answer about "a" came in time, and is reported.
   expect(await stopping).toEqual({
     stopped: [],
     stopping: [],

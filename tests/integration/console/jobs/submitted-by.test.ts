@@ -1,4 +1,4 @@
-// Which member submitted a job, as its details say it: members share a connection, and the service knows one user.
+// A job's details name the member who submitted it: members share a connection, and the service knows only one user.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";

@@ -1,4 +1,4 @@
-// A service that sends single jobs in a shape that nobody knows: the others are shown, and how many are missing is said.
+// A service that sends single jobs in an unknown shape: the others are shown, with a note of how many are missing.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// What members have used: counted from what was submitted here, and said as far as it is known.
+// What members have used: counted from the jobs submitted here, and reported as far as it is known.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ let other: string;
 let now = NOW;
 
 type Told = { status: string; outputs_count?: number; ranMs?: number };
-/** What the other service says of its jobs. */
+/** The other service's answers about its jobs. */
 let jobs = new Map<string, Told & { createdMs: number }>();
 let count = 0;
 let hasSizes = false;
@@ -211,7 +211,7 @@ test("another member's own connection has no name for an admin, and one for its 
   const csv = async (role: "admin" | "operator") => (await harness.request("/api/console/usage/export", { as: role })).text();
   expect(await csv("admin")).not.toMatch(new RegExp(`secret|${own.id}`));
   expect(await csv("admin")).toContain("personal connection");
-  // A spreadsheet takes it for text.
+  // A spreadsheet reads it as text.
   expect(await csv("operator")).toContain("'=My secret cloud");
   await store.jobViewers.give(own.id, harness.viewerOf("admin").memberId, { givenBy: memberId, now });
   expect(await names("admin")).toContain("=My secret cloud");

@@ -1,4 +1,4 @@
-// A connection's account URL: kept when a change does not name it, taken away by an empty one.
+// A connection's account URL: a change that does not name it keeps it, an empty one removes it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 

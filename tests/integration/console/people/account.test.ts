@@ -1,4 +1,4 @@
-// A member's own account: what changes with and without the password, and which sessions end.
+// A member's own account: which changes need the password, and which sessions end.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
@@ -43,7 +43,7 @@ test("an address changes with the present password only, and to one that nobody 
   });
   expect(await change("operator", { email: "New@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
   expect([await signsIn("new@desk.test", PASSWORD), await signsIn("operator@desk.test", PASSWORD)]).toEqual([true, false]);
-  // One's own address in another spelling is no other member's.
+  // The member's own address in another spelling does not count as taken.
   expect(await change("operator", { email: "NEW@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
 

@@ -1,5 +1,5 @@
-// A member who is removed or lowered while what they began is still under way: the rest is not done with the rights they had.
-// Generated over every route that takes a body, and a case for each act of many steps.
+// A member is removed or gets a lower role while their request is still running: the rest of it is not done with the former rights.
+// Generated over every route that takes a body, with a case for each act of many steps.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Without an upload of a test before, which broke off and arrives late, and without what the ledger reads in idle time. */
+/** Leaves out an aborted upload of an earlier test that arrives late, and the reads of the ledger in idle time. */
 const calls = () => service.seen.filter(({ url }) => !/^\/api\/(userdata|upload)|limit=200\b|^\/api\/jobs\/[^/]+$/.test(url));
 
 let person: { id: string; cookie: string };
@@ -149,7 +149,7 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         params: Promise.resolve(params),
       });
       const text = await answer.text();
-      // A route that takes no body has acted before it could be lost; all others answer as to a stranger.
+      // A route that takes no body has already acted; all others answer as to a stranger.
       if (asked) expect([answer.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
       if (asked) expect(await kept()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);

@@ -1,4 +1,4 @@
-// The team through the console's own API, with sessions that were really opened: who may change whom, and what ends with it.
+// The team through the console's own API, with real sessions: who may change whom, and which sessions that ends.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { getInvitation, listMembers } from "@/lib/server/queries/members";

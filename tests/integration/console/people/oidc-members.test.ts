@@ -1,4 +1,4 @@
-// Signing in at a provider: who was removed stays out, and how many may come from one address.
+// Signing in at a provider: removed members stay out, and sign-ins from one address are limited.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  now += 2 * 60_000; // nobody waits for the limit of attempts
+  now += 2 * 60_000; // past the limit of attempts
 });
 
 const browser = () => oidcBrowser(harness);
@@ -83,7 +83,7 @@ test("a removed member comes back by an invitation alone, whichever provider, su
   const token = await invite("rex@example.com");
   expect(await browser().signIn("other", other, { purpose: "join", token })).toBe("/jobs");
   expect(await browser().signIn("other", other)).toBe("/jobs");
-  // Invited with a password, and known to the provider from before: the address rule leads to who they are now.
+  // Invited with a password, but the provider's identity was known before: the address rule leads to the new member.
   expect((await remove("rex@example.com")).status).toBe(204);
   expect(await browser().signIn("other", other)).toBe("stranger");
   const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };

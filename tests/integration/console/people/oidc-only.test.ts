@@ -1,4 +1,4 @@
-// A console without passwords: the ways in that are left, and that nobody loses the last one.
+// A console without passwords: the remaining ways in, and that no member loses their last one.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
 import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
@@ -15,7 +15,7 @@ test("where passwords are off only a link of the command line lets one in by pas
   const closed = await createHarness({ now: () => time, settings });
   const { signIn } = await import("@/lib/server/auth/sign-in");
   const attempt = async (email: string, password: string) => (await signIn({ email, password, address: "198.51.100.50" })).ok;
-  // Whoever set it up is in for a day, to connect the provider.
+  // The owner who set it up may use the password for a day, to connect the provider.
   expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
   time += 25 * 60 * 60_000;
   expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
@@ -29,7 +29,7 @@ test("where passwords are off only a link of the command line lets one in by pas
   const json = { token: "a way back", password: "a new long password" };
   expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
   expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
-  // The day is no way in to rely on.
+  // That day does not count as another way in.
   expect(await disconnectProvider(owner, "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
   const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: owner.memberId };
   await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });

@@ -1,4 +1,4 @@
-// Signing in at a provider, without a browser: what a good answer leads to, and that no bad one leads anywhere.
+// Signing in at a provider, without a browser: the effect of a good answer, and that no bad one has any.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await Promise.all([acme.stop(), other.stop()]);
 });
 beforeEach(() => {
-  now += 60 * 60_000; // nobody waits for the limit of attempts
+  now += 60 * 60_000; // past the limit of attempts
   acme.bend({});
   other.bend({});
 });
@@ -193,7 +193,7 @@ test("a member connects a provider while signed in, and confirms there that it i
   expect(await ola.signIn("acme", acme, { purpose: "link", callbackUrl: "/settings/account" })).toBe("/settings/account");
   expect(await audited()).toEqual([["linkProvider", "Acme: linked"]]);
   expect(await ola.me()).toMatchObject({ member: { email: "operator@desk.test" } });
-  // The session goes on as it was; a quarter of an hour later it asks again.
+  // The session goes on; a quarter of an hour later it asks again.
   now += 16 * 60_000;
   const begun = await (await ola.ask("POST", "/api/auth/signin/other", { csrfToken: "", purpose: "link" })).json();
   expect(begun).toMatchObject({ code: "SIGN_IN_AGAIN" });
@@ -222,7 +222,7 @@ test("a member without a password keeps the last way in, and an old sign-in of t
   acme.bend({ claims: { sub: "ida", email: "ida@example.com" } });
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
-  // A provider that does not say when proves nothing.
+  // A provider that does not tell the time of the sign-in proves nothing.
   const url = new URL(await ida.begin("acme", { purpose: "confirm" }));
   expect(JSON.parse(url.searchParams.get("claims") ?? "{}")).toEqual({ id_token: { auth_time: { essential: true } } });
   expect(await ida.finish("acme", acme.visit(url.href))).toBe("undated");

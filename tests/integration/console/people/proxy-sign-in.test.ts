@@ -1,4 +1,4 @@
-// Signing in by the header of a reverse proxy: who may set it, whom it names, and what it does not open.
+// Signing in by a reverse proxy's header: who may set it, which member it names, and what it does not open.
 import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -130,7 +130,7 @@ describe("whom it names", () => {
     const many = () => Promise.all(Array.from({ length: 20 }, () => account(as("mia@studio.test"))));
     expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
     expect(await rows()).toHaveLength(1);
-    // Idle for too long: it begins once more.
+    // Idle for too long, so a new session begins.
     now += 8 * 24 * 60 * 60_000;
     expect(new Set(await many())).toEqual(new Set(["mia@studio.test"]));
     expect(await rows()).toHaveLength(2);

@@ -1,4 +1,4 @@
-// What must not be done from a session that was left open: it asks for the password when that was last given a quarter of an hour ago.
+// Actions that an abandoned session must not allow: they ask for the password if it was last given a quarter of an hour ago.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
@@ -39,7 +39,7 @@ test("within a quarter of an hour nothing is asked; later it is, and the same re
   expect((await invite(cookie, "late@desk.test")).status).toBe(403);
   expect((await confirm(cookie, PASSWORD)).status).toBe(204);
   expect((await invite(cookie, "late@desk.test")).status).toBe(201);
-  // Of that session only: another browser may be in other hands.
+  // Only in that session: another browser may be in other hands.
   expect((await invite(another, "third@desk.test")).status).toBe(403);
   now += 15 * MINUTES + 1;
   expect((await invite(cookie, "fourth@desk.test")).status).toBe(403);

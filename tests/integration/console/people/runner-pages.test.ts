@@ -1,4 +1,4 @@
-// Which pages open for whoever runs apps only, and where the others lead.
+// Which pages open for members who only run apps, and where the others redirect.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { requireViewer } from "@/lib/server/auth/viewer";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-/** What Next answers with: the page, or where it leads. */
+/** Next's answer: the page, or the redirect's target. */
 async function opened(page: string, brought: Record<string, string>, isFrame = false): Promise<string> {
   sent.headers = new Headers({ ...brought, [PAGE_HEADER]: page });
   try {

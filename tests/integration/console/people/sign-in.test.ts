@@ -90,7 +90,7 @@ describe("a stranger who tries from many addresses", () => {
   test("keeps no member out of a browser in which they signed in before", async () => {
     await exhaust("viewer@desk.test");
     expect(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", PASSWORD)).toBe("in");
-    // All of them together guess no oftener than any other.
+    // All those browsers together get no more guesses than any single one.
     const tries = [];
     for (let count = 0; count < 7; count += 1) tries.push(await from(await browserOf("viewer@desk.test"), "viewer@desk.test", "wrong"));
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);

@@ -1,4 +1,4 @@
-// A session over its whole life: in, renewed, out, and never back; who came and went is told to the audit log.
+// A session over its whole life: begun, renewed, ended for good; the audit log records sign-in and sign-out.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
@@ -17,7 +17,7 @@ afterAll(() => harness.dispose());
 type Jar = Record<string, string>;
 type Answered = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
 type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Promise<Answered> };
-/** next-auth without Next around it: its handler for route files needs a request that Next opened. */
+/** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
 const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
 let sent: Record<string, string> = {};

@@ -1,4 +1,4 @@
-// A console whose members make tokens and bring them: for the tests of tokens.
+// A console whose members make and use tokens, for the tests of tokens.
 import { type TokenMade } from "@/lib/contract/people/tokens";
 import { createHarness } from "@/tests/support/harness";
 

@@ -1,4 +1,4 @@
-// Personal access tokens: what one opens for whoever brings it, and when it opens nothing any more.
+// Personal access tokens: what a token opens, and when it stops opening anything.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createHarness } from "@/tests/support/harness";
 import { makeToken } from "@/tests/support/tokens";
@@ -38,7 +38,7 @@ describe("bringing one", () => {
     expect((await ask({ ...reader.headers, cookie }, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
     expect((await ask({ ...reader.headers, cookie }, "/api/console/account")).status).toBe(403);
     expect((await ask({ "x-api-key": "ld_wrong", cookie })).status).toBe(401);
-    // What a proxy in front asks of browsers is no token.
+    // Credentials that a proxy asks of browsers are no token.
     expect((await ask({ authorization: "Basic dXNlcjpwYXNz", cookie })).status).toBe(200);
   });
 
@@ -207,7 +207,7 @@ test("the console's own document says that it takes a token, in either header", 
 });
 
 test("counts its own requests, so that its member is not held up", async () => {
-  const bounded = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now }); // takes the place of the first
+  const bounded = await createHarness({ settings: { LIGHTDESK_RATE_LIMIT: "3" }, now }); // replaces the first console
   const { headers } = await makeToken(bounded, "operator");
   const statuses = [];
   for (let count = 0; count < 4; count += 1) statuses.push((await bounded.request("/api/user", { headers })).status);

@@ -1,4 +1,4 @@
-// Personal access tokens: who makes one, who ends it, and what the log says of it.
+// Personal access tokens: who makes them, who ends them, and what the log records.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { makeToken } from "@/tests/support/tokens";
 import { createTokenWorld, DAY_MS } from "./token-world";

@@ -1,5 +1,5 @@
-// A service knows the key that it is called with, and may say it back in any place: a careless one in an error, a hostile one anywhere.
-// Generated over every route: whoever uses a shared connection must not learn its key, whatever the service answers.
+// A service knows the key that it is called with and may repeat it anywhere: a careless one in an error, a hostile one in any place.
+// Generated over every route: users of a shared connection must not learn its key, whatever the service answers.
 import { readdirSync, readFileSync } from "node:fs";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { loadRoutes, type Route } from "@/tests/support/routes";
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
 const said = `the key ${KEY} again`;
-/** Fits the schema of every answer, so that nothing is refused for its shape. */
+/** Fits the schema of every answer, so that none is refused for its shape. */
 function everything(word: string) {
   const graph = { prompt: {}, extra_data: { [word]: word, extra_pnginfo: { workflow: { id: word, name: word } } } };
   const job = { id: word, status: word, create_time: word, workflow_id: word, workflow: graph };
@@ -36,7 +36,7 @@ function everything(word: string) {
 const CUT = KEY.slice(0, 12);
 const percent = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join("");
 const base64 = Buffer.from(`the ${KEY} again`).toString("base64");
-/** What no answer, no line of the log and nothing that is kept may hold. */
+/** Must not appear in any answer, line of the log or stored data. */
 const forbidden = [KEY, CUT, percent, base64.slice(8, 28)];
 const escaped = (letters: string, by: string) => [...letters].map((letter) => `${by}u00${letter.charCodeAt(0).toString(16)}`).join("");
 const asJson = (response: ServerResponse, text: string, status = 200) =>
@@ -94,7 +94,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** What each route takes, where an empty object is refused before the service is asked. */
+/** Bodies for routes that would refuse an empty object before asking the service. */
 const bodies: Readonly<Record<string, unknown>> = {
   submitPrompt: { prompt: { "1": { class_type: "A", inputs: {} } } },
   manageQueue: { clear: true },
@@ -152,7 +152,7 @@ describe.each(Object.keys(ways))("a service that says the key %s", (name) => {
       }),
     );
     const answer = await ask(route, params);
-    // What a file holds is its service's word, and passes as it is.
+    // The content of a file belongs to its service and passes unchanged.
     const isContent = answer.ok && answer.headers.has("content-disposition");
     const seen = [isContent ? "" : await answer.text(), JSON.stringify([...answer.headers]), harness.log().slice(before)].join("\n");
     expect(answer.status).not.toBe(500);

@@ -1,4 +1,4 @@
-// A key in what was submitted is masked for everybody; its owner alone is told where it stands.
+// A key in a submitted graph is masked for everyone; only its owner is told where it is.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { createHarness, type Harness } from "@/tests/support/harness";

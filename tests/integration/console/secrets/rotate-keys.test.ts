@@ -62,7 +62,7 @@ test("what a download was asked with is sealed anew too, and can be asked once m
   const [kept, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
   expect(kept && openRequest(parseKeyRing(young), kept)).toEqual(body);
   expect(left && openRequest(lost, left)).toEqual(body);
-  // What was sealed for one download opens for no other.
+  // A request sealed for one download cannot be opened for another.
   expect(kept && openRequest(parseKeyRing(young), { ...kept, id: "another" })).toBeUndefined();
   await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.remove(id)));
 });
@@ -94,7 +94,7 @@ test("a new key under the id of the one before is refused, and nothing is change
   const { code, output } = await rotate(`${again},${young.replace("young:", "former:")}`);
   expect([code, output]).toEqual([1, expect.stringContaining("The id young was another key's")]);
   expect(await store.keys.list()).toEqual(before);
-  // Where the former key is not in the ring at all, its rows are lost to it, and that is told.
+  // If the former key is not in the ring at all, its rows cannot be opened, and the command says so.
   const alone = await rotate(again);
   expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("sealed by young could not be opened")]);
   expect(await store.keys.list()).toEqual(before);

@@ -1,4 +1,4 @@
-// A console whose database is older than the gate for keys: names of workflows in it hold a key in plain.
+// A console whose database is older than the masking of keys: names of workflows in it contain a key in plain text.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A console with two pictures in it, one of which is shared: for the tests of shares.
+// A console with two pictures, one of which is shared, for the tests of shares.
 import sharp from "sharp";
 import { expect } from "vitest";
 import { type MadeShare, type ShareBody } from "@/lib/contract/share";
@@ -6,7 +6,7 @@ import { visitShare } from "@/lib/server/queries/shares";
 import { createHarness, type Harness } from "@/tests/support/harness";
 
 export const DAY = 24 * 60 * 60_000;
-/** In the metadata of each picture. */
+/** Part of each picture's metadata. */
 export const SECRET = "a prompt that nobody outside may read";
 
 type Uploaded = { id: string; hash: string; file: Buffer };
@@ -58,7 +58,7 @@ export async function createShareWorld() {
       await answer.body?.cancel();
       return answer.status;
     },
-    /** Nothing of it opens any more. */
+    /** Expects that nothing of the share opens any more. */
     async expectClosed(token: string): Promise<void> {
       expect(await visit(token)).toEqual({ kind: "none" });
       for (const rest of ["/1", "/1?download=1", "/1/256", "/workflow"]) {

@@ -1,4 +1,4 @@
-// When a share opens nothing: wrong, over, revoked, without its password, or its maker may not show it any more.
+// When a share opens nothing: a wrong, expired or revoked link, a missing password, or a maker who may not show it any more.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
 import { DAY, createShareWorld } from "./share-world";

@@ -1,4 +1,4 @@
-// What is shared stays at its service: which may lose it, replace it, break off, or know no ranges.
+// A shared file stays at its service, which may lose it, replace it, break off, or know no ranges.
 import { createHash } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -70,7 +70,7 @@ test("what cannot be read while it is shared is left out, and refused where noth
   expect((await make()).status).toBe(422);
   readable.add("a.png");
 
-  // One that was made before this was looked after.
+  // A share made before this check existed.
   const { store } = harness.console;
   const token = "D".repeat(43);
   const item = { file: { filename: "a.png", subfolder: "", type: "output" }, name: "a.png", kind: "image" as const, isFixed: false };
@@ -82,7 +82,7 @@ test("what cannot be read while it is shared is left out, and refused where noth
   await service.close();
 });
 
-/** A service with a job of one file, handed out as `send` says. */
+/** A service with a job of one file, which `send` answers. */
 async function serve(filename: string, send: (range: string | undefined, response: ServerResponse) => void) {
   const service = await startLittleServer((request, response) => {
     if (request.url?.includes("/api/view")) return send(request.headers.range, response);
@@ -135,7 +135,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 const EXIF = `${SECRET}.`;
-/** Longer than what is held at a time, and its beginning is needed again at its end. */
+/** Longer than the part that is held in memory, and at its end its beginning is needed again. */
 const long = chunk(
   "RIFF",
   Buffer.concat([

@@ -1,4 +1,4 @@
-// A share shows what it was given, to whoever has its link: and nothing else, however it is asked.
+// A share shows exactly what was shared, to everyone who has its link, and nothing else, however it is requested.
 import { setImmediate } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -12,7 +12,7 @@ beforeEach(() => harness.renewCookies());
 afterAll(() => harness.dispose());
 
 test("what was read of a file to clean it is let go of", async () => {
-  // What is forgotten is closed too, one day, and Node says so.
+  // Node warns when it closes a forgotten file handle.
   const warned: string[] = [];
   const note = ({ message }: Error) => void warned.push(message);
   process.on("warning", note);
@@ -121,10 +121,10 @@ test("nothing else is behind a link: no other number, id, hash, edge, path or co
     "?offset=1",
   ])
     expect([query, (await bytesOf(await ask(token, `/1${query}`))).equals(await bytesOf(await ask(token, "/1")))]).toEqual([query, true]);
-  // What climbs lands outside of the share, where a session is asked for.
+  // A path that climbs leaves the share, where a session is needed.
   for (const rest of ["/..", "/%2e%2e", "/1/../../../assets", "/1/%2e%2e/%2e%2e"])
     expect([401, 404]).toContain(await statusOf(token, rest));
-  // The second share's number one is its own.
+  // Number one of the second share is its own file.
   expect((await bytesOf(await ask(elsewhere.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
   // A link is no session.
   for (const path of ["/api/assets", `/api/assets/${given.id}`, "/api/jobs", "/api/console/shares"])
@@ -166,7 +166,7 @@ test("of a job its outputs are shared, its workflow only where it was chosen, wi
   expect(workflow).not.toContain(job);
   const text = visited.kind === "open" ? visited.page.items.find(({ kind }) => kind === "text") : undefined;
   expect(await statusOf(plain.token, `/${text?.number}`)).toBe(404);
-  // What the job makes later, or another one, is not in it.
+  // Later results of the job, or of another job, are not in the share.
   expect(await statusOf(plain.token, "/3")).toBe(404);
 });
 

@@ -1,11 +1,11 @@
-// A connection whose service hands out what a test laid down, with a store of files beside it on another host.
+// A connection whose service sends the files that a test provides, with a file store on another host.
 import sharp from "sharp";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 
 type Laid = { type: string; bytes: Buffer } | { location: string };
 
-/** `files` by name or path, `previews` by the asset whose preview they are; `png` is 800 by 400 and red. */
+/** `files` by name or path, `previews` by asset; `png` is 800 by 400 and red. */
 export async function startThumbnailWorld() {
   const files = new Map<string, Laid>();
   const previews = new Map<string, string>();

@@ -1,4 +1,4 @@
-// The bound on the files that all connections together hold while their thumbnails are made.
+// The limit on the files that all connections together hold while their thumbnails are made.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";
@@ -21,7 +21,7 @@ test("of all connections together twelve large files are held at once; a small o
   const service = await startLittleServer(({ url }, response) => {
     if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);
     response.writeHead(200, { "content-type": "image/png" });
-    // No length is announced.
+    // Sent without a Content-Length.
     if (url.includes("whole")) return void response.end(png);
     response.write(png.subarray(0, 40));
     held.push(() => void response.end(png.subarray(40)));

@@ -1,4 +1,4 @@
-// The thumbnail route beside content that costs or tells too much, services that hang, and askers who leave.
+// The thumbnail route with content that is expensive or reveals too much, services that hang, and clients that leave.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLittleServer } from "@/tests/support/little-server";
@@ -17,7 +17,7 @@ const ask = (connection: string, file: string, asking?: { signal: AbortSignal })
     signal: asking?.signal,
   });
 
-/** Answers when it is told to. */
+/** Answers only when told to. */
 async function startHolding() {
   const held: (() => void)[] = [];
   let left = 0;
@@ -94,7 +94,7 @@ test("a service that hangs holds up its own pictures only", async () => {
   expect(hanging.left()).toBe(0);
   leaving.abort();
   await Promise.all(waiting);
-  // What nobody waited for any more was given up, and what still waited for its turn was never asked for.
+  // Requests that nobody waits for any more were aborted, and those still queued were never sent.
   await until("sixteen are left", () => hanging.left() === 16);
   expect(hanging.held).toHaveLength(16);
   await hanging.close();

@@ -1,4 +1,4 @@
-// What is kept of thumbnails on disk: within a bound, whole, and never in the way of an answer.
+// Thumbnails kept on disk: within a limit, whole, and never in the way of an answer.
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Thumbnails while a service is silent, answers nonsense or breaks off: given up soon, told as an outage, kept by nobody.
+// Thumbnails while a service is silent, answers nonsense or breaks off: given up soon, reported as an outage, never cached.
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -9,7 +9,7 @@ let harness: Harness;
 let png: Buffer;
 let nowMs = Date.now();
 const usual = { readMs: 30_000, firstRetryMs: 400 };
-/** Read anew for each call. */
+/** Read again for each call. */
 const limits = { ...usual };
 beforeAll(async () => {
   harness = await createHarness({ upstreamLimits: limits, now: () => nowMs });
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(() => void Object.assign(limits, usual));
 afterAll(() => harness.dispose());
 
-/** The limit of a read stands in for the three seconds, which are never more than it: only where nobody answers, or a slow machine would be silent too. */
+/** A short limit on reads in place of the three seconds, only while the service is silent: else a slow machine would look silent too. */
 async function silently<T>(ask: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
   return ask().finally(() => (limits.readMs = usual.readMs));
@@ -60,7 +60,7 @@ test("after four pictures that never came the next is answered at once with when
   ]);
   world.isSilent = false;
   nowMs += 5_000;
-  // Of those who come then one asks; the others wait for what becomes of it.
+  // Of the requests that come then, one is sent; the others wait for its outcome.
   const together = await Promise.all(["e.png", "f.png"].map(ask));
   expect(together.map(({ status }) => status)).toEqual([200, 503]);
   expect((await ask("f.png")).status).toBe(200);
@@ -105,7 +105,7 @@ test("an asset that is looked for once more is no silence, however long that tak
     answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
   });
   const connection = await harness.connect(service.url, "k");
-  // Longer than a picture is waited for.
+  // Longer than the wait for a picture.
   limits.firstRetryMs = 3_200;
   const ask = (asset: string) => harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
   expect((await ask("gone")).status).toBe(404);
@@ -133,7 +133,7 @@ test("what is no picture is final only when a whole file said so; a page, a cut 
     if (name === fixed("b")) return void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<h1>Soon</h1>");
     if (name === fixed("c")) return void response.writeHead(200, { "content-length": png.length + 1 }).write(png, () => response.destroy());
     if (name === fixed("d")) {
-      // No length, and no pieces that have one: where it ends is where the connection ends.
+      // Neither a length nor chunks: the body ends where the connection ends.
       response.useChunkedEncodingByDefault = false;
       return void response.writeHead(200, { connection: "close" }).end(png.subarray(0, 60));
     }
@@ -188,7 +188,7 @@ test("where the preview of a picture is of no use its file is drawn, and of what
   };
   for (const asset of ["error", "page", "gone"]) expect(await told(asset)).toEqual([asset, 200]);
   expect(await told("film")).toEqual(["film", 502]);
-  // Its file did not come: that is no word on what it is.
+  // Its file did not arrive, which says nothing about its type.
   expect(await told("broken")).toEqual(["broken", 502]);
   expect(await told("limited")).toEqual(["limited", 429]);
   expect(service.seen.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);

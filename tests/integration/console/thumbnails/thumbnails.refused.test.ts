@@ -1,4 +1,4 @@
-// The thumbnail route: what it makes no picture of, and what it refuses to open.
+// The thumbnail route: files of which it makes no picture, and addresses that it refuses to open.
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -67,7 +67,7 @@ test("that no preview can be made is kept by the browser for what never changes,
   expect(await kept(`filename=${name}`)).toEqual([204, aDay]);
   expect(await kept("asset=bad&version=blake3:1")).toEqual([204, aDay]);
   expect(await kept("asset=bad")).toEqual([204, "private, no-cache"]);
-  // A page in the place of a file is an outage's, and says nothing of the file.
+  // A web page in place of a file is an outage and says nothing about the file.
   expect(await kept("filename=sorry")).toEqual([502, "no-store"]);
 });
 
@@ -104,7 +104,7 @@ test("a body without end or length is left at the bound or when time is up, and 
   let isLeft = false;
   const endless = await startLittleServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename");
-    // No length is announced: the pieces are the length.
+    // Sent in chunks without a Content-Length.
     if (name === "longer.png")
       return void response.writeHead(200, { "content-length": world.png.length * 2 }).end(world.png, () => response.destroy());
     response.writeHead(200, { "content-type": "image/png" });
@@ -123,7 +123,7 @@ test("a body without end or length is left at the bound or when time is up, and 
   const get = (name: string) =>
     world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${name}&edge=128`, { as: "viewer" });
   expect((await get("unsized.png")).status).toBe(200);
-  // Less came than was announced, and nothing more.
+  // Fewer bytes arrived than were announced.
   expect((await get("longer.png")).status).toBe(504);
   for (const name of ["endless.png", "dripping.png"]) {
     isLeft = false;
@@ -152,7 +152,7 @@ test("the key does not follow a redirect, and a redirect does not lead into the 
   world.files.set("moved", { location: `${world.storage.url}/signed.png` });
   expect((await world.ask("filename=moved&edge=128")).status).toBe(200);
   expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
-  // A preview on the own origin is asked for with the key; what it redirects to must not get it, at home or elsewhere.
+  // A preview on the service's own origin is fetched with the key; the target of its redirect must not get it, at home or elsewhere.
   world.files.set("/previews/moved.png", { location: "/previews/again.png" });
   world.files.set("/previews/again.png", { location: `${world.storage.url}/signed2.png` });
   world.previews.set("moved", "/previews/moved.png");
@@ -164,7 +164,7 @@ test("the key does not follow a redirect, and a redirect does not lead into the 
     ["/signed.png", undefined],
     ["/signed2.png", undefined],
   ]);
-  // Nor does it come back with a redirect that leads home from elsewhere; and one that leads on and on is left.
+  // Nor is the key sent if a redirect leads back from elsewhere; an endless chain of redirects is given up.
   world.previews.set("back", `${world.storage.url}/to?${world.service.url}/previews/home.png`);
   world.files.set("/previews/home.png", { type: "image/png", bytes: world.png });
   expect((await world.ask("asset=back&edge=128")).status).toBe(200);
@@ -204,7 +204,7 @@ test.each([
   const answer = await world.ask("asset=bad&edge=128");
   expect(answer.status).toBeGreaterThanOrEqual(400);
   const told = await answer.text();
-  // That nothing answers there would be no refusal.
+  // The message proves the refusal: a failed connection would not.
   expect(told).toContain("never opened");
   expect(told).not.toContain("x.png");
 });

@@ -1,4 +1,4 @@
-// Thumbnails of assets that a list has just named: one call of the service each, and always the service's own word on the picture.
+// Thumbnails of assets that a list has just named: one call to the service each, and always the service's own data about the picture.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSeenAssets } from "@/lib/server/connections/seen-assets";
 import { operations } from "@/lib/contract/operations";

@@ -1,4 +1,4 @@
-// The thumbnail route: what it makes, and what is kept of it.
+// The thumbnail route: the pictures that it makes, and those that it keeps.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
@@ -83,7 +83,7 @@ test("a very long picture that fills its box is cropped in its middle and sharp,
     .raw()
     .toBuffer({ resolveWithObject: true });
   expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
-  // A smaller edge needs no more than the service shrinks to; what is not long is asked for once.
+  // A smaller edge needs only the size that the service shrinks to; a small picture is requested once.
   expect(resizing.seen.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
   await resizing.close();
 });
@@ -117,7 +117,7 @@ test("an unchanged thumbnail is answered 304, and a content-addressed one is kep
   expect(first.headers.get("cache-control")).toContain("immutable");
   const again = await world.ask(`filename=${name}&edge=128`, { "if-none-match": first.headers.get("etag") ?? "" });
   expect([again.status, await again.text()]).toEqual([304, ""]);
-  // As a proxy that packs answers writes it.
+  // As a proxy that compresses answers rewrites it.
   const weakly = await world.ask(`filename=${name}&edge=128`, { "if-none-match": `"other", W/${first.headers.get("etag")}` });
   expect(weakly.status).toBe(304);
 });

@@ -1,4 +1,4 @@
-// That a service lacks an operation is told from an item that is gone in one place, and every route answers it alike: 501 NOT_IMPLEMENTED.
+// One place tells a missing operation from a missing item, and every route answers it alike: 501 NOT_IMPLEMENTED.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -6,9 +6,9 @@ import { answerJson, type LittleServer, startLittleServer } from "@/tests/suppor
 let harness: Harness;
 let server: LittleServer;
 let connection: string;
-/** What is there, by path. Everything else is a 404 in words that say nothing of what is missing. */
+/** The existing paths. All others answer 404 in words that do not say what is missing. */
 let there: Record<string, unknown>;
-/** The one change that is done. */
+/** The one change that works. */
 let takes: string | undefined;
 beforeAll(async () => {
   harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
@@ -65,7 +65,7 @@ const changes: [string, string, unknown][] = [
 test.each(changes)("%s of an asset%s is absent once two assets were refused that are there and may change", async (method, under, json) => {
   const change = (id: string) => ask(method, `/api/assets/${id}${under}`, json);
   there = Object.fromEntries(["a", "b"].map((id) => [`/api/assets/${id}`, { id }]));
-  // It may be somebody else's, which nothing tells.
+  // The asset may belong to another user, which the answer does not tell.
   for (const _ of ["once", "again"]) expect(await change("a")).toEqual([404, "NOT_FOUND"]);
   expect(await change("b")).toEqual([501, "NOT_IMPLEMENTED"]);
   const before = asked("/api/assets");

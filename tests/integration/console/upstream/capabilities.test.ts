@@ -1,4 +1,4 @@
-// What a service has beyond the core: known or learnt by reads alone, without an error in a browser's log.
+// What a service has beyond the core: known already, or learnt by reads alone, without an error in a browser's log.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// Connections as the settings page uses them, checked against real HTTP services of every temper.
+// Connections as the settings page uses them, checked against real HTTP services, good and bad.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// What a service sends is large: it is parsed, searched and checked elsewhere, and whoever asks for something else meanwhile is answered.
+// Large answers of a service are parsed, searched and checked in another thread, so that other requests are answered meanwhile.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** A service that says this of every job; `sent` settles when its last byte has left. */
+/** A service that answers this about every job; `sent` settles when its last byte has left. */
 async function connect(text: string) {
   let tell: () => void;
   const sent = new Promise<void>((resolve) => (tell = resolve));
@@ -31,7 +31,7 @@ async function connect(text: string) {
   return { sent, connection, open: () => harness.request(`/api/jobs/job-1?connection=${connection}`, { as: "viewer" }) };
 }
 
-/** The longest text that was parsed or written on this thread. */
+/** Returns the length of the longest text that was parsed or written on this thread. */
 function watchJson(): () => number {
   const parse = vi.spyOn(JSON, "parse");
   const write = vi.spyOn(JSON, "stringify");
@@ -162,12 +162,12 @@ const entry = (index: number, texts: number) => ({
 });
 const history = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [idOf(index), entry(index, 10_000)]));
 
-/** A local server from before /api/jobs, whose queue and history are megabytes. */
+/** A local server older than /api/jobs, whose queue and history are megabytes. */
 async function connectLocal(answers: Record<string, unknown>) {
   const server = await startLittleServer(({ url }, response) => {
     const path = url.split("?")[0] ?? "";
     if (path === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
-    // What was written before it is asked for is not written on this thread meanwhile.
+    // Written beforehand, so that the stand-in writes nothing large on this thread.
     const text = texts.get(url) ?? texts.get(path);
     response
       .writeHead(text === undefined ? 404 : 200, { "content-type": text === undefined ? "text/plain" : "application/json" })
@@ -208,7 +208,7 @@ test.each([
   expect(partOf(JSON.parse(text), told)).toEqual(told);
 });
 
-/** As much of it as `like` has: of lists the beginning. */
+/** The part of it that `like` has; of lists the beginning. */
 function partOf(value: unknown, like: unknown): unknown {
   if (typeof like !== "object" || like === null || typeof value !== "object" || value === null) return value;
   const fields = new Map<string, unknown>(Object.entries(value));
@@ -226,7 +226,7 @@ test("what a local server says at length and is none of its words is told as suc
 });
 
 const MANY = 1000;
-/** `fill`: how long the words of its failure are. */
+/** `fill`: the length of its error message. */
 const failedEntry = (index: number, { fill = 0, workflowId = "w" }: { fill?: number; workflowId?: string }) => {
   const [number, id, , extra, outputs] = item(index, 0);
   const fault = {

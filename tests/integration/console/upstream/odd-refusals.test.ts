@@ -1,4 +1,4 @@
-// What a service refuses in words that nobody knows, or at a place where they mean something else: the console falls back to the status.
+// Refusals in unknown words, or in words that mean something else there: the console falls back to the status.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";

@@ -1,4 +1,4 @@
-// Reads that not every service has, for pages that do without them: that one lacks them is no error, that nobody can say is one.
+// Optional reads, for pages that work without them: a service without one is no error, but a service that cannot be asked is.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -1,5 +1,5 @@
-// Public clients of the family, and the conformance suite, against a running console as if it were a service: what they take for its key is
-// a token of a member's. The service's own key stays inside.
+// Public clients of the family, and the conformance suite, against a running console as if it were a service: the key that they use is
+// a member's token. The service's own key stays inside.
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
@@ -24,7 +24,7 @@ let operator: MadeToken;
 let headers: Record<string, string>;
 let viewer: Record<string, string>;
 beforeAll(async () => {
-  // Its members and their tokens are there before the console that runs.
+  // Its members and their tokens exist before the console that runs.
   harness = await createHarness();
   operator = await makeToken(harness, "operator");
   headers = operator.headers;
@@ -52,9 +52,9 @@ it.each(Object.keys(publicClients))("%s runs a sample to its end, hears of it, f
   expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
   expect(done?.history).toContain(made[0]?.split(" ")[0]);
   expect(done?.classes).toContain("SaveImage");
-  // The third hands on nothing of what it hears, and waits for it all the same.
+  // The third client passes on nothing that it hears, but still waits for it.
   if (name !== "comfy-ui-client") expect(done?.heard).toContain("execution_success");
-  // What it sent can be loaded by the name that it was told.
+  // The uploaded file can be loaded by the name in the answer.
   if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
 });
 

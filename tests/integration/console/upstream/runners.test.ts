@@ -1,4 +1,4 @@
-// Runners as the console's own routes hand them to admins: what is added, what is refused and why, and what the audit log says of it.
+// Runners through the console's own routes for admins: what is added, what is refused and why, and what the audit log records.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";

@@ -1,4 +1,4 @@
-// A service that takes requests and never answers: what a person does beside it is not held up.
+// A service that accepts requests and never answers: a person's other actions are not held up.
 import { afterEach, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
@@ -43,7 +43,7 @@ test("of many reads one is waited for to the end, and the others say soon that t
       return index;
     }),
   );
-  // Nobody waits for it in a browser: it has its own time.
+  // No browser waits for this call, so it has a longer limit.
   const background = upstream.call(operations.getUser, { signal: leaving.signal }).then(() => void ended.push("background"));
   await until("all but the patient one are over", () => ended.length === 5);
   expect(ended).toEqual(Array(5).fill("UPSTREAM_TIMEOUT"));
@@ -61,7 +61,7 @@ test("a read that waits on a line which nobody answers any more is asked again a
   const second = await ask();
   expect(second).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT" } });
   isBack = true;
-  // Its first line is still open, and never answers.
+  // Its first connection is still open and never answers.
   await until("somebody is answered", async () => (await ask()).ok);
   expect(await patient).toMatchObject({ ok: true, value: { status: "active" } });
 });
