@@ -1,7 +1,7 @@
 // Downloads in the background, as tasks that clients poll:  created → running → completed | failed | cancelled.
 // Guarantees: one process at a time fetches a task, and each a bounded number at once; users take turns; an address that a user requests
-// twice is fetched once; if a process ends, its tasks go on from the durable bytes or at another; when `cancel` resolves, nothing is fetched
-// any more and no file is left; partial files that no unfinished task names are swept.
+// twice is fetched once; if a process ends, its tasks go on from the durable bytes, or elsewhere; when `cancel` resolves, nothing is
+// fetched any more and no file is left; partial files that no unfinished task names are swept.
 
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
