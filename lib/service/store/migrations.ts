@@ -20,6 +20,7 @@ import { postgresUserFiles, userFiles } from "./migrations/016-user-files";
 import { postgresTaskHolders, taskHolders } from "./migrations/017-task-holders";
 import { postgresSharedRuns } from "./migrations/018-shared-runs";
 import { postgresClearing } from "./migrations/019-clearing";
+import { postgresEndedAtOnce } from "./migrations/020-ended-at-once";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -55,6 +56,7 @@ export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   postgresTaskHolders,
   postgresSharedRuns,
   postgresClearing,
+  postgresEndedAtOnce,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

@@ -77,9 +77,12 @@ const act: fc.Arbitrary<Statement[]> = fc.oneof(
       ...[seq, `job-${seq}`, owner, to, workflow, image, video],
     ],
   ]),
+  // No step leads out of a terminal state.
   fc
     .tuple(row, row, state)
-    .map(([from, to, next]): Statement[] => [["UPDATE jobs SET state = ? WHERE seq BETWEEN ? AND ?", next, from, to]]),
+    .map(([from, to, next]): Statement[] => [
+      ["UPDATE jobs SET state = ? WHERE seq BETWEEN ? AND ? AND state IN ('pending', 'in_progress')", next, from, to],
+    ]),
   fc.tuple(row, bit).map(([seq, image]): Statement[] => [["UPDATE jobs SET has_image = ?, update_time = 2 WHERE seq = ?", image, seq]]),
   fc.tuple(row, row).map(([from, to]): Statement[] => [["DELETE FROM jobs WHERE seq BETWEEN ? AND ?", from, to]]),
   fc
