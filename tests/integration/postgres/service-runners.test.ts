@@ -1,7 +1,7 @@
 // Two services on one PostgreSQL and the runners that both send jobs to: slots count over both, what a dead service had sent is followed by the other,
 // and a runner is looked at once for both.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
+import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
 import { ask } from "@/tests/support/postgres-server";
 import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type Client } from "@/tests/support/service";
@@ -46,6 +46,24 @@ it("never sends more to a runner than its slots, whichever of the two takes a jo
   const most = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
     JOIN lightdesk_service.attempts AS other ON other.started_at <= one.started_at AND other.ended_at > one.started_at GROUP BY one.job_seq) AS counts`;
   expect((await ask<{ n: number }>(two.url, most))[0]?.n).toBeLessThanOrEqual(2);
+});
+
+it("begins what the built-in runner can do while others wait that only a busy one can, whichever is asked, and these when that is free", async () => {
+  await two.here.service.runners.add({ address: server.address, label: "A" });
+  await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
+  server.does("hold");
+  const first = await submit(here, graphOf(0));
+  await until("it is there", () => server.seen.ran.length === 1);
+  const waits = await Promise.all(Array.from({ length: 40 }, (_, seed) => submit(seed % 2 ? here : there, graphOf(seed + 1))));
+  for (const client of [here, there]) {
+    expect((await ended(client, await submit(client, canvas(5)))).status).toBe("completed");
+    await Promise.all(waits.splice(0, 10).map((id, at) => (at % 2 ? here : there).post("/api/jobs/cancel", { job_ids: [id] })));
+  }
+  expect(server.seen.ran).toHaveLength(1);
+  server.does("run");
+  server.letGo();
+  for (const id of [first, ...waits]) expect((await ended(there, id)).status).toBe("completed");
+  expect(server.seen.ran).toHaveLength(1 + waits.length);
 });
 
 it("follows at the other what a service had sent that is cut off, and submits nothing twice", async () => {

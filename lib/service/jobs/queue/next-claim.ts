@@ -10,12 +10,21 @@ import { type Transaction } from "@/lib/service/store/database";
 import { type Place } from "@/lib/service/runners/pool";
 import { readRunner, stateOf } from "@/lib/service/runners/store";
 
-export type NextClaim = ReturnType<typeof createNextClaim>;
+export type NextClaim = {
+  /** The job is about to end: what takes time before that commit begins now. */
+  soon(): void;
+  /** Inside the commit. */
+  take(tx: Transaction): Promise<void>;
+  /** Waits for the commit that `take` was called in. */
+  keepIf<T>(commit: Promise<T>): Promise<T>;
+  /** What the slot runs next. */
+  job(): Claimed | undefined;
+};
 
 type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
 
 /** For one commit. */
-export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, place: Place) {
+export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, place: Place): NextClaim {
   const { log, pool } = parts;
   let taken: Waiting[] = [];
   let claimed: Claimed | undefined;
@@ -42,7 +51,9 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
   }
 
   return {
-    /** Inside the commit. Passes over what was cancelled while it waited, or cannot be read. */
+    soon: () => undefined,
+
+    /** Passes over what was cancelled while it waited, or cannot be read. */
     async take(tx: Transaction): Promise<void> {
       putBack(); // what an earlier try of the same commit took
       if (!mayTake() || queue.size() === 0) return;
@@ -62,7 +73,6 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
       }
     },
 
-    /** Waits for the commit that `take` was called in. */
     async keepIf<T>(commit: Promise<T>): Promise<T> {
       try {
         const result = await commit;
@@ -75,7 +85,6 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
       }
     },
 
-    /** What the slot runs next. */
     job: () => (isKept ? claimed : undefined),
   };
 }

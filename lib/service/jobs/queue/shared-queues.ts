@@ -23,6 +23,8 @@ export async function openSharedQueues(url: string, processes: Processes, log: S
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     statement_timeout: STATEMENT_MS,
+    // Who holds an entry is a hint: where a crash of the database forgets it, the job's row says whether it waits.
+    onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
   });
   // A connection that breaks: whoever uses it hears so from the query. Unheard, it would end the process.
   pgPool.on("error", () => undefined);

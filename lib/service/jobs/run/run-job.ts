@@ -80,7 +80,10 @@ async function execute(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
       "a worker was lost with its job",
     );
-  if (outcome.kind !== "cancelled") await close(parts, run, outcome, next);
+  if (outcome.kind !== "cancelled") {
+    next.soon();
+    await close(parts, run, outcome, next);
+  }
   return { isClean: outcome.kind === "success", how: outcome.kind };
 }
 

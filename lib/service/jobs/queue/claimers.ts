@@ -1,0 +1,180 @@
+// The workers of graphile-worker in this process: each asks for an entry while there is a place for what it brings, and hands it on.
+// Guarantees: they are listed with the process, so that whoever takes over from it frees what they hold; a question is answered, found nothing
+// or is given up, once; one whose answer was lost is freed before anything else is asked.
+
+import { EventEmitter } from "node:events";
+import { type Worker, type WorkerEvents } from "graphile-worker";
+import { type Pool } from "pg";
+import { type ServiceLog } from "@/lib/service/options";
+import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Database } from "@/lib/service/store/database";
+import { type Processes } from "@/lib/service/store/processes";
+import { EVERY, freeWorkers, QUEUE_SCHEMA, queueLogger } from "./queue-entries";
+
+/** So many claims are under way at once. */
+const CLAIMERS = 4;
+/** A notice that was lost costs so much. */
+const POLL_MS = 1000;
+const PAUSE_MS = 1000;
+
+/** What one asks for: no entry of these kinds. */
+export type Question = {
+  skip: string[];
+  /** Nothing of all that waits. */
+  foundNothing(askedAt: number): void;
+  giveUp(): void;
+};
+
+type ClaimerParts = { pgPool: Pool; processes: Processes; database: Database; log: ServiceLog; slots: number };
+/** `ask`: a question, or for how long there is none; a change may bring one earlier. */
+type Desk<Q> = { ask(): Q | number; take(payload: unknown, question: Q | undefined): Promise<void> };
+
+export function createClaimers<Q extends Question>({ pgPool, processes, database, log, slots }: ClaimerParts, { ask, take }: Desk<Q>) {
+  const workers = new Set<Worker>();
+  let wakers: (() => void)[] = [];
+  let isStopped = false;
+  let isPausing = false;
+  let serving: Promise<void> | undefined;
+  let giveUp: () => void = () => undefined;
+  /** Questions that are about to be sent, in their order. */
+  let posed: (Q | undefined)[] = [];
+  /** Workers that may have been given an entry whose answer was lost. */
+  const unsure = new Set<string>();
+
+  /** Before each claim, which waits here until there is something to ask. */
+  async function kindsToSkip(): Promise<string[]> {
+    await freeUnsure();
+    let question = isStopped || isPausing ? undefined : ask();
+    while (typeof question === "number") {
+      await woken(question);
+      question = isStopped || isPausing ? undefined : ask();
+    }
+    posed.push(question);
+    return question?.skip ?? [EVERY];
+  }
+
+  async function woken(mostMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((wake) => {
+      wakers.push(wake);
+      if (mostMs < Infinity) timer = setTimeout(wake, mostMs);
+    });
+    clearTimeout(timer);
+  }
+
+  function wake(): void {
+    const waiting = wakers;
+    wakers = [];
+    for (const one of waiting) one();
+  }
+
+  function changed(): void {
+    wake();
+    if (!isStopped) for (const worker of workers) worker.nudge();
+  }
+
+  async function freeUnsure(): Promise<void> {
+    if (unsure.size === 0) return;
+    const ids = [...unsure];
+    await database.commitFreeing((tx) => freeWorkers(tx, ids));
+    for (const id of ids) unsure.delete(id);
+  }
+
+  /** Again and again: a worker that could not say that it is done ends, and the library begins no other in its place. */
+  async function serve(): Promise<void> {
+    while (!isStopped) {
+      await serveOnce().catch((error: unknown) => log.warn({ err: error }, "the queue cannot be served now"));
+      if (!isStopped) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  async function serveOnce(): Promise<void> {
+    const broken = new Promise<void>((resolve) => (giveUp = resolve));
+    const [{ run }, logger] = [await import("graphile-worker"), await queueLogger(log)];
+    let listed: () => void = () => undefined;
+    const isListed = new Promise<void>((resolve) => (listed = resolve));
+    const own = new Set<Worker>();
+    const events: WorkerEvents = new EventEmitter();
+    const asked = new Map<Worker, { question: Q; at: number }>();
+    const answered = new Map<string, Q>();
+    events.on("worker:create", ({ worker }) => own.add(worker));
+    events.on("worker:getJob:start", ({ worker }) => {
+      const question = posed.shift();
+      if (question) asked.set(worker, { question, at: performance.now() });
+    });
+    events.on("worker:getJob:empty", ({ worker }) => {
+      const sent = asked.get(worker);
+      asked.delete(worker);
+      sent?.question.foundNothing(sent.at);
+    });
+    events.on("worker:getJob:error", ({ worker, error }) => {
+      // That the database is away is said by whoever renews the lease.
+      if (!asStorageFailure(error)) log.error({ err: error }, "no entry of the queue could be read");
+      const sent = asked.get(worker);
+      // Else it had sent no question, and was given nothing.
+      if (!sent) return;
+      asked.delete(worker);
+      sent.question.giveUp();
+      unsure.add(worker.workerId);
+    });
+    events.on("job:start", ({ worker, job }) => {
+      const sent = asked.get(worker);
+      asked.delete(worker);
+      if (sent) answered.set(job.id, sent.question);
+    });
+    events.on("worker:stop", ({ worker }) => {
+      workers.delete(worker);
+      giveUp();
+    });
+    posed = [];
+    const runner = await run({
+      ...{ pgPool, schema: QUEUE_SCHEMA, logger, events },
+      taskList: {
+        run(payload, { job }) {
+          const question = answered.get(job.id);
+          answered.delete(job.id);
+          return take(payload, question);
+        },
+      },
+      ...{ concurrency: CLAIMERS, pollInterval: POLL_MS, noHandleSignals: true, crontab: "" },
+      forbiddenFlags: () => isListed.then(kindsToSkip),
+    });
+    runner.promise.catch(() => giveUp());
+    const workerIds = [...own].map(({ workerId }) => workerId);
+    try {
+      // Whoever takes over from this process frees what they hold.
+      await processes.describe({ slots, workerIds });
+      for (const worker of own) workers.add(worker);
+      listed();
+      await broken;
+    } finally {
+      workers.clear();
+      listed();
+      isPausing = true;
+      wake();
+      await runner.stop().catch(() => undefined); // it stops by itself
+      isPausing = false;
+      for (const question of [...posed, ...[...asked.values()].map((sent) => sent.question)]) question?.giveUp();
+      await database
+        .commitFreeing((tx) => freeWorkers(tx, workerIds))
+        .catch((error: unknown) => {
+          for (const id of workerIds) unsure.add(id);
+          log.warn({ err: error }, "entries of the queue could not be freed");
+        });
+    }
+  }
+
+  return {
+    start: () => void (serving = serve()),
+    /** There may be something to ask now, for those that wait for it. */
+    wake,
+    /** The same for all. */
+    changed,
+    async stop(): Promise<void> {
+      isStopped = true;
+      giveUp();
+      wake();
+      await serving;
+    },
+  };
+}
