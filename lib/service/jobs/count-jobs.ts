@@ -1,5 +1,5 @@
-// How many jobs a filter leaves: from counters that triggers keep, never from counting. Only what has ended since a history was cleared
-// is counted, while it is being cleared.
+// How many jobs match a filter: from counters that triggers keep, never by counting rows. Only while a history is being cleared, the jobs
+// that ended since then are counted.
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
@@ -12,7 +12,10 @@ export type JobFilter = { userId: number; states?: readonly KnownJobState[]; wor
 
 const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
-/** The counters of a user and of one workflow, read once for all that is to be counted by them: all rows, those of a cleared history among them. */
+/**
+ * Reads the counters of a user and of one workflow once, for all counts that need them. They include the rows of a history that is being
+ * cleared.
+ */
 export async function readCounts(reader: Reader, userId: number, ofWorkflow = ""): Promise<(filter: Omit<JobFilter, "userId">) => number> {
   const counters = await reader.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
   return ({ states, workflowId = "", output }) =>
@@ -21,7 +24,7 @@ export async function readCounts(reader: Reader, userId: number, ofWorkflow = ""
       .reduce((sum, { n }) => sum + n, 0);
 }
 
-/** The same, of one filter. */
+/** Like `readCounts`, for one filter. */
 export async function countRows(reader: Reader, filter: JobFilter): Promise<number> {
   return (await readCounts(reader, filter.userId, filter.workflowId))(filter);
 }
@@ -32,14 +35,14 @@ export function unfinishedOf({ states = unfinishedStates }: JobFilter): KnownJob
   return states.filter((state) => !isTerminal(state));
 }
 
-/** While the history is being cleared. */
+/** Counts while the history is being cleared. */
 export async function countLeft(reader: Reader, filter: JobFilter): Promise<number> {
   const ended = statement(sql<{ n: number }>`select count(*) as n from ${endedSince(reader, filter)}`);
   const unfinished = await countRows(reader, { ...filter, states: unfinishedOf(filter) });
   return unfinished + ((await reader.row(ended))?.n ?? 0);
 }
 
-/** The rows of `jobs` that have ended since the history was cleared and pass the filter. */
+/** The rows of `jobs` that have ended since the history was cleared and match the filter. */
 export function endedSince({ dialect }: Reader, { userId, states = terminalStates, workflowId, output }: JobFilter): RawBuilder<unknown> {
   const ended = states.filter(isTerminal);
   const conditions = [

@@ -1,5 +1,5 @@
-// A job in the interface's three views. The list speaks in milliseconds, the details in whole seconds, the status in RFC 3339.
-// Outputs, preview and timeline are there in terminal states only; progress while it runs.
+// A job in the interface's three views. The list has milliseconds, the details whole seconds, the status RFC 3339.
+// Outputs, preview and timeline are shown in terminal states only; progress while the job runs.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
@@ -12,13 +12,15 @@ import { type Progress } from "./run/run-record";
 import { inputTexts, objectText, resultTexts, whole } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
-/** A member of the item, where there is something to tell. */
+/** A member of the item, if there is something to show. */
 const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
 const ended = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
 
-/** A job as lists show it, without the brace that ends it. SQLite writes a page of them in a fifth of the time that rows would take here. */
+/**
+ * A job as lists show it, without the closing brace. SQLite writes a page of them in a fifth of the time that reading rows would take here.
+ */
 function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
-  /** An object of a row, as it is stored; what is damaged is empty, so that one damaged row does not take a list with it. */
+  /** An object in a row, as it is stored; a damaged one reads as empty, so that one damaged row does not break a list. */
   const stored = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
   const isSound = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
   return `
@@ -32,21 +34,21 @@ function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: strin
 }
 
 type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
-/** What is known of a job beside its row: how far it is, and why it waits. */
+/** What is known of a job apart from its row: its progress, and why it waits. */
 export type Told = {
   progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
-  /** For those needs for which something is waited for. */
+  /** Only for those needs for which jobs wait for something. */
   waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
 };
 
-/** In the order of the numbers, each as JSON text. */
+/** In the order of `seqs`, each as JSON text. */
 export async function listItems(reader: Reader, seqs: readonly number[], told: Told): Promise<string[]> {
   const columns = items(reader.dialect, "create_time");
   const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
   return withStates(reader, rows, told, "}");
 }
 
-/** execution_start_time belongs to terminal states only; how long a job has run until now is told with its progress. */
+/** execution_start_time belongs to terminal states only; how long a running job has run is part of its progress. */
 async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: Told, end = ""): Promise<string[]> {
   const waiting = items.filter(({ state }) => state === "pending").map(({ needs }) => needs);
   const told = await waits(reader, new Set(waiting));
@@ -60,7 +62,7 @@ async function withStates(reader: Reader, items: readonly Item[], { progressOf, 
   });
 }
 
-/** As JSON text: the graph in it is not read to be shown. */
+/** As JSON text: the graph is not parsed to be shown. */
 export async function toDetail(reader: Reader, job: StoredJob, told: Told): Promise<string> {
   const stored = (await inputTexts(reader, [job.seq])).get(job.seq);
   const inputs = stored && whole(stored);
@@ -81,14 +83,14 @@ export async function toDetail(reader: Reader, job: StoredJob, told: Told): Prom
   return `${text},${more.slice(1)}`;
 }
 
-/** One that was removed keeps its row. */
+/** A removed runner keeps its row. */
 async function runnerOf(reader: Reader, { runner, attempts }: StoredJob): Promise<JobRunner> {
   const id = runner ?? BUILT_IN_RUNNER;
   const row = await reader.row(query.selectFrom("runners").select("label").where("id", "=", id));
   return { id, label: row?.label ?? id, attempt: attempts };
 }
 
-/** The status view has its own word for a failure. */
+/** The status view uses another word for a failure. */
 const statusWords: Readonly<Record<KnownJobState, string>> = {
   pending: "pending",
   in_progress: "in_progress",
@@ -110,7 +112,7 @@ export function toStatus(job: StoredJob) {
   };
 }
 
-/** What went wrong, in one text; undefined for a job that did not fail. */
+/** What went wrong, as one text; undefined for a job that did not fail. */
 export function readError(job: StoredJob): string | undefined {
   return job.error === null ? undefined : String(readRecord(job.error).exception_message ?? "");
 }
@@ -121,7 +123,7 @@ export function resultOf(
   stored: Awaited<ReturnType<typeof resultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
-  // One that was cancelled while it waited has no result.
+  // A job that was cancelled while it waited has no result.
   const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
   const { outputs, messages, meta } = whole(texts);

@@ -1,6 +1,6 @@
 // The list of jobs: every filter with every sort, an exact total, ties broken by id.
-// Guarantees: totals come from counters that triggers keep, never from counting; a page is walked along the index of the filter that
-// leaves the fewest jobs, from whichever end is nearer.
+// Guarantees: totals come from counters that triggers keep, never from counting; a page is read along the index of the filter that matches
+// the fewest jobs, from whichever end is nearer.
 
 import { type RawBuilder, sql } from "kysely";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
@@ -11,13 +11,13 @@ import { countLeft, countRows, endedSince, type JobFilter, readCounts, unfinishe
 import { isBeingCleared } from "./history/history-cleared";
 import { isTerminal } from "./transitions";
 
-/** `reach`: how many rows are walked at most; `longestRan`: from the longest on, and all of them ran. */
+/** `reach`: the most rows that are read; `longestRan`: sorted from the longest on, and all of them ran. */
 type Walk = { sortBy: JobsQuery["sort_by"]; direction: RawBuilder<unknown>; reach: number; longestRan: boolean };
-/** Rows of `jobs`, as what follows `from`. */
+/** Rows of `jobs`, as SQL after `from`. */
 type Branch = RawBuilder<unknown>;
 type Count = Awaited<ReturnType<typeof readCounts>>;
 
-/** The page's rows by their numbers, in order: whoever asks reads of them what it shows. */
+/** The numbers of the page's rows, in order: the caller reads what it shows of them. */
 export async function listJobs(reader: Reader, userId: number, wanted: JobsQuery): Promise<{ seqs: number[]; total: number }> {
   const states = statesOf(wanted);
   const filter = { userId, states, workflowId: wanted.workflow_id, output: wanted.output_type };
@@ -43,7 +43,7 @@ export async function listJobs(reader: Reader, userId: number, wanted: JobsQuery
   return { seqs: backwards ? seqs.reverse() : seqs, total };
 }
 
-/** Along the index of one of its filters; the others are looked up row by row. */
+/** Along the index of one of the filters; the other filters are tested row by row. */
 function branchesOf(reader: Reader, count: Count, filter: JobFilter, walk: Walk): Branch[] {
   const { userId, states, workflowId, output } = filter;
   const byDuration = walk.sortBy === "execution_time";
@@ -66,7 +66,7 @@ function branchesOf(reader: Reader, count: Count, filter: JobFilter, walk: Walk)
   return ways.reduce((best, way) => (way.rows < best.rows ? way : best)).branches();
 }
 
-/** While the history is being cleared: what waits or runs, and what has ended since, which is little. */
+/** While the history is being cleared: waiting and running jobs, and the few that have ended since. */
 function branchesOfLeft(reader: Reader, filter: JobFilter, walk: Walk): Branch[] {
   const unfinished = filter.output === undefined ? unfinishedOf(filter) : [];
   return [...branchesInStates(reader, filter, unfinished, walk), endedSince(reader, filter)];
@@ -89,7 +89,7 @@ function branchesInStates(reader: Reader, filter: JobFilter, states: readonly Kn
 /** So many rows are no longer cheaper to pick and sort again than to sort with all others, or not to sort at all. */
 const DEEP = 1000;
 
-/** Those without a duration, which sort below all others; Infinity where there is nothing to be won by knowing. */
+/** The number of jobs without a duration, which sort below all others; Infinity if knowing it gains nothing. */
 async function countIdle(reader: Reader, { userId, states = [], workflowId, output }: JobFilter): Promise<number> {
   const [idle, ran] = [idleAmong(states), states.filter(isTerminal)];
   if (idle.length === 0 || ran.length === 0 || workflowId !== undefined || output !== undefined) return Infinity;
@@ -102,7 +102,7 @@ async function countIdle(reader: Reader, { userId, states = [], workflowId, outp
 const idleAmong = (states: readonly KnownJobState[]) => states.filter((state) => state !== "completed" && state !== "failed");
 const noDuration = sql`execution_time = 0`;
 
-/** As the index says it. */
+/** Worded like the index. */
 const thatRan = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 /** Literals, so that the planner recognises the partial indexes. */
 const inState = (state: KnownJobState) => sql`state = ${sql.lit(state)}`;
@@ -114,14 +114,14 @@ function along({ dialect }: Reader, index: string, userId: number, ...conditions
   return sql`${dialect.along("jobs", index)} where ${sql.join(all, sql` and `)}`;
 }
 
-/** Undefined: no filter. output_type speaks of completed jobs only. */
+/** Undefined: no filter. output_type applies to completed jobs only. */
 function statesOf(wanted: JobsQuery): KnownJobState[] | undefined {
   const asked = wanted.status && wanted.status.length > 0 ? [...new Set(wanted.status)] : undefined;
   if (!wanted.output_type) return asked;
   return asked === undefined || asked.includes("completed") ? ["completed"] : [];
 }
 
-/** By state, over everything of the user that is shown. */
+/** How many of the user's visible jobs are in these states. */
 export async function countJobs(reader: Reader, userId: number, states: readonly KnownJobState[]): Promise<number> {
   const filter = { userId, states };
   return (await isBeingCleared(reader, userId)) ? countLeft(reader, filter) : countRows(reader, filter);

@@ -1,4 +1,4 @@
-// The queue as its user sees it and manages it: only pending jobs are cancelled here, and the receipt lists what really was.
+// The queue as its user sees and manages it: only pending jobs are cancelled here, and the receipt lists those that really were.
 
 import { sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -10,7 +10,7 @@ import { type Engine } from "./run/engine";
 import { cancelPending } from "./run/finish";
 import { inPieces, queuedTexts, listText, together } from "./stored-texts";
 
-/** GET /api/prompt counts exactly. */
+/** The list is cut here; GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;
 
 /** As JSON text in pieces: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
@@ -47,10 +47,10 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
 
 type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "waitAgain">; now: () => number };
 
-/** A commit cancels so many: some forty milliseconds, as a queue of a hundred thousand must not hold up everybody else. */
+/** Jobs cancelled per commit: about forty milliseconds, since a queue of a hundred thousand must not hold up other users. */
 const AT_ONCE = 3000;
 
-/** clear wins over delete. */
+/** `clear` wins over `delete`. */
 export async function manageQueue(parts: QueueParts, userId: number, body: ManageBody) {
   if (body.clear) return { deleted: await clearQueue(parts, userId), cleared: true };
   return { deleted: await cancelPendingJobs(parts, userId, body.delete ?? []), cleared: false };
@@ -71,7 +71,7 @@ export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: 
   return deleted;
 }
 
-/** Everything that waits now. None of it starts while its turn to be cancelled has not come; what is sent meanwhile stays. */
+/** Cancels everything that waits now. None of these jobs starts before its cancel; jobs that are sent meanwhile stay. */
 async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> {
   const { database, engine } = parts;
   const last = (await database.row(pendingOf(userId).orderBy("seq", "desc").limit(1)))?.seq;
@@ -85,7 +85,7 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
       for (const { id } of cancelled) deleted.push(id);
     return deleted;
   } finally {
-    // What could not be cancelled waits on, and has to be known to wait.
+    // Jobs that could not be cancelled still wait, and the queue has to know this.
     await engine.waitAgain(userId, last);
   }
 }
@@ -94,7 +94,7 @@ function pendingOf(userId: number) {
   return query.selectFrom("jobs").select(["seq", "id"]).where("user_id", "=", userId).where("state", "=", "pending");
 }
 
-/** Row by row: it keeps the planner from walking all that waits instead of looking up the few. */
+/** Row by row, which keeps the planner from walking the whole queue instead of looking up a few ids. */
 function pendingAmong({ rowByRow }: StoreDialect, userId: number, ids: readonly string[]) {
   const isPending = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} = 'pending'`;
   return query.selectFrom("jobs").select(["seq", "id"]).where("id", "in", ids).where(isPending).orderBy("seq");

@@ -1,6 +1,7 @@
-// What is stored of a job as JSON goes into answers as the text that it is: a graph of thousands of nodes that is polled is neither
-// read nor written anew, and no digit of it can change.
-// Guarantees: an answer is JSON however damaged its row is, because the database looks through every text first (a fifth of the time of reading it).
+// A job's stored JSON goes into answers as text, unparsed: a graph of thousands of nodes that is polled is neither parsed nor written anew,
+// and no digit of it can change.
+// Guarantees: an answer is JSON however damaged its row is, because the database checks every text first (a fifth of the time of parsing
+// it).
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -8,12 +9,12 @@ import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { damaged } from "./job-row";
 
-/** Null for a text that is damaged. `text`: of the column, as it is told. */
+/** Null for a damaged text. `text`: the SQL of what is returned. */
 function sound({ isJson }: StoreDialect, column: string, text = column): RawBuilder<string | null> {
   return sql.raw(`case when ${isJson(column)} then ${text} end`);
 }
 
-/** The editor's drawing is by far the largest part of it, and lists leave it out. What is longer still is told of one job alone. */
+/** The editor's drawing is by far the largest part of it, and lists leave it out. Anything longer is shown only with its own job. */
 const LONGEST_IN_LIST = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
   sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
@@ -88,7 +89,7 @@ export async function* together<Job extends { seq: number }>(reader: Reader, job
   if (batch.length > 0) yield batch;
 }
 
-/** An object's JSON, some of whose fields are JSON already. */
+/** An object as JSON, some of whose fields are JSON text already. */
 export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
   const written = writeExactJson(fields).slice(1, -1);
   const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
@@ -99,7 +100,7 @@ export function listText(items: readonly string[]): string {
   return `[${items.join(",")}]`;
 }
 
-/** Piece by piece, for what may be longer than anybody wants to hold. */
+/** In pieces, for lists that may be too long to hold in memory. */
 export async function* inPieces(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
   yield open;
   let isFirst = true;

@@ -1,6 +1,6 @@
-// The runners as the engine sees them: which can do a job, which take jobs now, which is the best place for the next one, and why a job waits.
+// The runners as the engine sees them: which can do a job, which take jobs now, which is best for the next one, and why a job waits.
 // A kind of job is what it needs and where it was tried before.
-// What is kept in memory follows from the tables, and is read again by `refresh`; only the slots that this process uses are its own.
+// What is in memory follows from the tables, and `refresh` reads it again; only the slots that this process uses are its own.
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -27,19 +27,19 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const lacking = new Map<string, string[]>();
   const kinds = new Map<string, { needs: number | null; tried: string[] }>();
   let rows: RunnerRow[] = [];
-  /** By other processes, when they were last counted. */
+  /** Slots used by other processes, when they were last counted. */
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
 
   let reading: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
 
-  /** One after the other, so that what was read earlier never takes the place of what was read later. One that has not begun yet does for all. */
+  /** One after the other, so that an earlier read never replaces a later one. A refresh that has not begun yet serves all callers. */
   function refresh(): Promise<void> {
     next ??= reading.then(() => {
       next = undefined;
       return readAgain();
     });
-    reading = next.catch(() => undefined); // whoever asked is told
+    reading = next.catch(() => undefined); // the caller gets the error
     return next;
   }
 
@@ -53,7 +53,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     if (isChanged) lacking.clear();
   }
 
-  /** Before any of them is asked for: what is asked below is answered from memory. */
+  /** Call before asking about any of them: the answers below come from memory. */
   async function know(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
     if (unknown.length === 0) return;
@@ -85,7 +85,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     return read;
   }
 
-  /** Where it was tried before it goes again only when no other runner could take it. */
+  /** A runner where the job was tried before gets it again only if no other runner could take it. */
   function canDo(kind: string, runnerId: string): boolean {
     const { needs, tried } = readKind(kind);
     if (lacks(needs, runnerId).length > 0) return false;
@@ -97,7 +97,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const usedOf = ({ id }: RunnerRow) => (used.get(id)?.size ?? 0) + (usedElsewhere.get(id) ?? 0);
   const free = () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row));
 
-  /** The same models first, then the one with the least to do; jobs of others there count. */
+  /** The runner with the same models first, then the one with the least to do, including other clients' jobs there. */
   function better(kind: string) {
     const { needs } = readKind(kind);
     const models = modelsOfNeeds(needs);
@@ -121,14 +121,14 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     refresh,
     know,
 
-    /** Of a job that was stored just now. */
+    /** For a job that was just stored. */
     learn: (id: number, needs: Needs) => void needsById.set(id, needs),
 
     libraries,
     canDo,
     concurrency,
 
-    /** Those that take jobs now and have a slot free. */
+    /** The runners that take jobs now and have a free slot. */
     free,
     freeSlots: () => free().reduce((sum, row) => sum + slotsOf(row) - usedOf(row), 0),
 
@@ -143,7 +143,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
       return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => taken.delete(index) };
     },
 
-    /** Without those that wait for nothing but their turn. */
+    /** Without jobs that only wait for their turn. */
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const asked = [...needs];
       await know(asked, reader);
@@ -155,7 +155,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
       return told;
     },
 
-    /** Which runner lacks what, where none has everything. */
+    /** Which runner lacks what, if none has everything. */
     whatIsMissing(needs: Needs): string | undefined {
       const all = rows.map(({ id, label }) => ({ label, lacks: lackingIn(libraries.of(id), needs) }));
       if (all.some((one) => one.lacks.length === 0)) return undefined;
@@ -166,7 +166,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   };
 }
 
-/** The slots of runners that are in use by other processes. The built-in one is each process's own. */
+/** The slots of runners that other processes use. The built-in runner is each process's own. */
 async function countElsewhere(reader: Reader, { isHeldElsewhere }: Pick<Processes, "isHeldElsewhere">): Promise<Map<string, number>> {
   const running = query
     .selectFrom("jobs")
@@ -179,7 +179,7 @@ async function countElsewhere(reader: Reader, { isHeldElsewhere }: Pick<Processe
   return new Map((await reader.rows(running)).map(({ runner, n }) => [runner ?? "", n]));
 }
 
-/** Inside a commit: the number of these needs. */
+/** Inside a commit: returns the number of these needs. */
 export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
   const hash = createHash("sha256").update(needText(needs)).digest("hex");
   const known = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
@@ -197,7 +197,7 @@ export function kindWith(needs: number | null, tried: readonly string[] = []): s
   return `${needs ?? ""}|${tried.join(",")}`;
 }
 
-/** Where jobs that wait were tried before, by their numbers: of one, or of all. */
+/** Where waiting jobs were tried before, by the jobs' numbers: of one job, or of all. */
 export async function triedRunners(reader: Reader, seq?: number): Promise<ReadonlyMap<number, string[]>> {
   const ended = query.selectFrom("attempts").select(["job_seq", "runner"]).distinct().where("ended_at", "is not", null);
   const waiting = sql<number>`(select seq from jobs where state in ('pending', 'in_progress') and state = 'pending' and attempts > 0)`;

@@ -1,7 +1,7 @@
 // Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>, as in a folder.
-// Guarantees: an object has its key only when it is whole and of the right size; the same content again sends nothing; what was cut off in
-// the middle of an answer is asked for again from there.
-// Must never hold more of a blob in memory than a few parts, all uploads together.
+// Guarantees: an object has its key only once it is complete and of the right size; storing the same content again sends nothing; an answer
+// that is cut off is asked for again from where it ended.
+// Must never: hold more of a blob in memory than a few parts, counting all uploads together.
 
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -17,7 +17,7 @@ export const MARK = "lightdesk-store";
 const PART_BYTES = 8 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 const PARTS_AT_ONCE = 4;
-/** Fewer: others are stored while a large one is sent. */
+/** Fewer than all: other blobs are stored while a large one is sent. */
 const PARTS_OF_ONE = 3;
 const MOST_TRIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
@@ -26,14 +26,14 @@ type Copies = ReturnType<typeof createLocalCopies>;
 
 const keyOf = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
-/** All of a blob, or the bytes from `start` to `end`; refuses what is not there, and a blob that is not of `size`. */
+/** All of a blob, or the bytes from `start` to `end`; refuses a missing blob, and one that is not of `size`. */
 export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
   const leaving = new AbortController();
   const first = part?.start ?? 0;
   const ask = async (from: number) => {
     const isWhole = part === undefined && from === 0;
     const found = await bucket.get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, leaving.signal).catch((error) => {
-      // A range beyond its end: it is shorter than what was stored.
+      // The range lies beyond the blob's end: the blob is shorter than what was stored.
       if (isBucketError(error) && error.status === 416) throw damagedBytes();
       throw error;
     });
@@ -71,7 +71,9 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
 
 export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => number): SharedPlace {
   const inTurn = createTurns(PARTS_AT_ONCE);
-  /** Until a store says that it does not know the condition. What is written twice is the same. */
+  /**
+   * True until a store says that it does not support the condition. Without the condition a blob may be written twice, with the same bytes.
+   */
   let knowsConditions = true;
 
   async function putWhole(staged: Content, isNew: boolean): Promise<void> {
@@ -97,7 +99,7 @@ export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => num
     } catch (error) {
       failing.abort();
       await Promise.allSettled(parts);
-      // Where this fails too, the sweep does it a day later.
+      // If this fails too, the sweep aborts the upload a day later.
       await bucket.abort(key, upload).catch(() => undefined);
       throw error;
     }
@@ -109,7 +111,7 @@ export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => num
       const size = await bucket.sizeOf(keyOf(staged.hash));
       if (size === staged.size) return;
       if (tries > MOST_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
-      // One of another size is damaged: these bytes take its place.
+      // An object of another size is damaged: these bytes replace it.
       const isNew = knowsConditions && size === undefined;
       try {
         await (isSmall ? putWhole : putParts)(staged, isNew);
@@ -117,7 +119,7 @@ export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => num
       } catch (error) {
         if (!isBucketError(error) || tries === MOST_TRIES) throw error;
         if (isNew && error.status === 501) knowsConditions = false;
-        // Somebody else was faster, or the answer was lost after the deed: the size tells.
+        // Another process was faster, or the answer was lost after the write: the size decides.
         else if (error.status !== 412 && error.status !== 409 && error.reason !== "NoSuchUpload") throw error;
       }
     }

@@ -1,16 +1,15 @@
-// A bucket of an object store, by the SDK of S3, which is loaded here alone and only where it is used.
-// Guarantees: what is not there is told apart from a store that does not answer; retries, and the time of each request, are bounded; nothing
-// that is thrown holds a key, a signature or an address.
+// A bucket of an object store, through the SDK of S3, which is loaded only here and only if a bucket is used.
+// Guarantees: a missing object is told apart from a store that does not answer; retries, and the time of each request, are bounded; no
+// thrown error holds a key, a signature or an address.
 
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/storage-failure";
 
-/** Of the bucket's own, not of one object's. */
 const CONNECT_MS = 5000;
-/** Until an answer begins, the sending of a part included. */
+/** Until an answer begins, including the time to send a part. */
 const ANSWER_MS = 120_000;
-/** Whoever reads may pause, so this is long. */
+/** Long, because readers may pause. */
 const SILENCE_MS = 600_000;
 const MOST_SOCKETS = 256;
 
@@ -18,10 +17,10 @@ export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
 export class BucketError extends Error {
   readonly code = OBJECT_STORE_FAILED;
-  /** What the store answered with, such as SlowDown; of a store that did not answer, what the connection said. */
+  /** What the store answered, such as SlowDown; if it did not answer, the error of the connection. */
   readonly reason: string;
   readonly status: number | undefined;
-  /** It was answered, or never sent: nothing of it happens any more. */
+  /** The request was answered or never sent: it can have no effect any more. */
   readonly isSettled: boolean;
 
   constructor(what: string, reason: string, status: number | undefined) {
@@ -45,7 +44,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     ...(keys && { credentials: keys() }),
     forcePathStyle: isPathStyle,
     maxAttempts: 3,
-    // Every part is signed with its SHA-256, which every store knows; newer checksums are not known by all.
+    // Every part is signed with its SHA-256, which every store supports; not all support newer checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -59,7 +58,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   });
   const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });
 
-  /** `what`: for the log, after "did not". */
+  /** `what`: completes "did not" in the log. */
   async function ask<T>(what: string, asking: Promise<T>): Promise<T> {
     try {
       return await asking;
@@ -68,14 +67,14 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     }
   }
 
-  /** The same for an object that need not be there. */
+  /** Like `ask`, for an object that may be missing. */
   async function find<T>(what: string, asking: Promise<T>): Promise<T | undefined> {
     try {
       return await ask(what, asking);
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
-      // An answer without a body does not say what is missing: a bucket that is gone makes no file absent.
+      // An answer without a body does not say what is missing. If the bucket itself is gone, no file counts as absent.
       if (error.reason === "NotFound") {
         await ask("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;
@@ -85,7 +84,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   }
 
   return {
-    /** Its size; undefined where it is not there. */
+    /** The object's size; undefined if it is missing. */
     async sizeOf(key: string): Promise<number | undefined> {
       const found = await find("describe an object", client.send(new sdk.HeadObjectCommand(named(key))));
       return found && (found.ContentLength ?? 0);
@@ -138,7 +137,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       }
     },
 
-    /** Begun and neither completed nor aborted, with the time of their beginning. */
+    /** Uploads that were neither completed nor aborted, with the time at which they began. */
     async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; begunMs: number }> {
       for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
         const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });
@@ -152,7 +151,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   };
 }
 
-/** The SDK's own error is left behind: it may hold what was signed. */
+/** The SDK's own error is dropped, since it may hold what was signed. */
 export function toBucketError(what: string, error: unknown): BucketError {
   if (isBucketError(error)) return error;
   if (!(error instanceof Error)) return new BucketError(what, "it failed", undefined);

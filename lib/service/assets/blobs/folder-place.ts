@@ -1,8 +1,7 @@
 // Blobs in a folder: FOLDER/blake3-v1/<aa>/<rest of the hash>. It may be the service's own, or one that several processes share.
-// Guarantees: a file gets its name only after it was hashed, measured and synced; a name is synced into its folder, and a new folder into
-// the one above, before anybody is told, whoever gave it the name; the same content again changes nothing on disk;
-// bytes that the disk has changed are replaced by the next upload of them.
-// Must never rename over a blob or hold one in memory.
+// Guarantees: a file gets its name only after it was hashed, measured and synced; the name, and any new folder, is synced before the call
+// resolves, whichever process made it; the same content again changes nothing on disk; bytes that the disk has damaged are replaced by
+// their next upload. Must never: rename over a blob, or hold one in memory.
 
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
@@ -19,21 +18,21 @@ const HASH_LENGTH = 64;
 const MOST_SEEN = 100_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** `folder` is that of the layout; what else lies there, lies beside it. */
+/** `folder`: the folder of the layout; other files of this place are beside it. */
 export function createFolderPlace(folder: string): SharedPlace {
   const pathOf = (hash: string) => blobPath(folder, hash);
   const incoming = join(dirname(folder), "incoming");
   const mark = join(dirname(folder), "lightdesk-store");
 
   /**
-   * Files that were seen to hold what their name says, and whose name was synced, by the time of their last change: each is read once, not
-   * with every upload.
+   * Files that were seen to hold what their name says, and whose name was synced, with the time of their last change: each file is read
+   * once, not with every upload.
    */
   const seen = new Map<string, number>();
   const shards = new Map<string, Promise<void>>();
   const underWay = new Map<string, Promise<void>>();
 
-  /** Into the one above, once in a process: whoever comes second waits for whoever made it. */
+  /** Syncs a shard's name into the folder above, once in a process; later callers wait for the first. */
   function syncShard(shard: string): Promise<void> {
     const synced = shards.get(shard) ?? syncFolder(folder);
     shards.set(shard, synced);
@@ -45,7 +44,7 @@ export function createFolderPlace(folder: string): SharedPlace {
     const target = pathOf(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
-    // The disk writes both folders in one go.
+    // The disk writes both folders at the same time.
     const shardSynced = syncShard(shard);
     if (await giveName(staged, target)) return shardSynced;
     const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
@@ -53,7 +52,7 @@ export function createFolderPlace(folder: string): SharedPlace {
     seen.set(staged.hash, mtimeMs);
   }
 
-  /** From another disk, which knows no links to this one: copied beside the names, then it gets its own. */
+  /** For a file on another disk, which cannot be linked: copied to a folder beside the blobs, then linked to its name. */
   async function copyHere(staged: Content, target: string): Promise<boolean> {
     await mkdir(incoming, { recursive: true, mode: 0o700 });
     const copy = join(incoming, randomUUID());
@@ -67,15 +66,15 @@ export function createFolderPlace(folder: string): SharedPlace {
     }
   }
 
-  /** Whether the name was known to be there, synced and of these bytes. */
+  /** Returns whether the name was known to be there already, synced and with these bytes. */
   async function giveName(staged: Content, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
       if (codeOf(error) === "EXDEV") return copyHere(staged, target);
-      // The same bytes were stored before: the wanted outcome, unless the disk has not kept them. Then these take their place.
+      // The same bytes were stored before. That is fine, unless the disk has damaged them: then these bytes replace them.
       if (codeOf(error) !== "EEXIST") throw error;
-      if (isAgain) return false; // another process has put them back at the same time
+      if (isAgain) return false; // another process has stored them again at the same time
       const { size, mtimeMs } = await stat(target);
       if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
@@ -90,7 +89,7 @@ export function createFolderPlace(folder: string): SharedPlace {
     folder,
 
     async adopt(staged) {
-      // One after the other where the content is the same: the later one finds what the earlier one made durable.
+      // Equal content one after the other: the later call finds what the earlier one made durable.
       for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
       const work = place(staged).finally(() => underWay.delete(staged.hash));
       underWay.set(staged.hash, work);
@@ -118,7 +117,7 @@ export function createFolderPlace(folder: string): SharedPlace {
     async tidy() {
       for (const name of await readdir(incoming).catch(() => [])) {
         const found = await stat(join(incoming, name)).catch(() => undefined);
-        // A younger one may be another process's, which copies it at this moment.
+        // A younger file may be one that another process is copying at this moment.
         if (found && found.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
       }
     },

@@ -1,7 +1,7 @@
-// Who is about to name a blob, and who removes one, as rows of the database: for a place that several processes share, where the memory of
-// one of them guards nothing.
-// Guarantees: a blob is never removed between the moment at which somebody found or wrote it and the commit that names it; what a process
-// that died held is free again once that is known (`forgetDead`).
+// Records who is about to name a blob, and who removes one, as rows of the database: for a place that several processes share, where the
+// memory of one of them guards nothing.
+// Guarantees: a blob is never removed between the moment at which a process found or wrote it and the commit that names it; what a dead
+// process held is free again once its death is known (`forgetDead`).
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,15 +26,15 @@ type Parts = {
   log: ServiceLog;
 };
 
-/** A holder is one act of one process. */
+/** A holder is one operation of one process. */
 const holderOf = (processId: string) => `${processId} ${randomUUID()}`;
 const processOf = (holder: string) => holder.split(" ")[0] ?? "";
 
-/** Gives back what processes held that live no more, once none of them can still be at it. */
+/** Deletes leases of processes that are no longer alive, once none of these can still be at work. */
 export async function forgetDead({ database, processes, now }: Pick<Parts, "database" | "processes" | "now">): Promise<void> {
   const leases = await database.rows(query.selectFrom("blob_leases").select(["holder", "until", "is_removal"]));
   if (leases.length === 0) return;
-  // After the leases were read: whoever has come since holds none of them.
+  // Read after the leases: a process that has started since holds none of them.
   const living = await processes.live();
   const latest = now() - processes.lingersMs;
   const dead = leases.filter(
@@ -82,7 +82,7 @@ export function createLeases({ database, processes, named, now, log }: Parts): H
       try {
         return await work();
       } finally {
-        // Nobody waits for it: what this process commits afterwards finds it done.
+        // Not awaited: commits of this process that follow come after it.
         void release(holder);
       }
     },
@@ -102,7 +102,7 @@ export function createLeases({ database, processes, named, now, log }: Parts): H
         isRemoved = true;
       } catch (error) {
         log.warn({ err: error, hash }, "bytes that nothing names stay until the next start");
-        // One that was sent and not answered may still come to pass: its lease goes by itself.
+        // A removal that was sent and not answered may still happen: its lease ends by itself.
         if (error instanceof Error && "isSettled" in error && error.isSettled === false) return false;
       }
       await release(holder);

@@ -1,6 +1,6 @@
-// Files of blobs that lie elsewhere, for what reads files: workers, previews, masks. In the layout of the folder place, within a bound; the
-// least recently used go first.
-// Guarantees: a copy is whole, with its hash, or absent; one that is in use stays, whatever the bound; each is fetched once at a time.
+// Local files of blobs that are stored elsewhere, for code that reads files: workers, previews, masks. In the layout of the folder place,
+// within a bound; the least recently used are removed first.
+// Guarantees: a copy is complete, with its hash, or absent; a copy in use stays, whatever the bound; each is fetched only once at a time.
 
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, rename, rm, utimes } from "node:fs/promises";
@@ -17,10 +17,10 @@ import { sweepCacheFolder } from "../sweep-cache";
 
 type Options = {
   folder: string;
-  /** On the same disk. */
+  /** A folder on the same disk. */
   temp: string;
   mostBytes: number;
-  /** Refuses with NOT_FOUND where there are no such bytes. */
+  /** Refuses with NOT_FOUND if there are no such bytes. */
   fetch(hash: string): Promise<Readable>;
   log: ServiceLog;
 };
@@ -29,7 +29,7 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   const pathOf = (hash: string) => blobPath(folder, hash);
   const inUse = new Map<string, number>();
   const fetching = new Map<string, Promise<void>>();
-  /** Undefined until the folder was looked through. */
+  /** Undefined until the folder has been looked through. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
 
@@ -68,7 +68,7 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   }
 
   async function bring(hash: string): Promise<void> {
-    // One that has begun may have chosen this copy before it was in use.
+    // An eviction that has begun may have chosen this copy before it was in use.
     await evicting;
     const now = new Date();
     const isHere = await utimes(pathOf(hash), now, now).then(
@@ -84,14 +84,14 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   return {
     folder,
 
-    /** What was just stored elsewhere will most likely be read here. Best effort: it can be fetched. */
+    /** Bytes that were just stored elsewhere will most likely be read here. Best effort, since they can be fetched. */
     async keep({ path, hash, size }: Content): Promise<void> {
       await place(path, hash, size, link).catch(() => undefined);
     },
 
     forget,
 
-    /** Of bytes that another process has removed. */
+    /** Removes copies of bytes that another process has removed. */
     sweepCache: (named: Named) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {

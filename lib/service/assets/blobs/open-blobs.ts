@@ -1,5 +1,5 @@
-// The place of the bytes as LIGHTDESK_BLOBS names it (docs/decisions/0056). Without it the folder in the data folder, which no other process
-// may use; with it a folder or a bucket that several may share.
+// Opens the place of the bytes that LIGHTDESK_BLOBS names (docs/decisions/0056). Without the setting it is the folder in the data folder,
+// which no other process may use; with it a folder or a bucket that several may share.
 
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
@@ -41,7 +41,7 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   return createBlobStore(guarded(place, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
 }
 
-/** A place of no mark has no file of this database: they lie where they were, and would be missing. */
+/** A place without a mark has no files of this database: they are still in the earlier place, and would be missing. */
 async function requireFilesBrought(place: SharedPlace, database: Database): Promise<void> {
   if ((await place.readMark()) !== undefined) return;
   const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
@@ -51,7 +51,7 @@ async function requireFilesBrought(place: SharedPlace, database: Database): Prom
   );
 }
 
-/** Of nobody yet: whoever opens it asks for its mark. */
+/** Not yet claimed for a database: the caller checks its mark. */
 export async function openSharedPlace(
   setting: BlobSetting,
   { settings, folders, now, log }: Omit<Parts, "database" | "processes">,
@@ -72,7 +72,7 @@ export async function openSharedPlace(
   }
 }
 
-/** What asking again may mend; a wrong name or a wrong key it does not. */
+/** Errors that may pass when asked again; a wrong name or key does not. */
 function isOutage(error: unknown): boolean {
   if (!isBucketError(error)) return asStorageFailure(error) !== undefined;
   return error.reason !== "CredentialsProviderError" && (error.status === undefined || error.status === 429 || error.status >= 500);

@@ -1,15 +1,15 @@
-// A place of bytes that more than one process may use. It carries a mark: the id of the database whose rows name what lies there.
+// A place of bytes that several processes may use. It carries a mark: the id of the database whose rows name what is stored there.
 // Guarantees: nothing is written, removed or swept before the mark was seen to be this database's own; another database is refused.
 
 import { type BlobPlace } from "../blob-store";
 
 export type SharedPlace = BlobPlace & {
   readMark(): Promise<string | undefined>;
-  /** Where there is none; one that is there stays. */
+  /** Writes the mark if there is none; an existing one stays. */
   writeMark(mark: string): Promise<void>;
 };
 
-/** What is wrong with LIGHTDESK_BLOBS, for whoever starts the service. */
+/** What is wrong with LIGHTDESK_BLOBS, worded for the operator who starts the service. */
 export class ForeignPlace extends Error {}
 
 export async function claimPlace(place: SharedPlace, id: string): Promise<void> {
@@ -30,7 +30,7 @@ async function isEmpty(place: BlobPlace): Promise<boolean> {
 
 const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${what}, which would be swept away.`;
 
-/** Whatever changes the place waits for `claimed` first. */
+/** Everything that changes the place waits for `claimed` first. */
 export function guarded(place: BlobPlace, claimed: () => Promise<void>): BlobPlace {
   return {
     ...place,

@@ -1,5 +1,5 @@
-// Stored bytes that are about to be read: how many there are, and any part of them as a stream.
-// Guarantees of a file: it is opened once, so that what is deleted or replaced meanwhile is still read whole; no link is followed.
+// Stored bytes that are about to be read: their size, and any part of them as a stream.
+// Guarantees for a file: it is opened once, so that it can still be read whole if it is deleted or replaced meanwhile; no link is followed.
 
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -9,9 +9,9 @@ import { ServiceError } from "@/lib/service/service-error";
 export type StoredBytes = {
   size: number;
   modifiedMs: number;
-  /** Where nothing will be read: refuses what is not there. Absent where opening has told it. */
+  /** For requests that read nothing: refuses missing bytes. Absent if opening has already checked this. */
   check?(): Promise<void>;
-  /** From `start` to `end`, both included. Takes the place of `close`. */
+  /** From `start` to `end`, both included. Call it instead of `close`. */
   read(start: number, end: number): Promise<Readable>;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
-// Tries whether the place that LIGHTDESK_BLOBS names does all that the service asks of it, for whoever looks over an installation.
-// Guarantees: what it wrote there is gone again, also where a trial fails. Must never: claim the place, or touch what lies there.
+// Tries whether the place that LIGHTDESK_BLOBS names can do everything that the service needs, for the check of an installation.
+// Guarantees: what it wrote there is removed again, even if a trial fails. Must never: claim the place, or touch what is stored there.
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -11,10 +11,12 @@ import { type Bucket, isBucketError, openBucket } from "./bucket";
 import { MARK } from "./bucket-place";
 import { createFolderPlace } from "./folder-place";
 
-/** `mark`: of the database whose files lie there. `keepsFirst`: a key that is written once more as new keeps what it had. */
+/**
+ * `mark`: the id of the database whose files are there. `keepsFirst`: writing an existing key as a new one leaves its content unchanged.
+ */
 export type TriedPlace = { isThere: boolean; mark?: string; keepsFirst?: boolean };
 
-/** Throws what does not work, as a sentence. */
+/** Throws a sentence that says what does not work. */
 export async function tryBlobPlace(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<TriedPlace> {
   if (setting.kind === "folder") return tryFolder(setting.path);
   return tryBucket(await openBucket(setting, bucketKeys));
@@ -48,12 +50,12 @@ async function tryBucket(bucket: Bucket): Promise<TriedPlace> {
     if (!(await isListed(bucket, key))) throw new Error("The object store does not list what it took.");
     return { isThere: true, mark, keepsFirst: isTaken && !(await putNew(bucket, key, bytes)) };
   } finally {
-    // Where the store takes nothing, there is nothing to remove either: what it says of that first is what is told.
+    // If the store accepts nothing, there is nothing to remove either, and its first error is the one to report.
     await bucket.remove(key).catch(() => undefined);
   }
 }
 
-/** False where something is there, or the store does not know the condition. */
+/** False if the key exists, or the store does not support the condition. */
 async function putNew(bucket: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await bucket.put(key, bytes, true);

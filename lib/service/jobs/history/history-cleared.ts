@@ -1,5 +1,5 @@
-// Which jobs of a user are gone from every view though their rows are still there: those that had ended when the history was cleared,
-// until the background has removed them. What waits or runs is never one of them, and what ends meanwhile is noted by a trigger.
+// Which jobs of a user appear in no view although their rows are still there: those that had ended when the history was cleared, until the
+// background has removed them. Waiting and running jobs are never among them; a trigger notes the jobs that end meanwhile.
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
@@ -7,13 +7,13 @@ import { query, type Reader } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
 import { isTerminal } from "../transitions";
 
-/** Between a clear and the end of the removal. */
+/** True between a clear and the end of the removal. */
 export async function isBeingCleared(reader: Reader, userId: number): Promise<boolean> {
   const marked = plainStatement("SELECT 1 FROM users WHERE id = ? AND history_cleared_until IS NOT NULL", [userId]);
   return (await reader.row(marked)) !== undefined;
 }
 
-/** Of a row of `jobs` that has ended, while its user's history is being cleared. */
+/** A condition on a row of `jobs` that has ended, while its user's history is being cleared. */
 export const wasCleared: RawBuilder<boolean> = sql<boolean>`not exists
   (select 1 from ended_since_clear where ended_since_clear.user_id = jobs.user_id and job_seq = jobs.seq)`;
 

@@ -1,6 +1,6 @@
-// Clearing users' histories: every job that had ended when it was asked for is shown nowhere once that is answered. Removing the rows of
-// a million jobs takes minutes and goes on in the background, at the first of the processes; a mark that is stored loses nothing to a stop or a crash.
-// What still waits or runs, or ends while this goes on, is left alone; assets stay.
+// Clears users' histories: once the request is answered, no view shows a job that had ended when it came. Removing the rows of a million
+// jobs takes minutes and goes on in the background, at the first of the processes; the mark is stored, so a stop or a crash loses nothing.
+// Jobs that still wait or run, or that end meanwhile, are left alone; assets stay.
 
 import { isFirst } from "@/lib/service/housekeeping";
 import { type ServiceLog } from "@/lib/service/options";
@@ -20,7 +20,7 @@ export function createHistoryClears(database: Database, processes: Processes, lo
 
   function inBackground(userId: number): void {
     if (isStopping) return;
-    // One that is under way may have looked for the last time: it is looked once more after it.
+    // A removal that is under way may have looked for the last time, so one more runs after it.
     const before = underWay.get(userId) ?? Promise.resolve();
     const work = before
       .then(() => removeCleared(database, userId, { goOn: () => !isStopping, isOwn: () => isFirst(processes) }))
@@ -29,7 +29,7 @@ export function createHistoryClears(database: Database, processes: Processes, lo
     underWay.set(userId, work);
   }
 
-  /** Inside a commit. Returns how many entries go. */
+  /** Inside a commit. Returns how many entries will be removed. */
   async function mark(tx: Transaction, userId: number, at: number): Promise<number> {
     const entries = await countJobs(tx, userId, terminalStates);
     if (entries === 0) return 0;
@@ -38,7 +38,7 @@ export function createHistoryClears(database: Database, processes: Processes, lo
     return entries;
   }
 
-  /** Goes on with what is left, whoever was asked for it. */
+  /** Continues every removal that is unfinished, whichever process began it. */
   async function round(): Promise<void> {
     if (!(await isFirst(processes))) return;
     const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
@@ -54,7 +54,7 @@ export function createHistoryClears(database: Database, processes: Processes, lo
       await round();
     },
 
-    /** Returns how many entries have gone. */
+    /** Returns how many entries were cleared. */
     async clear(userId: number, at: number): Promise<number> {
       const entries = await database.commitFreeing(async (tx) => {
         const marked = await mark(tx, userId, at);
@@ -65,7 +65,7 @@ export function createHistoryClears(database: Database, processes: Processes, lo
       return entries;
     },
 
-    /** What is under way ends after its present piece. */
+    /** A removal that is under way ends after its current piece. */
     async stop(): Promise<void> {
       isStopping = true;
       await Promise.all(underWay.values());

@@ -13,7 +13,7 @@ import { terminalStates } from "../transitions";
 
 type Page = { max_items: number; offset: number };
 
-/** As JSON text in pieces: which jobs is known at once, and what each of them holds is read when its piece is. */
+/** As JSON text in pieces: the list of jobs is read at once, each job's content when its piece is read. */
 export async function listHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
   const { seqs } = await listJobs(reader, userId, {
@@ -26,7 +26,7 @@ export async function listHistory(reader: Reader, userId: number, page: Page): P
   return inPieces(`{"history":[`, listed(reader, await readJobs(reader, seqs)), "]}");
 }
 
-/** The same, by id. A job whose row is damaged is left out. */
+/** Like `listHistory`, by id. A job with a damaged row is left out. */
 export async function listOlderHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
   const last = async () => Math.max(0, (await countJobs(reader, userId, status)) - page.max_items);
@@ -113,7 +113,7 @@ function errorOf(job: StoredJob): { error_message?: string } {
 
 type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };
 
-/** clear wins over delete. Tells how many entries went. */
+/** `clear` wins over `delete`. Returns how many entries were removed. */
 export async function manageHistory({ database, clears, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
   if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
   return `The history was cleared: ${await clears.clear(userId, now())} removed.`;

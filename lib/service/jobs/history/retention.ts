@@ -1,5 +1,5 @@
-// How long the history is: ended jobs beyond an age or a number for each user leave it, as POST /api/history would remove them.
-// Off unless configured. Jobs that wait or run are never counted or removed, and assets stay.
+// How long the history is kept: ended jobs beyond an age, or a number for each user, are removed in the same way as by POST /api/history.
+// Off unless configured. Waiting and running jobs are never counted or removed, and assets stay.
 
 import { type ServiceSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
@@ -15,7 +15,7 @@ export function hasRetention({ retentionDays, retentionJobs }: RetentionParts["s
   return retentionDays !== undefined || retentionJobs !== undefined;
 }
 
-/** Returns how many jobs went. */
+/** Returns how many jobs were removed. */
 export async function applyRetention({ database, settings, now }: RetentionParts, goOn: () => boolean): Promise<number> {
   const { retentionDays, retentionJobs } = settings;
   let removed = 0;

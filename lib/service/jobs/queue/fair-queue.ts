@@ -1,12 +1,12 @@
-// What waits, in memory: round robin between users, submission order within one. The next job is that of the user who was
-// served longest ago, so a user's first job does not wait behind the second one of a user who just had a turn.
-// Jobs are of kinds: whoever takes says which kinds it can do, and what it cannot holds up nothing that it can.
-// Holds numbers only; whether a job still is pending is asked of the store when it is taken.
+// The waiting jobs, in memory: round robin between users, submission order within a user. The next job is that of the user who was served
+// longest ago, so a user's first job does not wait behind the second one of a user who just had a turn.
+// Jobs have kinds: the caller says which kinds it can do, and a job that it cannot do holds up none that it can.
+// Holds numbers only; whether a job is still pending is read from the store when the job is taken.
 
-/** `gone` was cancelled while it waited: it is passed over, as taking it out would copy the whole line each time. */
+/** `gone`: cancelled while they waited. They are skipped, since removing one would copy the whole line each time. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };
 type CanDo = (kind: string) => boolean;
-/** `kind`: what it needs, and where it was tried before (runners/pool.ts). */
+/** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
 export type Waiting = { userId: number; seq: number; kind: string };
 
 export type FairQueue = ReturnType<typeof createFairQueue>;
@@ -16,7 +16,7 @@ const anything: CanDo = () => true;
 export function createFairQueue() {
   /** By user, then by kind. */
   const waiting = new Map<number, Map<string, Line>>();
-  /** The turn in which a user was last served; never forgotten, as there are only as many as users. */
+  /** The turn in which each user was last served; never forgotten, since there is only one entry per user. */
   const served = new Map<number, number>();
   let turns = 0;
 
@@ -34,7 +34,7 @@ export function createFairQueue() {
     if (lines?.size === 0) waiting.delete(userId);
   }
 
-  /** The first that still waits; what is gone before it is passed over. */
+  /** The first that still waits; cancelled ones before it are skipped. */
   function headOf(line: Line): number | undefined {
     for (; line.head < line.seqs.length; line.head++) {
       const seq = line.seqs[line.head];
@@ -43,7 +43,7 @@ export function createFairQueue() {
     return undefined;
   }
 
-  /** The user's oldest job that can be done. */
+  /** The user's oldest job of a kind that can be done. */
   function firstOf(userId: number, canDo: CanDo): Waiting | undefined {
     let first: Waiting | undefined;
     for (const [kind, line] of waiting.get(userId) ?? []) {
@@ -55,7 +55,7 @@ export function createFairQueue() {
     return first;
   }
 
-  /** Of users who were served equally long ago, who came first. */
+  /** Of users who were served equally long ago, the one who came first. */
   function peek(canDo: CanDo = anything): Waiting | undefined {
     let next: Waiting | undefined;
     let longestAgo = Infinity;
@@ -71,7 +71,7 @@ export function createFairQueue() {
   }
 
   return {
-    /** How many of these wait, at the most: what was cancelled may still be counted. */
+    /** At most how many of these wait: cancelled jobs may still be counted. */
     size(canDo: CanDo = anything): number {
       let sum = 0;
       for (const lines of waiting.values()) for (const [kind, { seqs, head }] of lines) if (canDo(kind)) sum += seqs.length - head;
@@ -82,7 +82,7 @@ export function createFairQueue() {
       lineOf(userId, kind).seqs.push(seq);
     },
 
-    /** Back to the front of its user's line. */
+    /** Puts it back at the front of its user's line. */
     putBack(userId: number, seq: number, kind = ""): void {
       const line = lineOf(userId, kind);
       line.seqs = [seq, ...line.seqs.slice(line.head)];
@@ -103,10 +103,10 @@ export function createFairQueue() {
       return next;
     },
 
-    /** What `take` would give now. */
+    /** The job that `take` would return now. */
     peek,
 
-    /** What was cancelled while it waited takes no turn: these of the user, or all. */
+    /** Cancelled jobs take no turn: these of the user, or all. */
     forget(userId: number, seqs?: readonly number[]): void {
       if (!seqs) waiting.delete(userId);
       else for (const line of waiting.get(userId)?.values() ?? []) for (const seq of seqs) line.gone.add(seq);

@@ -1,6 +1,6 @@
-// What waits and who is next, as the engine sees it. In the memory of the one process there is (memory-queue.ts), or in a PostgreSQL that several
-// share (shared-queue.ts).
-// Guarantees: fair between users; a job is given only to a slot that can do it; what is so says the job's row, which is asked when it is taken.
+// Which jobs wait and which is next, as the engine sees it. In the memory of the only process (memory-queue.ts), or in a PostgreSQL that
+// several processes share (shared-queue.ts).
+// Guarantees: fair between users; a job is given only to a slot that can do it; the job's row decides, and is read when the job is claimed.
 
 import { type Place } from "@/lib/service/runners/pool";
 import { type Transaction } from "@/lib/service/store/database";
@@ -10,39 +10,39 @@ import { type Waiting } from "./fair-queue";
 import { type NextClaim } from "./next-claim";
 
 export type JobQueue = {
-  /** Begins to give out what waits, also what began to wait before. */
+  /** Starts giving out waiting jobs, including those that waited before. */
   start(): Promise<void>;
-  /** Inside the commit from which on the job waits. `isFirst`: it was taken before, and comes before all others of its user. */
+  /** Inside the commit that makes the job wait. `isFirst`: it was taken before, and comes before all other jobs of its user. */
   enqueue(tx: Transaction, job: Waiting, isFirst?: boolean): Promise<void>;
-  /** After that commit. */
+  /** Called after that commit. */
   waits(job: Waiting, isFirst?: boolean): void;
-  /** These pending jobs of the user (all, when absent) are cancelled in the store, or will be at once. */
+  /** These pending jobs of the user (all, if absent) are cancelled in the store, or are about to be. */
   forget(userId: number, seqs?: readonly number[]): Promise<void>;
-  /** What was to be cancelled of all the user's jobs up to this one has been, or waits on. */
+  /** Called after a clear: of the user's jobs up to this one, those that were not cancelled wait again. */
   waitAgain(userId: number, last: number): Promise<void>;
-  /** What waits and was lost, by a process that ended in the middle, is given out all the same. */
+  /** Gives out jobs that wait but were lost when a process ended midway. */
   repair(): Promise<void>;
-  /** Inside a commit: what was given to workers of processes that are dead waits again. */
+  /** Inside a commit: jobs that were given to workers of dead processes wait again. */
   takeBack(tx: Transaction, workerIds: readonly string[]): Promise<void>;
   /** Slots or runners have changed. */
   changed(): void;
-  /** Runs a job that goes on in a slot, and perhaps others after it. */
+  /** Continues a job in a slot; the slot may run other jobs after it. */
   goOn(job: Claimed, place: Place): Promise<void>;
-  /** The job that is given to the built-in runner next; undefined where that is not known. */
+  /** The job that is given to the built-in runner next; undefined if that is not known. */
   guess(): number | undefined;
-  /** Gives out nothing more. */
+  /** Gives out no more jobs. */
   stop(): Promise<void>;
 };
 
-/** What the queue gives jobs to. */
+/** What runs the jobs that the queue gives out. */
 export type Floor = {
   parts: EngineParts;
   /** Known as running from its claim on, so that no cancel falls between waiting and running. */
   running: Map<string, Running>;
   mayTake(): boolean;
-  /** To its end. `next`: what the commit that ends it takes. */
+  /** Runs the job to its end. `next`: the claim that the commit which ends the job makes. */
   run(job: Claimed, next: NextClaim): Promise<void>;
-  /** Counted, so that `stop` of the engine waits for it. */
+  /** The work is counted, so that the engine's `stop` waits for it. */
   inBackground(work: Promise<void>): void;
 };
 

@@ -1,5 +1,5 @@
-// The queue in the memory of the one process that serves a database: slots that are free take what waits, one job after the other.
-// Guarantees: no more slots ask for a job than jobs wait; while the disk takes nothing, what waits goes on waiting.
+// The queue in the memory of the only process that serves a database: free slots take waiting jobs, one after the other.
+// Guarantees: no more slots ask for a job than jobs wait; while the disk accepts nothing, jobs go on waiting.
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type Place } from "@/lib/service/runners/pool";
@@ -14,7 +14,7 @@ const PAUSE_MS = 1000;
 export function createMemoryQueue(floor: Floor): JobQueue {
   const { database, log, pool, concurrency } = floor.parts;
   const queue = createFairQueue();
-  /** Slots that are about to take a job. */
+  /** Slots that are about to claim a job. */
   let asking = 0;
   let isStopped = false;
   let rest: NodeJS.Timeout | undefined;
@@ -22,7 +22,7 @@ export function createMemoryQueue(floor: Floor): JobQueue {
   const mayTake = () => floor.mayTake() && rest === undefined && !isStopped;
   const nextClaim = (place: Place) => createNextClaim({ parts: floor.parts, queue, running: floor.running, mayTake }, place);
 
-  /** Nothing is taken for a while: a disk that took no claim takes none a moment later. */
+  /** Pause: if the disk rejected one claim, it would reject the next. */
   function pause(): void {
     rest ??= setTimeout(() => {
       rest = undefined;
@@ -34,7 +34,7 @@ export function createMemoryQueue(floor: Floor): JobQueue {
     while (mayTake()) {
       const free = pool.free();
       const canBegin = (kind: string) => free.some(({ id }) => pool.canDo(kind, id));
-      // A slot that asks for a job finds one: no more of them ask than jobs wait.
+      // A slot that asks for a job finds one, because no more slots ask than jobs wait.
       const next = free.length > 0 && asking < queue.size(canBegin) ? queue.peek(canBegin) : undefined;
       const runner = next && pool.best(next.kind, free);
       if (!runner) return;
@@ -69,13 +69,13 @@ export function createMemoryQueue(floor: Floor): JobQueue {
       pause();
     } finally {
       asking -= 1;
-      // What came while this slot asked was taken for the one that it asks for.
+      // Jobs that came while this slot was asking were counted as the one that it asked for.
       pump();
     }
     return claim.job();
   }
 
-  /** One that was submitted meanwhile may be in the queue twice: whoever takes it the second time finds that it waits no longer. */
+  /** A job that was submitted meanwhile may be in the queue twice: the second claim finds that it no longer waits. */
   async function load(which?: { userId: number; last: number }): Promise<void> {
     const waits = await waitingJobs(database, which);
     await pool.know(waits.map(({ needs }) => needs));
@@ -97,7 +97,7 @@ export function createMemoryQueue(floor: Floor): JobQueue {
     takeBack: () => Promise.resolve(),
     changed: pump,
     goOn: (job, place) => serve(place, job),
-    // With several slots it is not known which of them serves that job.
+    // With several slots it is not known which of them takes that job.
     guess: () => (concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined),
     stop() {
       isStopped = true;

@@ -1,6 +1,6 @@
-// Taking the next job for a slot, inside a commit: the one that ends the slot's last job where there is one, so that no reader ever sees two
-// jobs on a slot or a moment without any, and the disk is waited for once.
-// Guarantees: what was taken in a commit that failed waits again, in its place; a job that cannot be read takes nothing else with it.
+// Takes the next job for a slot inside a commit: if the slot has just run a job, the commit that ends it. So no reader ever sees two jobs
+// on a slot, or a moment without one, and the disk is waited for once.
+// Guarantees: jobs taken in a commit that failed wait again, in their place; a job that cannot be read affects no other job.
 
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
@@ -35,14 +35,14 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
     try {
       return await tx.attempt(() => claimJob(tx, parts, seq, place));
     } catch (error) {
-      // A disk that takes no claim takes nothing else of this commit either.
+      // If the disk rejects a claim, it rejects the rest of this commit too.
       if (asStorageFailure(error)) throw error;
       log.error({ err: error, seq }, "a job could not be begun");
       return undefined;
     }
   }
 
-  /** All of it waits again, in its place. */
+  /** Everything taken waits again, in its place. */
   function putBack(): void {
     if (claimed) running.delete(claimed.id);
     claimed = undefined;
@@ -57,7 +57,7 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
     async take(tx: Transaction): Promise<void> {
       putBack(); // what an earlier try of the same commit took
       if (!mayTake() || queue.size() === 0) return;
-      // As it is stored now: somebody may have paused or removed it a moment ago, perhaps by command.
+      // Read as it is stored now: it may have been paused or removed a moment ago, perhaps from the command line.
       const runner = await readRunner(tx, place.runner.id);
       if (!runner || stateOf(runner) !== "ready") {
         isRunnerGone = true;

@@ -1,6 +1,7 @@
-// The entries of graphile-worker's queue: one for each job that waits, in the order of turns. Inside commits, with the rows of the jobs.
-// A job's turn is the later of its user's last turn and of the turn taken last, plus one: so each user's next job comes before any user's second
-// one. The library sorts by moments: the turn is one, in microseconds after the year 2000.
+// The entries of graphile-worker's queue: one for each waiting job, in the order of turns. Inside commits, together with the rows of the
+// jobs.
+// A job's turn is one more than the later of its user's last turn and the last turn that was taken: so each user's next job comes before
+// any user's second one. The library sorts by time: a turn is stored as that many microseconds after the year 2000.
 
 import { type Logger } from "graphile-worker";
 import { type Pool } from "pg";
@@ -10,15 +11,15 @@ import { plainStatement } from "@/lib/service/store/statement";
 import { type Waiting } from "./fair-queue";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
-/** A flag of every entry: whoever skips it takes none. */
+/** A flag of every entry: a worker that skips it takes none. */
 export const EVERY = "every";
-/** Whose turn is the one that was taken last. */
+/** In `turns`, the user number under which the last taken turn is kept. */
 const TAKEN = 0;
-/** Tries of the library, its most: an entry that a process could not take is freed, and each time counts as one. */
+/** The library's limit of tries, at its maximum: an entry that a process could not take is freed, and each time counts as a try. */
 const MOST_TRIES = 32_767;
 const AT_ONCE = 2000;
 
-/** What it complains of is told; it logs every job that it has given out. */
+/** Logs only the library's errors and warnings; it would log every job that it gives out. */
 export async function queueLogger(log: ServiceLog): Promise<Logger> {
   const { Logger } = await import("graphile-worker");
   const told: readonly string[] = ["error", "warning"];
@@ -27,7 +28,7 @@ export async function queueLogger(log: ServiceLog): Promise<Logger> {
   });
 }
 
-/** `turn`: another one than the next: before all others, or where it was. */
+/** `turn`: instead of the next turn, "first" puts the jobs before all others, a number puts them where they were. */
 export async function enqueueAll(tx: Transaction, jobs: readonly Waiting[], turn?: "first" | number): Promise<void> {
   for (let first = 0; first < jobs.length; first += AT_ONCE) await enqueueSome(tx, jobs.slice(first, first + AT_ONCE), turn);
 }
@@ -54,19 +55,19 @@ async function enqueueSome(tx: Transaction, jobs: readonly Waiting[], turn: "fir
   await tx.rows(plainStatement(text, typeof turn === "number" ? [turn, ...lists] : lists));
 }
 
-/** Others are counted from it. */
+/** Later turns are counted from it. */
 export async function tookTurn(tx: Transaction, turn: number): Promise<void> {
   const text = `INSERT INTO turns (user_id, turn) VALUES (${TAKEN}, ?) ON CONFLICT (user_id) DO UPDATE SET turn = greatest(turns.turn, excluded.turn)`;
   await tx.rows(plainStatement(text, [turn]));
 }
 
-/** Of these jobs of the user. What comes next takes the place of what is gone. */
+/** Removes the entries of these jobs of the user. The user's next jobs get the turns that were freed. */
 export async function removeEntries(tx: Transaction, userId: number, seqs: readonly number[]): Promise<void> {
   await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT unnest(?::bigint[])::text)`, [seqs]);
   await stepBack(tx, userId);
 }
 
-/** Of all jobs of the user that wait, and will be cancelled by that process: until `endClearing` they have none. */
+/** Removes the entries of all waiting jobs of the user, which that process will cancel: they have none until `endClearing`. */
 export async function beginClearing(tx: Transaction, userId: number, processId: string): Promise<void> {
   const pending = "FROM jobs WHERE user_id = ? AND state = 'pending'";
   await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT seq::text ${pending})`, [userId]);
@@ -80,7 +81,7 @@ export async function endClearing(tx: Transaction, userId: number): Promise<void
   await tx.rows(plainStatement("UPDATE turns SET cleared_until = NULL, cleared_by = NULL WHERE user_id = ?", [userId]));
 }
 
-/** Of jobs that wait no longer. */
+/** Removes entries of jobs that no longer wait. */
 export function removeStale(tx: Transaction): Promise<void> {
   const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending'";
   return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
@@ -96,12 +97,12 @@ async function stepBack(tx: Transaction, userId: number): Promise<void> {
   await tx.rows(plainStatement(`UPDATE turns SET turn = coalesce((${turn}), 0) WHERE user_id = ?`, [userId, userId]));
 }
 
-/** What these workers hold waits again. */
+/** The entries that these workers hold are given out again. */
 export async function freeWorkers(tx: Transaction, workerIds: readonly string[]): Promise<void> {
   if (workerIds.length > 0) await tx.rows(plainStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
 }
 
-/** Some jobs that wait without an entry: from before the queue was there, copied, restored, or lost by a process that ended. */
+/** Some jobs that wait without an entry: older than the queue, copied, restored, or lost by a process that ended. */
 export async function seqsWithoutEntry(reader: Reader, after: number): Promise<number[]> {
   const usable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
   const clearing = "turns.user_id = jobs.user_id AND seq <= cleared_until AND cleared_by IN (SELECT id FROM processes)";
@@ -111,7 +112,7 @@ export async function seqsWithoutEntry(reader: Reader, after: number): Promise<n
   return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
 }
 
-/** Makes the library's tables, once for processes that start together; and takes away what can never be given out again. */
+/** Makes the library's tables, once for processes that start together; and removes entries that can never be given out again. */
 export async function makeQueue(pgPool: Pool, log: ServiceLog): Promise<void> {
   const { makeWorkerUtils } = await import("graphile-worker");
   const client = await pgPool.connect();
@@ -122,7 +123,7 @@ export async function makeQueue(pgPool: Pool, log: ServiceLog): Promise<void> {
     await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
     await utils.release();
   } finally {
-    // The lock goes with the connection.
+    // The lock is released with the connection.
     client.release(true);
   }
 }

@@ -1,6 +1,6 @@
-// The queue in a PostgreSQL that several processes share: graphile-worker says who is next and wakes whoever can take it (decision 63).
-// Guarantees: what it gives out is a hint, and a claim counts only where the job's row still waits; an entry that this process cannot take goes
-// back in its place. Must never: hold an entry for longer than a claim takes.
+// The queue in a PostgreSQL that several processes share: graphile-worker decides which job is next and wakes a process that can take it
+// (decision 63). Guarantees: what it gives out is a hint, and a claim counts only if the job's row still waits; an entry that this process
+// cannot take goes back to its place. Must never: hold an entry for longer than a claim takes.
 
 import { type Pool } from "pg";
 import { z } from "zod";
@@ -16,9 +16,9 @@ import { createVainClaims } from "./vain-claims";
 import { waitingJobs } from "./waiting-jobs";
 
 const PAUSE_MS = 1000;
-/** Once for all processes. */
+/** Once in this time, for all processes together. */
 const REPAIR_MS = 60_000;
-/** Kinds are learnt as they come by; the oldest are learnt again. */
+/** Kinds are learnt as jobs of them come by; when there are too many, all are learnt anew. */
 const MOST_KINDS = 1000;
 
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
@@ -116,14 +116,14 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     }
   }
 
-  /** What waits without an entry gets one, and entries of what waits no longer go. In pieces: others commit too. */
+  /** Makes entries for jobs that wait without one, and removes entries of jobs that no longer wait. In pieces, since others commit too. */
   async function repair(): Promise<void> {
     await database.commitFreeing(removeStale);
     let last: number | undefined = 0;
     while (last !== undefined && !isStopped) last = await mendAfter(last);
   }
 
-  /** Returns the last job of the piece. */
+  /** Returns the last job of the piece; undefined if there are no more. */
   function mendAfter(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
       const lost = await seqsWithoutEntry(tx, last);
@@ -132,14 +132,14 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     });
   }
 
-  /** Where one entry is of a job that waits no longer, many may be. */
+  /** If one entry belongs to a job that no longer waits, many may. */
   function removeAllStale(): void {
     if (isTidying) return;
     isTidying = true;
     floor.inBackground(database.commitFreeing(removeStale).finally(() => (isTidying = false)));
   }
 
-  /** While the database is away, or takes nothing, the entry stays this process's; where that is given up, another gets it. */
+  /** While the database is away or accepts nothing, the entry stays with this process; if the process is given up, another one gets it. */
   async function untilThere(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {

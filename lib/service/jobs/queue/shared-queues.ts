@@ -1,4 +1,4 @@
-// What the queue in PostgreSQL works with: its tables, and connections of its own.
+// What the queue in PostgreSQL works with: its tables, and its own connections.
 
 import { asTold } from "@/lib/shared/database/postgres";
 import { type ServiceLog } from "@/lib/service/options";
@@ -9,7 +9,7 @@ import { createSharedQueue } from "./shared-queue";
 
 export type SharedQueues = { create: CreateQueue; close(): Promise<void> };
 
-/** Claims, one that listens, and one to spare. */
+/** For the claims, one that listens, and one spare. */
 const MOST_CONNECTIONS = 6;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
@@ -26,7 +26,7 @@ export async function openSharedQueues(url: string, processes: Processes, log: S
     // Who holds an entry is a hint: where a crash of the database forgets it, the job's row says whether it waits.
     onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
   });
-  // A connection that breaks: whoever uses it hears so from the query. Unheard, it would end the process.
+  // A broken connection: the query that uses it reports the error. Without a listener here it would end the process.
   pgPool.on("error", () => undefined);
   try {
     await makeQueue(pgPool, log);

@@ -1,4 +1,4 @@
-// The jobs that wait, as the store has them, oldest first: all, those of a user up to one, or some.
+// The waiting jobs as stored, oldest first: all, those of a user up to one, or some.
 
 import { kindWith, triedRunners } from "@/lib/service/runners/pool";
 import { query, type Reader } from "@/lib/service/store/database";

@@ -1,6 +1,6 @@
-// Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even where bytes are equal.
-// `toStaged` tells what the worker found out of them; `insertOutputs` names them in the commit that ends the job.
-// Guarantees: what the user's quota has no room for is left out, and nothing else is.
+// Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even if bytes are equal.
+// `toStaged` passes on what the worker found out about them; `insertOutputs` names them in the commit that ends the job.
+// Guarantees: only what does not fit into the user's quota is left out.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
@@ -15,7 +15,7 @@ import { type Transaction } from "@/lib/service/store/database";
 
 export type StagedOutput = { file: ProducedFile; staged: Omit<StagedFile, "dispose"> };
 
-/** The service's own encoders wrote it: it is what they say it is. */
+/** The service's own encoders wrote the file, so its type is what they say. */
 export function toStaged(file: ProducedFile): StagedOutput {
   const { path, hash, sha256, byteLength, mimeType } = file;
   return { file, staged: { path, hash, sha256, size: byteLength, mediaType: mimeType } };
@@ -32,7 +32,7 @@ export type KeptOutputs = {
   preview: string | null;
 };
 
-/** What one node put out, in the shape in which it is stored when the job has ended; undefined where it put out nothing. */
+/** What one node put out, in the form in which it is stored when the job has ended; undefined if it put out nothing. */
 export function outputOfNode({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
   const node: NodeOutput = {};
   for (const file of files) addFile(node, file);
@@ -53,7 +53,7 @@ function addOthers(node: NodeOutput, others: NodeOthers): void {
   for (const [key, items] of Object.entries(others)) node[key] = [...(node[key] ?? []), ...items];
 }
 
-/** Inside a commit. In the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
+/** Inside a commit. Outputs keep the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
 export async function insertOutputs(
   tx: Transaction,
   job: { id: string; userId: number; at: number },

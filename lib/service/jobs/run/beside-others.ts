@@ -1,18 +1,18 @@
-// What this process does for what it hears of the others: takes over what dead ones left, ends what was cancelled or taken over elsewhere, and
-// looks at the runners again. What may have been missed is done all the same.
+// What this process does when it hears from the others: takes over what dead processes left, ends runs that were cancelled or taken over
+// elsewhere, and reads the runners again. Notices that may have been missed lead to the same work.
 
 import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
 import { CANCELLED } from "./cancel-running";
 import { type Engine } from "./engine";
 
-/** The channel on which processes are told that runners have changed. */
+/** The channel that tells processes that runners have changed. */
 export const RUNNERS = "runners";
 
 type Parts = { processes: Processes; engine: Pick<Engine, "takeOver" | "endStale" | "runnersChanged">; log: ServiceLog };
 
 export function hearOthers({ processes, engine, log }: Parts): void {
-  /** One at a time of each; what is told meanwhile is done after it. */
+  /** Runs one at a time; a notice that arrives meanwhile causes one more run. */
   function oneAtATime(work: () => Promise<void>): () => void {
     let underWay: Promise<void> | undefined;
     let isDue = false;

@@ -1,4 +1,5 @@
-// Cancelling what runs, at whichever process of the service: in the store, by what is so inside the commit. Whoever runs it hears of it, and ends it.
+// Cancels running jobs, at whichever process they run: in the store, by their state inside the commit. The process that runs a job hears of
+// it and ends it.
 
 import { sql } from "kysely";
 import { endAttempt } from "@/lib/service/runners/attempts";
@@ -8,14 +9,14 @@ import { type EngineParts } from "./engine-parts";
 import { cancelPending, cancelRunning } from "./finish";
 import { createRunRecord } from "./run-record";
 
-/** The channel on which processes are told that jobs were cancelled. */
+/** The channel that tells processes that jobs were cancelled. */
 export const CANCELLED = "cancelled";
 
 type Parts = Pick<EngineParts, "processes" | "now">;
 type Which = { userId: number; jobIds?: readonly string[] | undefined };
 export type Cancelled = { id: string; seq: number; run: Running | undefined };
 
-/** Of the user, that run: these, or all. */
+/** The user's running jobs: these, or all. */
 export function runningJobs(reader: Reader, { processes: { isHeldElsewhere } }: Parts, { userId, jobIds }: Which) {
   const running = query
     .selectFrom("jobs")
@@ -25,7 +26,7 @@ export function runningJobs(reader: Reader, { processes: { isHeldElsewhere } }: 
   return reader.rows(jobIds === undefined ? running : running.where("id", "in", reader.dialect.texts(jobIds)));
 }
 
-/** Inside a commit. `ran`: of these jobs, those that this process ran when it was asked; `running`: by id, those that it runs now. */
+/** Inside a commit. `ran`: those of these jobs that this process ran when the request came; `running`: by id, the jobs that it runs now. */
 export async function cancelAll(
   tx: Transaction,
   parts: Parts,
@@ -39,14 +40,14 @@ export async function cancelAll(
     const here = running.get(id);
     const run = here?.fence === fence ? here : undefined;
     if (!run && is_elsewhere === 0) continue;
-    // What was put out elsewhere is known there alone.
+    // What a job put out at another process is known only there.
     const record = run?.record ?? createRunRecord(id, {}, [], start_time ?? now());
     if (!(await cancelRunning(tx, { id, seq, fence }, record, now()))) continue;
     await endAttempt(tx, { seq, fence }, "lost", now(), "It was cancelled.");
     cancelled.push({ id, seq, run });
     isOthers ||= !run;
   }
-  // Its worker was lost a moment ago, and it waits again.
+  // Its worker was lost a moment ago, and the job waits again.
   for (const run of ran) {
     if (cancelled.some(({ id }) => id === run.id)) continue;
     if (await cancelPending(tx, [run.seq], now())) cancelled.push({ id: run.id, seq: run.seq, run });

@@ -1,4 +1,4 @@
-// Taking one job out of the queue of the store, and what is known of it from then on while it runs.
+// Claims one job from the store's queue, and keeps what is known of it while it runs.
 
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
@@ -25,7 +25,7 @@ export type Claimed = {
   slot: string;
   fence: number;
   needs: number | null;
-  /** Where it runs, unless that is the built-in runner. */
+  /** Where it runs, unless it is the built-in runner. */
   remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
   startMs: number;
   graph: Graph;
@@ -37,14 +37,14 @@ export type Claimed = {
 export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "needs" | "remote"> & {
   record: RunRecord;
   teller: RunTeller;
-  /** Ends the run soon; before it has begun, keeps it from beginning. */
+  /** Ends the run soon; a run that has not begun does not begin. */
   cancel(): void;
-  /** Ends the run here and leaves it where it is, to be found again. */
+  /** Stops following the run and leaves it at its runner, to be found again. */
   leave(): void;
-  /** It runs here no more, however it ended. */
+  /** The job no longer runs here, however it ended. */
   end(): void;
   over: Promise<void>;
-  /** Set once the runner has the job. */
+  /** Called once the runner has the job. */
   handOver(run: { cancel(): void; leave?(): void }): void;
 };
 
@@ -86,7 +86,7 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
 
 type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes">;
 
-/** Undefined when the job no longer waits, or cannot be read and has failed for that. Inside a commit. */
+/** Inside a commit. Undefined if the job no longer waits, or cannot be read and has therefore failed. */
 export async function claimJob(
   tx: Transaction,
   { now, log, remoteLimits, processes }: ClaimParts,
@@ -123,7 +123,7 @@ export async function claimJob(
 type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
-/** One that was sent to a runner by a process that is dead, taken over. Inside a commit. */
+/** Inside a commit. Takes over a job that a dead process had sent to a runner. */
 export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Claimed | undefined> {
   const taken = await takeOver(tx, parts.processes, seq);
   const job = await tx.row(

@@ -1,7 +1,7 @@
-// Runs what the queue gives out (job-queue.ts) to its end, takes over what was left of processes that are dead, and cancels what runs (the states
-// are in transitions.ts).
-// Guarantees: a claim is durable before a node runs; a job that was cancelled keeps nothing, whatever its worker still does;
-// whatever goes wrong around a run ends that job and never the process; while the disk takes nothing, what waits goes on waiting. Background work is counted, so `stop` can wait for it.
+// Runs the jobs that the queue gives out (job-queue.ts) to their end, takes over what dead processes left, and cancels running jobs (the
+// states are in transitions.ts).
+// Guarantees: a claim is durable before a node runs; a cancelled job keeps nothing, whatever its worker still does; an error around a run
+// ends that job, never the process; while the disk accepts nothing, waiting jobs go on waiting; `stop` waits for background work.
 
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { blobPath } from "@/lib/service/assets/blob-path";
@@ -43,19 +43,22 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     background.add(counted);
   }
 
-  /** What dead processes left: what ran waits again or has failed. Returns what was sent to a runner, and may go on there. */
+  /**
+   * Recovers what dead processes left: running jobs wait again or have failed. Returns the jobs that were sent to a runner and may go on
+   * there.
+   */
   async function recover(): Promise<number[]> {
     const { returned, lost, sent } = await recoverJobs({ database, processes, queue, now });
     if (returned + lost > 0) log.warn({ returned, lost }, "jobs were running at a process of the service that has ended");
     return sent;
   }
 
-  /** What was sent to a runner by a process that is dead, and has not ended here. */
+  /** Resumes a job that a dead process sent to a runner and that has not ended here. */
   async function resume(seq: number): Promise<void> {
     let taken: Claimed | undefined;
     const takeOver = async (tx: Transaction) => {
       taken = await resumeJob(tx, parts, seq);
-      // Known as running from here on, so that no cancel misses it.
+      // Known as running from this moment on, so that no cancel misses it.
       if (taken) running.set(taken.id, createRunning(taken, parts.events));
       return taken;
     };
@@ -70,12 +73,12 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     }
   }
 
-  /** Best effort: the rounds read the runners again, and how a job ended is in the store. */
+  /** Best effort: the rounds read the runners again, and the store knows how a job ended. */
   const refreshPool = () => pool.refresh().catch((error: unknown) => log.warn({ err: error }, "the runners could not be read again"));
   const tellEnd = (run: Running) =>
     run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
 
-  /** At once; the rounds look again, since what was just sent may arrive later. */
+  /** Clears up at once; the rounds look again, since a request that was just sent may arrive later. */
   async function clearCancelled(seq: number): Promise<void> {
     const lost = query
       .selectFrom("attempts")
@@ -89,7 +92,10 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     if (there?.address) await clearAway(there.address, { promptId: there.prompt_id, clientId: there.client_id });
   }
 
-  /** Runs whose job was cancelled or taken over by another process: they end, and write nothing. A claim that is not seen yet is none of them. */
+  /**
+   * Ends runs whose job was cancelled or taken over by another process; they write nothing. A claim that is not visible yet does not count
+   * as one.
+   */
   async function endStale(): Promise<void> {
     if (running.size === 0) return;
     const seqs = [...running.values()].map(({ seq }) => seq);
@@ -114,16 +120,16 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       const nextImage = await imageOfNext(parts, queue.guess());
       const execution = await executeJob(parts, { ...ordered, outputDir, next, nextImage });
       isClean = execution.isClean;
-      // Perhaps for another runner than this slot's.
+      // It may be for another runner than this slot's.
       if (execution.waits) queue.waits(execution.waits, true);
     } catch (error) {
       log.error({ err: error, job: job.id }, "a job could not be brought to its end");
       await (isStoreAway(error) ? tryAgain(ordered) : fail(job, error));
     } finally {
-      // It may have been put back, and have been taken again.
+      // The job may have been put back, and taken again.
       if (running.get(job.id) === run) running.delete(job.id);
       run.end();
-      // It may have been set aside for how the job ended.
+      // The runner may have been set aside because of how the job ended.
       if (job.remote) inBackground(refreshPool());
       await tellEnd(run);
       inBackground(tidyUp(job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
@@ -136,7 +142,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     });
   }
 
-  /** No fault of the job's. */
+  /** The job is not at fault. */
   async function tryAgain(ordered: Ordered): Promise<void> {
     const waits = await giveBack(parts, ordered, { reason: "The service's database did not answer.", counts: true });
     if (waits) queue.waits(waits, true);
@@ -149,8 +155,8 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   }
 
   /**
-   * A job that has ended, or goes on elsewhere, must not be left as running because the disk is full: it is written as soon as there is room.
-   * `undo`: of what was noted in a commit that failed.
+   * A job that has ended, or goes on elsewhere, must not stay marked as running because the disk is full: it is written as soon as there is
+   * room. `undo`: reverts what was noted in a commit that failed.
    */
   async function untilStored<T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> {
     for (;;) {
@@ -170,7 +176,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     });
 
-  /** Assets may have been deleted while the job kept their bytes. */
+  /** Assets may have been deleted while the job pinned their bytes. */
   async function letGo(job: Claimed): Promise<void> {
     for (const image of job.images) {
       await parts
@@ -180,7 +186,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   }
 
   return {
-    /** Loads what waits and begins; afterwards `submitted` tells of each new job. */
+    /** Loads waiting jobs and begins; afterwards `submitted` reports each new job. */
     async start(): Promise<void> {
       const sent = await recover();
       if (isStopped) return;
@@ -189,7 +195,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await queue.start();
     },
 
-    /** Other processes have said nothing for too long. */
+    /** Called when other processes were silent for too long. */
     async takeOver(): Promise<void> {
       const sent = await recover();
       if (accepting) for (const seq of sent) inBackground(resume(seq));
@@ -209,10 +215,12 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       queue.changed();
     },
 
-    /** What runs here. */
+    /** The jobs that run here. */
     runs: (): Iterable<Running> => running.values(),
 
-    /** Cancels those of `jobIds` (all of the user's, when absent) that run now, here or elsewhere; returns the ids that were really cancelled. */
+    /**
+     * Cancels those of `jobIds` (all of the user's, if absent) that run now, here or elsewhere; returns the ids that were really cancelled.
+     */
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
       const ran = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
       const which = { userId, jobIds };
@@ -227,12 +235,12 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       return cancelled.map(({ id }) => id);
     },
 
-    /** Lets short jobs end within `graceMs`; the rest goes back to pending, its attempt not held against it. */
+    /** Lets short jobs end within `graceMs`; the rest goes back to pending, and the attempt is not counted. */
     async stop(graceMs: number): Promise<void> {
       accepting = false;
       isStopped = true;
       await queue.stop();
-      // It goes on there, and is found again by the next start.
+      // It goes on at its runner, and the next start finds it again.
       for (const run of running.values()) if (run.remote) run.leave();
       await withinTime(Promise.all(background), graceMs);
       const left = [...running.values()].filter((run) => !run.remote);
@@ -262,8 +270,8 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /**
- * The image file that the job will read that is served next, told to the worker so that it is decoded while another job runs. A guess that
- * costs nothing when it is wrong. With several slots the cores have work already.
+ * The image file that the next job will read: the worker is told, so that it decodes the file while another job runs. A wrong guess costs
+ * nothing. With several slots the cores are busy already.
  */
 async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | undefined): Promise<string | undefined> {
   if (seq === undefined) return undefined;

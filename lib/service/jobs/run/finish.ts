@@ -1,5 +1,5 @@
-// How a job ends: one commit that moves its state, stores what is kept, and lets go of the files it had pinned.
-// Inside a commit. What ends one job answers false when it has already left the state that it is expected in.
+// How a job ends: one commit that moves its state, stores what is kept, and releases the files that it had pinned.
+// Inside a commit. Functions that end one job return false if it has already left the expected state.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -9,7 +9,7 @@ import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 import { move, moveAll } from "../transitions";
 
-/** `fence`: of the attempt that speaks; an older one than the job's changes nothing. */
+/** `fence`: of the attempt that writes; if the job has a newer one, nothing is changed. */
 type Job = { seq: number; id: string; fence?: number };
 
 export async function finishRun(
@@ -39,7 +39,7 @@ export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord
   return true;
 }
 
-/** Many at once; false where none of them waits. */
+/** Cancels many at once; false if none of them waits. */
 export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<boolean> {
   const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
   if (moved === 0) return false;
@@ -48,13 +48,13 @@ export async function cancelPending(tx: Transaction, seqs: readonly number[], at
   return true;
 }
 
-/** Of a job that was cancelled while it waited: nothing is stored of it. */
+/** For a job that was cancelled while it waited: nothing of it is stored. */
 export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
   const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
 }
 
-/** For what happens around the nodes: no node is to blame. */
+/** For errors around the nodes: no node is to blame. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<boolean> {
   const error = errorAround(type, message);
   if (
@@ -73,7 +73,7 @@ export async function failJob(tx: Transaction, job: Job, type: string, message: 
   return true;
 }
 
-/** An error that no node is to blame for. */
+/** An error that no node caused. */
 export function errorAround(type: string, message: string): ExecutionError {
   return {
     node_id: "",
@@ -86,7 +86,7 @@ export function errorAround(type: string, message: string): ExecutionError {
   };
 }
 
-/** What went wrong is a matter of the service or of its disk. */
+/** For an error of the service or of its disk. */
 export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<boolean> {
   const { type, message } = asStorageException(cause) ?? {
     type: "ServiceError",

@@ -1,6 +1,6 @@
-// What is known of jobs while they run, wherever they do: how far they are, and the files that they have put out so far.
-// Guarantees: a file of a job that runs elsewhere is handed over by way of the blobs, where it is held for as long as the job runs; nothing of it is
-// stored before its job has ended.
+// What is known of running jobs, wherever they run: their progress, and the files that they have put out so far.
+// Guarantees: a file of a job that runs elsewhere is handed over through the blobs, where it is held for as long as the job runs; no row of
+// it is stored before its job has ended.
 
 import { z } from "zod";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
@@ -17,12 +17,12 @@ const FILE = "a file of a run";
 const questionSchema = z.object({ userId: z.number(), hash: z.string() });
 const answerSchema = z.object({ size: z.number(), mediaType: z.string(), name: z.string() });
 
-/** It lies among the blobs while its job runs. */
+/** A file among the blobs, while its job runs. */
 export type LentFile = z.output<typeof answerSchema>;
 export type LiveRuns = ReturnType<typeof createLiveRuns>;
 type Live = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
 type Parts = {
-  /** What runs here. */
+  /** The jobs that run here. */
   runs: () => Iterable<Live>;
   database: Database;
   blobs: BlobStore;
@@ -61,7 +61,7 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
     return work;
   }
 
-  /** Resolves when it lies there. */
+  /** Resolves once the file is among the blobs. */
   function lend({ over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
       const held = blobs.hold([hash], async () => {
@@ -90,10 +90,10 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
       return told;
     },
 
-    /** Of a job of the user's that runs here. */
+    /** A file of one of the user's jobs that run here. */
     fileHere: (userId: number, hash: string): ProducedFile | undefined => findHere(userId, hash)?.file,
 
-    /** Of a job of the user's that runs at another process. */
+    /** A file of one of the user's jobs that run at another process. */
     async fileElsewhere(userId: number, hash: string): Promise<LentFile | undefined> {
       const running = query
         .selectFrom("jobs")

@@ -1,5 +1,5 @@
-// What dead processes left: running jobs go back to pending with their attempt counted; after three, the job fails as WorkerLost.
-// Must never: touch a job of a process that lives.
+// What dead processes left: running jobs go back to pending with their attempt counted; after three attempts, a job fails as WorkerLost.
+// Must never: touch a job of a living process.
 
 import { sql } from "kysely";
 import { kindOf } from "@/lib/service/runners/pool";
@@ -11,7 +11,7 @@ import { isUnfinished, MOST_ATTEMPTS, move } from "../transitions";
 
 type Parts = Pick<EngineParts, "database" | "processes" | "now"> & { queue: Pick<JobQueue, "enqueue" | "takeBack"> };
 
-/** How many jobs went back, how many were given up, and which were sent to a runner, where they may go on (engine.ts). */
+/** Returns how many jobs went back, how many were given up, and which were sent to a runner, where they may go on (engine.ts). */
 export async function recoverJobs({ database, processes, queue, now }: Parts): Promise<{ returned: number; lost: number; sent: number[] }> {
   return database.commitFreeing(async (tx) => {
     await queue.takeBack(tx, await processes.giveUpSilent(tx));
@@ -37,7 +37,7 @@ export async function recoverJobs({ database, processes, queue, now }: Parts): P
   });
 }
 
-/** True when the job was given up. Inside a commit. */
+/** Inside a commit. True if the job was given up. */
 export async function giveBackOrFail(
   tx: Transaction,
   job: { seq: number; id: string; attempts: number; fence?: number },

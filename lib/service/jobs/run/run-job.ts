@@ -1,4 +1,4 @@
-// One job from its claim to its end: the request to the runner, the events that come back, the commit that closes it.
+// One job from its claim to its end: the request to the runner, the events that come back, the commit that ends it.
 
 import { join } from "node:path";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
@@ -19,10 +19,10 @@ import { type NextClaim } from "../queue/next-claim";
 import { giveBackOrFail } from "./recover";
 import { type RunRecord } from "./run-record";
 
-/** `waits`: its worker was lost and it is tried once more. `isClean`: the record knows all files of the folder. */
+/** `waits`: its worker was lost, and it is tried again. `isClean`: the record lists all files in the folder. */
 type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
-/** `untilStored`: commits until the disk and the database take it; `untilThere`: tries again while the database does not answer. */
+/** `untilStored`: commits until the disk and the database accept it; `untilThere`: tries again while the database does not answer. */
 export type Ordered = {
   job: Claimed;
   running: Running;
@@ -31,7 +31,7 @@ export type Ordered = {
   untilThere<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** The commit that ends the job takes the next one. */
+/** The commit that ends the job also claims the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
   return observedRun(run.job.id, () => execute(parts, run));
 }
@@ -139,7 +139,7 @@ async function runOnRunner(
   );
 }
 
-/** What waits for another attempt then, if it does. */
+/** Returns the job if it now waits for another attempt. */
 export async function giveBack(
   { now }: Pick<EngineParts, "now">,
   { job, running, queue, untilStored }: Ordered,
@@ -166,13 +166,13 @@ export async function giveBack(
   });
 }
 
-/** Inside a commit: no other attempt has begun, and nobody has cancelled it. */
+/** Inside a commit: whether no other attempt has begun, and the job was not cancelled. */
 async function isOwn(tx: Transaction, { seq, fence }: Pick<Claimed, "seq" | "fence">): Promise<boolean> {
   const row = await tx.row(query.selectFrom("jobs").select(["state", "fence"]).where("seq", "=", seq));
   return row?.state === "in_progress" && row.fence === fence;
 }
 
-/** Files that are given their places side by side: the disk syncs many folders in hardly more time than one. */
+/** Files that are stored in parallel: the disk syncs many folders in hardly more time than one. */
 const AT_ONCE = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
@@ -192,7 +192,7 @@ async function close(parts: EngineParts, { job, running, untilThere }: Ordered, 
     await next.keepIf(ending);
   }
   try {
-    // What was done is not done again because the database went away in the end.
+    // An outage of the database at the end must not cause the work to be done again.
     await untilThere(() => blobs.hold(hashes, store));
   } finally {
     for (const hash of hashes) await blobs.drop(hash);
@@ -209,9 +209,9 @@ async function end(
   staged: readonly StagedOutput[],
 ): Promise<void> {
   const at = now();
-  if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and what it adopted is dropped
+  if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and the bytes that it stored are dropped
   const { kept, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
-  // What could not be kept weighs more than a node that failed after it: nothing else says where that output is.
+  // An output that could not be kept weighs more than a later failure of a node: nothing else tells what became of it.
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
   await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, kept, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
@@ -223,7 +223,7 @@ async function end(
   });
 }
 
-/** `prompt` and every text of extra_pnginfo (the editor's `workflow` among them), as the family writes them into a PNG. */
+/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`), as the family writes them into a PNG. */
 function pngTextOf(job: Claimed): Record<string, unknown> {
   const info = job.extraData.extra_pnginfo;
   return { prompt: job.graph, ...(typeof info === "object" && info !== null && !Array.isArray(info) ? info : {}) };

@@ -1,4 +1,4 @@
-// What is known of a job while it runs, and what of it is kept when it has ended: messages, the nodes' facts, files and texts, progress.
+// What is known of a job while it runs, and what is kept of it when it has ended: messages, facts about nodes, files and texts, progress.
 // In memory only: a crash loses it, and the job starts again.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 
 export type Message = [string, Record<string, unknown>];
-/** `current_node` is absent until the first node begins; a node that tells no steps is at step 0 of `STEPS`. */
+/** `current_node` is absent until the first node begins; a node that reports no steps is at step 0 of `STEPS`. */
 export type Progress = { value: number; nodes_done: number; nodes_total: number; current_node?: string; step: number; steps: number };
 export type NodeMeta = {
   node_id: string;
@@ -28,7 +28,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const files: ProducedFile[] = [];
   const texts = new Map<string, string[]>();
   const others = new Map<string, NodeOthers>();
-  /** The node at work, with the moment it began. */
+  /** The running node, and when it began. */
   let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
 
@@ -44,7 +44,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     others,
     progress: () => progress,
 
-    /** Of all nodes that ran, the one that failed or was interrupted among them: it ends with the job. */
+    /** For all nodes that ran, including one that failed or was interrupted: that one ends with the job. */
     meta(ending: Ending, at: number): Record<string, NodeMeta> {
       const all = Object.fromEntries(meta);
       const nodeId = ending.kind === "error" ? ending.error.node_id : ending.kind === "interrupted" ? working?.nodeId : undefined;
@@ -55,10 +55,10 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
 
     note(event: RunEvent): void {
       if (event.kind === "preview") return;
-      if (event.kind === "cached") return; // said again of each node, in its turn
+      if (event.kind === "cached") return; // reported again for each node, in its turn
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
-        // At once: the reporter speaks ten times a second, and a node that computes says nothing until its first rows are done.
+        // Set at once: the reporter sends ten times a second, and a computing node reports nothing until its first rows are done.
         progress = { ...done(), ...workingOn(event.nodeId) };
         return;
       }
@@ -75,9 +75,9 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       const { nodeId } = event;
       if (working?.nodeId === nodeId) working = undefined;
       meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
-      // After the last one: all nodes are done while what they put out is stored.
+      // After the last node: all nodes are done while the outputs are stored.
       progress = { ...done(), ...workingOn(nodeId, STEPS) };
-      // A runner's history has the last word of a node.
+      // A runner's history has the last word about a node.
       if (event.files.length > 0) files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
       if (event.texts) texts.set(nodeId, event.texts);
       if (event.others) others.set(nodeId, event.others);

@@ -1,8 +1,8 @@
-// A run as the family tells it on a WebSocket (GET /ws): execution_start, execution_cached, executing, progress, progress_state, executed for
-// every node that put something out, at once; and when its end is stored, executed for what was not told, then execution_success,
-// execution_error or execution_interrupted, then executing null.
-// Guarantees: `executed` names files that can be fetched by then, from the run while it goes on and from the store afterwards; nothing is told
-// of a run after its end.
+// Reports a run as the family does on a WebSocket (GET /ws): execution_start, execution_cached, executing, progress, progress_state, and at
+// once executed for every node that put something out. When its end is stored: executed for what was not reported yet, then
+// execution_success, execution_error or execution_interrupted, then executing null.
+// Guarantees: `executed` names files that can be fetched by then, from the run while it goes on and from the store afterwards; nothing is
+// reported about a run after its end.
 
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { query, type Reader } from "@/lib/service/store/database";
@@ -13,7 +13,7 @@ import { resultTexts, whole } from "../stored-texts";
 import { isTerminal } from "../transitions";
 import { type Hearers, type JobEvents } from "@/lib/service/events/job-events";
 
-/** progress_state names every node that has begun, each time: of larger graphs it is left out. */
+/** Each progress_state names every node that has begun; for larger graphs it is left out. */
 const MOST_NODES_IN_STATE = 500;
 
 export type RunTeller = ReturnType<typeof createRunTeller>;
@@ -76,7 +76,7 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
       }
     },
 
-    /** Tells how the job ended by what is stored of it; nothing where it waits again. */
+    /** Reports how the job ended, by what is stored; nothing if it waits again. */
     async ended(reader: Reader): Promise<void> {
       if (isOver) return;
       isOver = true;

@@ -1,5 +1,6 @@
-// How far jobs are, for processes at which they do not run: written twice a second at most, while it changes, and read with a list or a job.
-// On SQLite there is no other process. On PostgreSQL it lies in a table that a crash of the database may empty.
+// The progress of jobs, for processes at which they do not run: written at most twice a second, while it changes, and read with a list or a
+// job.
+// On SQLite there is no other process. On PostgreSQL it is in a table that a crash of the database may empty.
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "@/lib/service/options";
@@ -11,11 +12,11 @@ const WRITE_EVERY_MS = 500;
 
 type ProgressHere = { id: string; fence: number; record: { progress(): Progress } };
 export type SharedProgress = {
-  /** `running`: what runs here, asked again and again. */
+  /** `running`: returns what runs here; called again and again. */
   share(running: () => Iterable<ProgressHere>): void;
-  /** Of those that run elsewhere. */
+  /** The progress of jobs that run elsewhere. */
   read(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>>;
-  /** What is left of jobs that run no more. */
+  /** Removes what is left of jobs that no longer run. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -32,7 +33,7 @@ export function createNoSharedProgress(): SharedProgress {
 export function createPostgresProgress(database: Database, log: ServiceLog): SharedProgress {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
-  /** What was written last, by job. */
+  /** What was last written, by job. */
   let written = new Map<string, string>();
 
   async function write(running: Iterable<ProgressHere>): Promise<void> {

@@ -1,5 +1,5 @@
-// The folders that jobs write their files into, one for each job that runs. A clean one is used again: making and removing a folder for
-// every job is by far the dearest thing that a small job does to a disk.
+// The folders into which jobs write their files, one for each running job. A clean folder is used again: making and removing one for every
+// job is by far the most expensive thing that a small job does to a disk.
 // Guarantees: a folder that is handed out is empty; one that may hold unknown files is never used again.
 
 import { randomUUID } from "node:crypto";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 export function createWorkFolders(parent: string) {
   const spare: string[] = [];
 
-  /** A worker that was ended may have had a write under way: it lands while the folder is emptied, once. */
+  /** A worker that was ended may still have one write under way, which arrives while the folder is being emptied. */
   async function remove(folder: string): Promise<void> {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined); // the next start sweeps it
   }
@@ -23,7 +23,7 @@ export function createWorkFolders(parent: string) {
       return folder;
     },
 
-    /** `files` are all that lies in it; undefined where that is not known. */
+    /** `files`: everything in the folder; undefined if that is not known. */
     async giveBack(folder: string, files: readonly string[] | undefined): Promise<void> {
       try {
         if (!files) return await remove(folder);

@@ -1,30 +1,31 @@
-// What is said differently in SQLite and in PostgreSQL, as a type. A reader has the dialect of its database (`reader.dialect`), and none asks
-// which of the two it is. What both understand is said the same way: `case when` (not `iif`), `true` and `false`, a name for each subquery.
+// The type of what SQLite and PostgreSQL express differently. A reader has the dialect of its database (`reader.dialect`), and no code asks
+// which of the two it is. What both understand is written the same way: `case when` (not `iif`), `true` and `false`, a name for each
+// subquery.
 
 import { type CompiledQuery, type RawBuilder, type SqlBool } from "kysely";
 
 export type StoreDialect = {
-  /** For `in`: one text of a statement for however many there are. */
+  /** For `in`: the statement has the same text for any number of values. */
   numbers(values: readonly number[]): RawBuilder<number>;
   texts(values: readonly string[]): RawBuilder<string>;
-  /** Rows of a table by their `seq`, in the order of the numbers. `columns` as SQL says them, of the table alone. */
+  /** Rows of a table by their `seq`, in the order of `seqs`. `columns`: as SQL, of this table only. */
   inOrder<R>(columns: string, table: "jobs" | "assets", seqs: readonly number[]): { compile(): CompiledQuery<R> };
 
-  /** The table, in SQLite walked along this index: its planner knows nothing of how many rows there are. */
+  /** The table; on SQLite read along this index, since its planner does not know how many rows there are. */
   along(table: string, index: string): RawBuilder<unknown>;
   /** `join`, in SQLite from the left side to the right one. */
   joinFromLeft: RawBuilder<unknown>;
-  /** A column that SQLite's planner shall look at row by row, and take no index for. */
+  /** A column that SQLite's planner has to test row by row, without using an index for it. */
   rowByRow(column: string): RawBuilder<unknown>;
 
   greater(a: RawBuilder<unknown>, b: RawBuilder<unknown>): RawBuilder<number>;
-  /** Whether the text of a column has this text in it. */
+  /** Whether the text of a column contains this text. */
   holds(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
 
-  /** Of a column of text, as SQL: whether it is JSON, whether it is a JSON object, and its text as JSON writes it. */
+  /** For a text column, as SQL: whether it is JSON, whether it is a JSON object, and its text as a JSON string. */
   isJson(column: string): string;
   isJsonObject(column: string): string;
   asJson(column: string): string;
-  /** Of a column that is a JSON object: the same text without one of the members of a member. */
+  /** For a column that is a JSON object: the same text without one member of one of its members. */
   withoutMember(column: string, member: string, ofMember: string): string;
 };

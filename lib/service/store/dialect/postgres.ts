@@ -1,16 +1,16 @@
-// What PostgreSQL says in its own way. Its planner knows how many rows there are, and chooses indexes by that.
+// What PostgreSQL expresses in its own way. Its planner knows how many rows there are, and chooses indexes by that.
 
 import { CompiledQuery, sql } from "kysely";
 import { type StoreDialect } from "./dialect";
 
-// Arrays and no JSON: a text of JSON could name a character that PostgreSQL does not take.
+// Arrays instead of JSON: a JSON text could contain a character that PostgreSQL does not accept.
 export const postgresDialect: StoreDialect = {
   numbers: (values) => sql`(select unnest(${[...values]}::bigint[]))`,
   texts: (values) => sql`(select unnest(${[...values]}::text[]))`,
   inOrder: <R>(columns: string, table: string, seqs: readonly number[]) => {
     const wanted = "unnest(?::bigint[]) WITH ORDINALITY AS listed (wanted, place)";
     const text = `SELECT ${columns} FROM ${wanted} JOIN ${table} ON seq = wanted ORDER BY place`;
-    return { compile: () => CompiledQuery.raw(text, [[...seqs]]) as CompiledQuery<R> }; // the caller names what the columns are
+    return { compile: () => CompiledQuery.raw(text, [[...seqs]]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
   along: (table) => sql.raw(table),

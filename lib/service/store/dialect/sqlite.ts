@@ -1,4 +1,4 @@
-// What SQLite says in its own way.
+// What SQLite expresses in its own way.
 
 import { CompiledQuery, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -11,7 +11,7 @@ export const sqliteDialect: StoreDialect = {
   texts: list,
   inOrder: <R>(columns: string, table: string, seqs: readonly number[]) => {
     const text = `SELECT ${columns} FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN ${table} ON seq = wanted`;
-    return { compile: () => CompiledQuery.raw(text, [writeExactJson(seqs)]) as CompiledQuery<R> }; // the caller names what the columns are
+    return { compile: () => CompiledQuery.raw(text, [writeExactJson(seqs)]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
   along: (table, index) => sql.raw(`${table} indexed by ${index}`),

@@ -1,8 +1,8 @@
-// What finds assets by a piece of their name and by their metadata where the database is PostgreSQL: it keeps these itself, with every write.
-// Must never: keep an asset from being stored. What JSON of PostgreSQL does not take (NUL, half of a surrogate pair) is U+FFFD and its digits
-// in the index, and damaged metadata is not in it.
+// Finds assets by a piece of their name and by their metadata on PostgreSQL, which keeps these indexes up to date with every write.
+// Must never: keep an asset from being stored. Characters that PostgreSQL's JSON does not accept (NUL, half of a surrogate pair) are U+FFFD
+// and their digits in the index; damaged metadata is not in it.
 
-/** The extension may be there already, in whichever schema; consoles that start at the same time bring it along too. */
+/** The extension may exist already, in any schema; consoles that start at the same time create it too. */
 export const postgresAssetIndexes = String.raw`
 SELECT pg_advisory_xact_lock(hashtextextended('lightdesk pg_trgm', 0));
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;

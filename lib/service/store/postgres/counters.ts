@@ -1,6 +1,5 @@
-// The counters of the service's database, kept by triggers as SQLite's are; here each works once for a statement, not once for a row.
-// Guarantees: after every statement they say what is in the tables; their rows are taken in one order, so that writers do not block each other
-// for good.
+// The counters of the service's database, kept by triggers as in SQLite; here each trigger runs once per statement, not once per row.
+// Guarantees: after every statement they agree with the tables; their rows are locked in one order, so that writers do not deadlock.
 
 type Change = { when: "INSERT" | "DELETE" | "UPDATE"; rows: string; tables: string };
 
@@ -22,7 +21,7 @@ CREATE TRIGGER ${name} AFTER ${when} ON ${table} REFERENCING ${tables} FOR EACH 
 
 const JOB_COUNTER = "user_id, workflow_id, state, has_image, has_video, has_audio";
 
-/** Each job is counted once among all of its user's ('') and once among those of its workflow. */
+/** Each job is counted twice: for its user as a whole ('') and for its workflow. */
 const countJobs = ({ rows }: Change) => `
   INSERT INTO job_counts (${JOB_COUNTER}, n)
     SELECT user_id, counted_as, state, has_image, has_video, has_audio, sum(change)
@@ -30,7 +29,7 @@ const countJobs = ({ rows }: Change) => `
       GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(change) <> 0 ORDER BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (${JOB_COUNTER}) DO UPDATE SET n = job_counts.n + excluded.n;`;
 
-/** A user may have had any number of workflows. */
+/** A user may have had any number of workflows, so empty counters are removed. */
 const forgetEmpty = `
   DELETE FROM job_counts WHERE n = 0 AND (user_id, workflow_id) IN (SELECT user_id, workflow_id FROM went);`;
 
@@ -38,7 +37,7 @@ const countAssets = ({ rows }: Change) => `
   INSERT INTO asset_counts (owner_id, n) SELECT owner_id, sum(change) FROM (${rows}) AS changes GROUP BY 1 ORDER BY 1
     ON CONFLICT (owner_id) DO UPDATE SET n = asset_counts.n + excluded.n;`;
 
-/** Content is counted with the first asset that refers to it, until the last one is gone. */
+/** Content is counted from the first asset that refers to it until the last one is gone. */
 const store = `
   INSERT INTO user_storage (owner_id, bytes)
     SELECT owner_id, sum(size) FROM (SELECT DISTINCT owner_id, hash, size FROM came WHERE owner_id <> 0) AS contents
@@ -72,7 +71,7 @@ export const postgresCounters = [
   onEach("assets", "assets_let_go", went, letGo),
   onEach("asset_tags", "tags_counted_in", came, countTagsIn),
   onEach("asset_tags", "tags_counted_out", went, countTagsOut),
-  // When an asset goes, its row is gone before its tags are: whose they were is known only before.
+  // When an asset is deleted, its row is gone before its tags are: the owner of the tags is known only before that.
   `
 CREATE FUNCTION tags_counted_out_with_asset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   UPDATE tag_counts SET n = n - 1 WHERE owner_id = old.owner_id AND tag IN (SELECT tag FROM asset_tags WHERE asset_seq = old.seq);

@@ -1,7 +1,7 @@
 // The service's database on PostgreSQL: one connection writes, others read.
-// Guarantees: commits come one after the other, as in SQLite, also those of other processes: what a commit has read still holds when it writes;
-// what it has resolved is on disk; an outage is a StoreAway, and what was lost in the middle of a COMMIT is asked after before it is said
-// to have failed.
+// Guarantees: commits come one after the other, as in SQLite, including those of other processes: what a commit has read still holds when
+// it writes; what it has resolved is on disk; an outage is a StoreAway; if the connection is lost during a COMMIT, its outcome is looked up
+// before the commit counts as failed.
 
 import { type PostgresPool } from "kysely";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
@@ -15,13 +15,13 @@ import { migratePostgres, SERVICE_SCHEMA } from "./migrate";
 
 const MOST_READERS = 8;
 const STATEMENT_MS = 30_000;
-/** How often, and how long after each other, it is asked whether a lost COMMIT was one. */
+/** How often, and at what interval, the outcome of a lost COMMIT is looked up. */
 const ASKS = 10;
 const ASK_MS = 500;
 
 type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 
-/** `limits`: what writing beyond is refused; none for a command line, which stores nothing of users. */
+/** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
   const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
@@ -32,7 +32,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     throw new Error(UNFINISHED_COPY);
   }
   let isOpen = false;
-  /** The number of the last commit that this process knows of, and how many until then were of others. */
+  /** The number of the last commit that this process knows, and how many of the commits up to it were made by other processes. */
   let known = 0;
   let foreign = 0;
 
@@ -59,9 +59,9 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       });
       return result;
     } catch (error) {
-      // The number is given out again, unless the commit was one after all: then it counts as another process's.
+      // The number is used again, unless the commit succeeded after all: then it counts as another process's.
       if (turn) known = turn.number - 1;
-      // Another store may be away as well: this connection is there then, and is used again.
+      // The outage may have been that of another store: then this connection still works, and is used again.
       if (isOpen) await client.query("ROLLBACK", []);
       throw error;
     } finally {
@@ -82,7 +82,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     commitFreeing: (work) => commits.commit(work, true),
     async foreignCommits() {
       const { rows } = await alone(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
-      // Less than what is known, while a commit of this process is under way.
+      // May be less than `known`, while a commit of this process is under way.
       return foreign + Math.max(0, (rows[0]?.number ?? 0) - known);
     },
     async close() {
@@ -92,10 +92,10 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   };
 }
 
-/** A commit of all that this database has seen, and the transaction that is to become it. */
+/** A commit after everything that this database has seen, and the transaction that becomes it. */
 type Turn = { number: number; id: string };
 
-/** Until the transaction ends no other one writes, in whichever process: they wait for this row. */
+/** Until the transaction ends, no other transaction writes, in any process: they wait for this row. */
 async function takeTurn(client: Client): Promise<Turn> {
   const { rows } = await client.query<Turn>(
     "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
@@ -106,7 +106,7 @@ async function takeTurn(client: Client): Promise<Turn> {
   return turn;
 }
 
-/** Throws where the database stays away: then it is not known. */
+/** Throws if the database stays away: then the outcome is unknown. */
 async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
   for (let asked = 1; ; asked += 1) {
     try {
@@ -148,7 +148,10 @@ async function rowsOf<R>(client: Client, statement: Compilable<R>): Promise<R[]>
   return (await client.query<R>(numbered(sql), parameters)).rows;
 }
 
-/** `end`: from then on it refuses, so that work which was given up cannot write into another's commit. `lost`: there is no transaction any more. */
+/**
+ * `end`: from then on the transaction refuses, so that abandoned work cannot write into another commit. `lost`: called when the transaction
+ * is gone.
+ */
 function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
   let isOver = false;
   let isLost = false;

@@ -1,5 +1,5 @@
-// What statements call in PostgreSQL that it lacks until 16, or at all. JSON is kept as the text that it is, as in SQLite: `jsonb` would write
-// its numbers anew.
+// Functions for statements that PostgreSQL lacks until version 16, or entirely. JSON is kept as text, as in SQLite: `jsonb` would rewrite
+// its numbers.
 
 export const postgresFunctions = `
 CREATE FUNCTION is_json(document text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN

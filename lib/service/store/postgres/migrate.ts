@@ -1,5 +1,6 @@
-// Brings the service's PostgreSQL database to the newest shape. Its tables lie in a schema of their own, so that the console's may be beside them.
-// One transaction for all that is missing: processes that start together wait for each other, and what fails leaves nothing behind.
+// Brings the service's PostgreSQL database to the newest schema. Its tables are in a schema of their own, so that the console's tables may
+// be beside them.
+// All missing steps are one transaction: processes that start together wait for each other, and a failure leaves nothing behind.
 
 import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "@/lib/shared/database/postgres";
 import { postgresMigrations } from "../migrations";
@@ -30,7 +31,7 @@ export async function migratePostgres(url: string, now: () => number): Promise<v
       }
       await run("COMMIT");
     } finally {
-      // What it began goes with the connection.
+      // Anything it began ends with the connection.
       client.release();
     }
   } catch (error) {

@@ -1,5 +1,6 @@
-// The processes that share a PostgreSQL. Each renews a row, by the database's clock alone, on the connection that it listens on.
-// Guarantees: whoever has not renewed its row for LEASE_MS is given up by whoever sees it first; notices go to all that listen.
+// The processes that share a PostgreSQL. Each renews a row, by the database's clock alone, on the connection on which it listens.
+// Guarantees: a process that has not renewed its row for LEASE_MS is given up by the first other process that sees it; notices go to all
+// that listen.
 
 import { randomUUID } from "node:crypto";
 import { type SqlBool, sql } from "kysely";
@@ -29,7 +30,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let wasRenewed = true;
-  /** While the database was away nobody could renew: who comes first waits for the others. */
+  /** While the database was away no process could renew: the first one back waits for the others. */
   let isPatientUntil = Infinity;
 
   const line = createPostgresLine({
@@ -49,7 +50,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     },
   });
 
-  /** Of a row that is gone another process has given the jobs away. */
+  /** If the row is gone, another process has given the jobs away. */
   async function renew(): Promise<void> {
     const values = [id, facts.slots, facts.workerIds];
     const renewed = await line.ask<{ others: boolean }>(
@@ -102,7 +103,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
 
     async mayBegin(name, everyMs) {
-      // Timers come a little early at times.
+      // Timers are sometimes a little early.
       const begun = await line.ask(
         `INSERT INTO ${SERVICE_SCHEMA}.rounds AS known (name, begun_at) VALUES ($1, now()) ON CONFLICT (name) DO UPDATE SET begun_at = now()
            WHERE known.begun_at <= now() - $2 * interval '0.9 milliseconds' RETURNING name`,
@@ -133,7 +134,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      // Whoever sees it takes over what it left.
+      // The first process that sees it takes over what this one left.
       await line.ask(`UPDATE ${PROCESSES} SET seen_at = '-infinity' WHERE id = $1`, [id]).catch(() => undefined); // then it is given up later
       await line.close();
     },

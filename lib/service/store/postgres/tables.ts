@@ -1,6 +1,6 @@
-// The tables of the service's database where it is PostgreSQL, as SQLite's migrations until 014 have made them there. A test compares them.
-// What keeps lists of many assets quick in SQLite is not here: asset_search, asset_tag_codes and what notes changes for them. Here alone is
-// the row of `commits`, which whoever writes holds until the end of the transaction.
+// The tables of the service's database on PostgreSQL, as SQLite's migrations up to 014 make them; a test compares the two.
+// Not here: what keeps lists of many assets fast in SQLite (asset_search, asset_tag_codes and what notes changes for them). Only here: the
+// row of `commits`, which a writer locks until its transaction ends.
 
 const tables = `
 CREATE TABLE commits (number bigint NOT NULL);
@@ -125,5 +125,5 @@ function withOutput(kind: string): string {
 CREATE INDEX jobs_with_${kind}_by_duration ON jobs (user_id, execution_time, id, workflow_id) ${those};`;
 }
 
-/** Texts are compared by their bytes, as SQLite does. */
+/** Texts are compared by their bytes, as in SQLite. */
 export const postgresTables = tables.replaceAll(/(?<=^|[ (,\n])(\w+) text\b/g, '$1 text COLLATE "C"');
