@@ -19,7 +19,7 @@ test("every module keeps to the rooms it may import, and the tool really looked 
   expect(circlesIn("lib/service", modules)).toEqual([]);
 });
 
-/** One file per way to break a rule; several rules see the same file. */
+/** One file for each way to break a rule; some files break several rules. */
 const breaches: Record<string, string> = {
   "tsconfig.json": '{ "compilerOptions": { "module": "esnext", "moduleResolution": "bundler", "paths": { "@/*": ["./*"] } } }',
   "node_modules/next/package.json": '{ "name": "next", "version": "1.0.0", "main": "index.js" }',

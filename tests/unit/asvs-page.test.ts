@@ -5,7 +5,7 @@ const page = readFileSync("docs/asvs.md", "utf8");
 const chapters = page.split(/^## V/m).slice(1);
 const verdicts = ["met", "partly", "not met"] as const;
 
-/** "1.2.3 to 1.2.5" are three. */
+/** "1.2.3 to 1.2.5" counts as three. */
 function countListed(text: string): number {
   const ranges = text.matchAll(/(\d+\.\d+)\.(\d+)(?: to \1\.(\d+))?/g);
   return [...ranges].reduce((sum, [, , first, last = first]) => sum + Number(last) - Number(first) + 1, 0);

@@ -1,5 +1,5 @@
-// No two class names of one element contradict each other: which of them wins would be decided by the order of the stylesheet. Read from the
-// sources: every call of `cn`, with what callers of the component give it, in every combination of its conditions.
+// No two class names of one element may contradict each other, since the order of the stylesheet would decide. Read from the sources:
+// every call of `cn`, with the class names that callers of the component pass, in every combination of its conditions.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 const joined = (lists: string[][]) =>
   lists.reduce((all, list) => all.flatMap((one) => list.map((other) => `${one} ${other}`)).slice(0, MOST_COMBINATIONS), [""]);
 
-/** Every text that the expression may be, as far as it is written there; "" for what comes from elsewhere. */
+/** Every text that the expression can have, as far as it is written there; "" for parts from elsewhere. */
 function texts(node: ts.Expression): string[] {
   if (ts.isParenthesizedExpression(node)) return texts(node.expression);
   if (ts.isStringLiteralLike(node)) return [node.text];
@@ -42,7 +42,7 @@ function texts(node: ts.Expression): string[] {
   return [""];
 }
 
-/** What takes `className` by its name, and what its callers give it, as an attribute or as an argument. */
+/** By component or function name: the class names that its callers pass, as an attribute or as an argument. */
 function givenTo(sources: readonly Source[]): Map<string, string[]> {
   const given = new Map<string, string[]>();
   const add = (name: string, more: string[]) => given.set(name, [...(given.get(name) ?? []), ...more]);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 const page = readFileSync("docs/glossary.md", "utf8");
 const rows = [...page.matchAll(/^\| ([a-z][a-z ,]+?) +\| .* \| `([^`]+)` +\|$/gm)].map(([, words = "", home = ""]) => ({ words, home }));
 
-/** The text of a file, or of all in a folder. */
+/** The text of a file, or of all files in a folder. */
 function textOf(home: string): string {
   const files = statSync(home).isDirectory() ? readdirSync(home).map((name) => `${home}/${name}`) : [home];
   return files

@@ -12,7 +12,7 @@ it("docs/operations.md has a row for every setting of the service and of the con
     "lib/server/proxy-sign-in.ts",
   ];
   const read = files.map((file) => readFileSync(file, "utf8")).join("\n");
-  // Those of each provider of sign-in have its id in their names.
+  // The variables of a sign-in provider have its id in their names.
   const ofProviders = [...read.matchAll(/\bof\(\s*"(\w+)"/g)].map(([, name]) => `LIGHTDESK_OIDC_ID_${name}`);
   const known = new Set(
     [...read.matchAll(/^ +(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST):|^ +"(LIGHTDESK_\w+)",$|read\("(\w+)"/gm)].map(([, ...names]) =>

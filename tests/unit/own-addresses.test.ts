@@ -1,4 +1,4 @@
-// The lint rule that finds an address which would leave the base path, or would have it twice.
+// The lint rule that finds addresses which leave the base path or contain it twice.
 import { Linter } from "eslint";
 import { expect, test } from "vitest";
 import config from "@/eslint.config.mjs";

@@ -1,4 +1,4 @@
-// Below which address an embedded page stands, and what becomes of the addresses it names.
+// The address below which an embedded page is, and how the addresses in it are changed.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";

@@ -1,4 +1,4 @@
-// Where `npm test` keeps its files: the folder stands for the memory of the machine.
+// The folder in which `npm test` keeps its files, normally in the machine's memory.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(memory, { recursive: true }));
 
-/** In a process of its own: what it printed, and its number. */
+/** Runs in a process of its own; returns what it printed, and its pid. */
 function inProcess(ending: string): { printed: string; pid: number } {
   const file = JSON.stringify(pathToFileURL("bin/checks/test-folder.mjs").href);
   const program = `import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The end of `npm test`: what a page that shows only that tells of what failed.
+// The end of the output of `npm test`: what a page that shows only this end says of failed tests.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -30,7 +30,7 @@ let keyless: string;
 let secrets: string[];
 let tokens: Record<"all" | "viewer" | "reads" | "other" | "elsewhere", MadeToken>;
 
-/** Closed to tokens, beside the routes that need a recent sign-in: personal data, and routes that send a stored key somewhere. */
+/** Routes closed to tokens, beside those that need a session: one person's data, and routes that may send a stored key anywhere. */
 const forPeople = new Set([
   "listAppPeople",
   "listEmbedHosts",

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Every control of an app's form as a person uses it: what they see, what leaves the page, and where it lands in the workflow.
+// Every control of an app's form as a person uses it: what they see, what the page sends, and where it goes in the workflow.
 import { act, fireEvent, screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";

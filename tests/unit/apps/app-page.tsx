@@ -1,4 +1,4 @@
-// The page of an app, with a little console that keeps what it is sent.
+// The page of an app, with a small stand-in for the console that keeps what it is sent.
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
@@ -68,7 +68,7 @@ type Page = {
   runs: AppRun[];
   answers: { status: number; body: unknown }[];
   pictures: AppPicture[];
-  /** Files that are not there any more. */
+  /** Files that no longer exist. */
   gone: string[];
   arePresetsAway: boolean;
 };
@@ -77,7 +77,7 @@ function begun(): Page {
   return { shown: app(), sent: [], runs: [], answers: [], pictures: [], gone: [], arePresetsAway: false };
 }
 
-/** What the little console says, and what it was sent. `answers`: in place of its own, one after the other. */
+/** The state of the stand-in, and the requests it got. `answers` replace its own answers, one after the other. */
 export const page: Page = begun();
 
 beforeEach(() => {
@@ -116,7 +116,7 @@ afterEach(() => {
 
 type Who = { role: Role; isReadOnly?: boolean };
 
-/** As Next renders it: `answered` holds the app's first answer. */
+/** Rendered as by Next: `answered` holds the app's first answer. */
 export const appPage = (who: Who, answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (
   <AtPage pathname="/apps/app-1">
     <SWRConfig value={{ provider: () => new Map() }}>

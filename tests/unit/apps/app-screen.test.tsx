@@ -187,7 +187,7 @@ it("says so at once where a picture of the saved values is gone, until another o
 it("shows after a reload what was filled in before, and hydrates as the server rendered it", async () => {
   const answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }));
   const shown = () => inApp(appPage({ role: "operator" }, answered));
-  // Once React has looked at the answer, it is there for a page that is rendered at once.
+  // Render once so that React has read the promise; a later render then has the answer at once.
   await act(async () => void render(shown()));
   cleanup();
   const body = document.body.appendChild(document.createElement("div"));

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A workflow of the Run page made into an app: what the screen shows is what is kept.
+// A workflow of the Run page becomes an app: what the screen shows is what is stored.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -171,7 +171,7 @@ describe("an app that is edited", () => {
   });
   const answer = (value: unknown) => new Response(writeExactJson(value));
 
-  /** `read`: what is there at the moment of each read of the app and of its workflow. */
+  /** `read`: the stored app and workflow at the moment of each read. */
   async function edit(read: { app: () => { title: string; version: number }; workflow: () => number }, cache: Map<string, never>) {
     vi.stubGlobal("fetch", async (address: string) => {
       if (address === "/api/apps/app-1") return answer({ app: view(read.app().title, read.app().version) });

@@ -33,7 +33,7 @@ it("what is seen in full goes on beyond its page, counted from the first of all"
   expect(whole.count).toBe(100);
   expect(whole.at(50)?.id).toBe("a50");
   expect(whole.indexOf("a74")).toBe(74);
-  // The page itself is there already; its neighbours are read when they are wanted.
+  // The page itself is there already; its neighbours are read on demand.
   expect(whole.at(75)).toBeUndefined();
   whole.want(70, 90);
   await until("the next are there", () => whole.at(75)?.id === "a75");

@@ -12,7 +12,7 @@ describe("a page of assets", () => {
 });
 
 describe("keys in the wall", () => {
-  // Two full rows of three and one picture in the last.
+  // Two full rows of three and one picture in the last row.
   const wall = { count: 7, columns: 3, rowsInView: 2 };
 
   it.each([

@@ -60,13 +60,13 @@ describe("the picture of an asset", () => {
   it("that nobody can read says so, and one that only did not come does not", async () => {
     const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
     vi.stubGlobal("fetch", answers);
-    // Beside it a lost picture is asked for again in a while.
+    // Counts only the check in the cache: a lost picture is also requested again after a while.
     const looked = () => answers.mock.calls.filter(([, init]) => init?.cache === "only-if-cached").length;
     fireEvent.error(picture({}));
     expect(await screen.findByText("This picture cannot be read")).toBeTruthy();
     expect(looked()).toBe(1);
     cleanup();
-    // What a browser may read all the same is not called so.
+    // A type that browsers may still show is not called unreadable.
     fireEvent.error(picture({ name: "plan.svg" }));
     await eventually(() => expect(screen.getByRole("img", { name: "it" }).textContent).toBe("SVG"));
     cleanup();
@@ -164,7 +164,7 @@ describe("what is known of an asset", () => {
     show(<AssetFacts asset={asset("a")} />);
     expect(screen.queryByText("Created")).toBeNull();
     expect(screen.queryByText("Read-only")).toBeNull();
-    // It is called an output by its tag: some job made it.
+    // Its tag makes it an output, so some job made it.
     expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
     show(<AssetFacts asset={asset("a", { tags: [], isMutableSaid: true })} />);

@@ -39,7 +39,7 @@ it.each(["video", "audio"] as const)(
     expect(screen.getByText(/^This cannot be played here/)).toBeDefined();
     expect(player()).toBeNull();
     cleanup();
-    // jsdom plays nothing, and has no word for why.
+    // jsdom plays no media and so reports no error.
     Object.defineProperty(HTMLMediaElement.prototype, "error", { configurable: true, value: { code: 4 } });
     show(`it.${kind}`, kind);
     Reflect.deleteProperty(HTMLMediaElement.prototype, "error");

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// The comparison that an address names, where what it names has to be read first.
+// A comparison opened by its address, whose pictures have to be read first.
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AssetsCompare } from "@/components/assets/assets-compare";

@@ -20,7 +20,7 @@ function Filters({ excluded }: { excluded: string }) {
   return <AssetsFilters place={{ query, isMoving: false, hrefOf: () => "/assets", go }} connectionId="a" seenTags={() => []} />;
 }
 
-/** Presses the tag as a key does, which leaves the focus on it. */
+/** Presses the tag as a key does, so the focus stays on it. */
 async function forget(tag: string): Promise<HTMLElement> {
   renderInApp(<Filters excluded={tag} />);
   const link = screen.getByText(tag).closest("a");
@@ -39,7 +39,7 @@ it("a tag that leaves the bar with its third press hands the focus to the button
 it("a tag of the interface keeps the focus with its third press, also where room is short", async () => {
   const link = await forget("output");
   expect(document.activeElement).toBe(link);
-  // Widths are the stylesheet's, which jsdom does not read: nothing hides what has the focus.
+  // jsdom does not apply the stylesheet's widths, so check the classes: none hides the focused element.
   expect(link.className.split(" ").filter((name) => name.endsWith(":hidden") && !name.includes("not-focus:"))).toEqual([]);
 });
 

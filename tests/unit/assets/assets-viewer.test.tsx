@@ -34,7 +34,7 @@ it("one that a link names is seen before its list is there, and stays seen in th
   const [dialog, picture] = [screen.getByRole("dialog"), screen.getByAltText("two.png")];
   rerender(inApp(viewer("two", [asset("one"), asset("two")]).part));
   expect(screen.getByText("2 of 2")).toBeDefined();
-  // A dialog that were opened anew would stand before a comparison that was opened over it.
+  // A newly opened dialog would cover a comparison that was opened over this one.
   expect(screen.getByRole("dialog")).toBe(dialog);
   expect(screen.getByAltText("two.png")).toBe(picture);
   expect(fireEvent.keyDown(screen.getByRole("group", { name: /Picture/ }), { key: "ArrowLeft" })).toBe(false);

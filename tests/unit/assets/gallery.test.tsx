@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// The gallery over rows that come later than their places.
+// The gallery over rows that load later than their places.
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";

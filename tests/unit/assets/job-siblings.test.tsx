@@ -9,7 +9,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 type Answer = { status?: number; body: unknown };
 let jobs = 0;
-/** Answers by the end of the path; each render asks about a job of its own. */
+/** Chooses the answer by the end of the path; each render asks about a new job. */
 function show(answers: Readonly<Record<string, Answer>>, asset: { id: string; name: string; hash?: string }) {
   const jobId = `job-${++jobs}`;
   vi.stubGlobal("fetch", async (input: string) => {

@@ -16,7 +16,7 @@ describe("metadata as rows", () => {
     const values = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6 });
     fc.assert(
       fc.property(values, (given) => {
-        // Rows have trimmed names and none that is empty.
+        // Names in rows are trimmed and not empty.
         const metadata = JSON.parse(JSON.stringify(given), (_, value: unknown) => named(value)) as Record<string, unknown>;
         const { metadata: back, problems } = fromRows(toRows(metadata));
         expect([...problems]).toEqual([]);

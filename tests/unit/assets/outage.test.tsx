@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Assets that were opened while the service could not answer: the list comes by itself once it can.
+// The assets page opened while the service could not answer: the list loads by itself once it can.
 import { act, cleanup, renderHook } from "@testing-library/react";
 import { createElement, type ReactNode } from "react";
 import { SWRConfig } from "swr";

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Choosing by place in a list that is mostly not in memory.
+// Selecting by position in a list that is mostly not in memory.
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ const asset = (index: number): AssetView => ({
 type Held = { from: number; to: number };
 type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean };
 
-/** A list of which only some is at hand; `range` reads the rest, as far as the service gives it. */
+/** A list of which only a part is loaded; `range` reads the rest, as far as the service answers. */
 function listOf(count: number, held: Held, readable = count): AssetsSource & Outside {
   const isHeld = (index: number) => index >= held.from && index < held.to;
   const made = {
@@ -93,7 +93,7 @@ describe("a range", () => {
       await late;
     });
     expect(ids(picking)).toEqual([]);
-    // Nothing is chosen any more: the next one begins anew.
+    // Nothing is selected any more, so the next one starts a new selection.
     list.isSlow = false;
     await act(() => picking.extend(20));
     expect(ids(picking)).toEqual([20]);

@@ -43,6 +43,6 @@ it("bytes that are no picture, or end before they say, have no size, and nothing
   for (const text of ["", "<svg/>", "\x89PNG\r\n\x1a\n", "GIF89a", "RIFF....WEBPVP8L", "RIFF....WEBPnone0000"]) {
     expect(await pictureSizeOf(Uint8Array.from(text, (letter) => letter.charCodeAt(0))), text).toBeUndefined();
   }
-  // Segments of no length lead nowhere, and end there.
+  // A segment of length zero ends the search.
   expect(await pictureSizeOf(Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0, 0, 0]))).toBeUndefined();
 });

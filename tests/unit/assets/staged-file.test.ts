@@ -11,7 +11,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "lightdesk-staged-"))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** In pieces of odd sizes, as a socket hands them over. */
+/** In pieces of odd sizes, as a socket delivers them. */
 async function* piecesOf(content: Buffer) {
   for (let at = 0, size = 70_001; at < content.length; at += size) yield content.subarray(at, at + size);
   await Promise.resolve();

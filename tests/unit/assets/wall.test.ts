@@ -155,7 +155,7 @@ describe("how long one waits", () => {
     for (let px = 0; px <= 100; px += 20) motion.moved((ms += 16) && px);
     expect(motion.isFlying()).toBe(true);
     ms += REST_MS * 2;
-    // The timer of the rest ends after the one of who waits.
+    // The timer of the rest fires after the timer of `until`.
     await until("the timer of a rest", () => frames.length > 0);
     expect(calls).toBe(0);
     frames.shift()?.();

@@ -1,4 +1,4 @@
-// Files that a service holds, read in parts.
+// Files at a service, read in parts.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bytesAt, type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
@@ -8,7 +8,7 @@ import { box, carrier } from "./files";
 const film = carrier("both.mp4");
 const begins = film.readUInt32BE(0);
 const moov = film.indexOf("moov") - 4;
-/** Its index behind a megabyte of pictures. */
+/** A film with its index behind a megabyte of pictures. */
 const long = Buffer.concat([film.subarray(0, begins), box("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
 
 let server: Awaited<ReturnType<typeof startLittleServer>>;

@@ -1,4 +1,4 @@
-// Which files carry a workflow, read as their writers wrote them: the fixtures were made by ffmpeg, the pictures are made here.
+// Which files carry a workflow, as their programs write it: ffmpeg made the fixtures, the pictures are made here.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";

@@ -1,4 +1,4 @@
-// Files that carry a workflow, and files that only pretend to: the small parts they are made of.
+// Builds files that carry a workflow, and files that only pretend to, from small parts.
 import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
@@ -40,14 +40,14 @@ export const worldText = (keyword: string, text: string, isPacked: boolean) =>
     ]),
   );
 
-/** A latent or weights. */
+/** A file of a latent or of weights. */
 export function safetensors(header: string, claimed = Buffer.byteLength(header)): Buffer {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(claimed));
   return Buffer.concat([length, Buffer.from(header), Buffer.alloc(64)]);
 }
 
-/** A box of an MP4 file: its length counts its head. */
+/** A box of an MP4 file; its length includes its header. */
 export function box(type: string, content: Uint8Array, claimed = content.length + 8): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(claimed >>> 0);

@@ -1,4 +1,4 @@
-// Files made to mislead: each ends in an answer for which there is a sentence, and none is read, held or unpacked beyond its bounds.
+// Files made to mislead: each gets an answer that has a sentence, and none is read, held or unpacked beyond its limits.
 import { expect, it } from "vitest";
 import { readdirSync } from "node:fs";
 import fc from "fast-check";
@@ -115,7 +115,7 @@ it.each<[string, () => Promise<Buffer> | Buffer]>([
 });
 
 function cutExif(picture: Buffer): Buffer {
-  // The count of the entry whose text is the longest is made longer.
+  // Enlarges the declared length of the entry with the longest text.
   const at = picture.indexOf(Buffer.from("prompt:"));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(308);

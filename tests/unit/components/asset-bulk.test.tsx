@@ -8,7 +8,7 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => {
-  // jsdom knows the element and not its two methods.
+  // jsdom has the element without its two methods.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };
@@ -33,7 +33,7 @@ const rights: AssetRights = { can: () => true, canTag: true, why: undefined };
 const absent = () => Response.json({ code: "UNSUPPORTED", message: "This service does not support this." }, { status: 404 });
 
 type Sent = { path: string; method: string; json: unknown };
-/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. Only a service of the whole interface lists its tags. */
+/** `fetch` is replaced: it records requests and answers like the console. Only a service with the whole interface lists its tags. */
 function outside(answer: (sent: Sent) => Response | Promise<Response>, hasTags = true): Sent[] {
   const all: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body }: RequestInit = {}) => {
@@ -71,7 +71,7 @@ async function receipt(): Promise<(string | null)[]> {
 }
 const none = () => new Response(null, { status: 204 });
 
-/** The five seconds in which it can be taken back, without waiting for them. */
+/** Passes the five seconds for Undo, without waiting. */
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it("deleting named assets is held for five seconds with Undo, leaves what is immutable, and says asset by asset what became of it", async () => {

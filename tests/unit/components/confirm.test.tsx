@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A call that is refused until the person has confirmed that it is them, as a page meets it.
+// A call that is refused until the person has confirmed their identity, as a page experiences it.
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ConfirmGate } from "@/components/frame/account/confirm-gate";
@@ -12,7 +12,7 @@ let answers: Response[] = [];
 const refused = (code: string, status: number, message = "") => Response.json({ code, message }, { status });
 const done = () => Response.json({ id: "made" }, { status: 201 });
 
-// It comes with the first refusal; here it is there before.
+// The page loads it at the first refusal; here it is loaded before.
 beforeAll(() => import("@/components/frame/account/confirm-dialog"));
 beforeEach(() => {
   sent.length = 0;

@@ -54,7 +54,7 @@ describe("the table", () => {
     renderInApp(<DataTable caption="Fruit" columns={walked} rows={[apple, pear, fig]} rowId={(row) => row.id} />);
     const press = (key: string, more = {}) => fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more });
     const here = () => document.activeElement?.textContent;
-    // Outside of the rows an arrow scrolls the page.
+    // With the focus outside of the rows, an arrow scrolls the page.
     expect(press("ArrowDown")).toBe(true);
     press("j");
     expect(here()).toBe("Apple");

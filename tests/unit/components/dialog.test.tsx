@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Dialog } from "@/components/ui/dialog";
 
 beforeEach(() => {
-  // jsdom draws no modal dialogs.
+  // jsdom does not implement modal dialogs.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Lists that cannot be read any more, most of them empty when they last were.
+// Lists that cannot be read any more, most of them empty when last read.
 import { act, cleanup, screen } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -90,7 +90,7 @@ it.each(lists)("of %s say that they failed, and not that nothing is there", asyn
   await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
-  // Neither as a number.
+  // It does not appear as a number either.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
 });
 
@@ -110,7 +110,7 @@ it("usage that cannot be read any more keeps its rows under one notice, and is n
 });
 
 it("the jobs of a list that fails run no longer than its last answer says", async () => {
-  // The clock shows whole seconds.
+  // A whole second, since the page shows whole seconds.
   vi.setSystemTime(1_800_000_000_000);
   const startedMs = Date.now() - 24_000;
   const row = { id: "job-1", word: "in_progress", state: "in_progress" as const, outputs: 0, startedMs };

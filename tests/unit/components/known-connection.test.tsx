@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// An address that names a connection which the member has not.
+// An address that names a connection which the member does not have.
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";

@@ -104,7 +104,7 @@ describe("a press on a filter", () => {
     act(() => state.go({ status: ["failed"] }));
     expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
     expect(drawn).toEqual([]);
-    // The header that says the order is the table's own.
+    // The table's own header shows the order.
     fireEvent.click(screen.getByRole("button", { name: "Submitted" }));
     expect([drawn.length, screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")]).toEqual([1, "ascending"]);
   });

@@ -29,7 +29,7 @@ const router = {
 };
 
 beforeAll(() => {
-  // jsdom draws no modal dialogs and scrolls nothing; browsers answer a scroll with a promise.
+  // jsdom has no modal dialogs and no scrolling; in browsers, scrolling returns a promise.
   HTMLDialogElement.prototype.showModal = function open(this: HTMLDialogElement) {
     this.open = true;
   };
@@ -141,7 +141,6 @@ it("opens a sample, and a form to invite a member where the role may", () => {
   expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
 });
 
-/** Fetch is the hostile outside here. */
 async function seek(typed: string, answer: () => Response) {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// How many pictures of a page are fetched at once, and what becomes of the others.
+// How many pictures of a page are loaded at once, and what happens to the others.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { inTurn } from "@/components/ui/pictures/picture-turns";
 
@@ -14,7 +14,7 @@ function pictures(count: number, whileNear?: Parameters<typeof inTurn>[1]): HTML
   return Array.from({ length: count }, (_, at) => {
     const image = document.createElement("img");
     image.src = `/picture-${at}`;
-    // jsdom fetches none and calls all of them complete.
+    // jsdom loads no images and calls all of them complete.
     Object.defineProperty(image, "complete", { get: () => image.dataset.came === "yes" });
     ends.push(inTurn(image, whileNear));
     return image;
@@ -42,11 +42,11 @@ test("while none comes four are fetched at once, and all again as soon as one ha
   const images = pictures(40);
   vi.advanceTimersByTime(1_000);
   expect(asked(images)).toEqual(images.slice(0, 4));
-  // One that is lost says nothing of the others.
+  // A picture that fails says nothing about the others.
   images[0]?.dispatchEvent(new Event("error"));
   expect(asked(images).filter((image) => image !== images[0])).toHaveLength(4);
   come(images[1]);
-  // In their order: those that were asked for before are the first again.
+  // In their order: those requested before come first again.
   expect(asked(images).filter((image) => image !== images[0])).toEqual(images.slice(2, 26));
 });
 

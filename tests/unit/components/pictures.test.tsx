@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Pictures of a tab: few at a time, dropped with what showed them, and back by themselves after an outage.
+// Pictures of a tab: loaded a few at a time, dropped when they are no longer shown, and retried by themselves after an outage.
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import "@/components/ui/pictures/lost-pictures";
@@ -26,7 +26,7 @@ afterEach(() => {
 const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
 const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
 const image = (name: string) => screen.getByRole("img", { name });
-/** As a browser tells an image of it. */
+/** The event that a browser sends for an image. */
 const lose = (name: string) => fireEvent.error(image(name));
 
 const named = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);

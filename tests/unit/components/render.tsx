@@ -1,4 +1,4 @@
-// Components as the pages render them: with every sentence, a fixed clock and a zone.
+// Renders components as the pages do: with every sentence, a fixed clock and a time zone.
 import { render, type RenderResult } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";

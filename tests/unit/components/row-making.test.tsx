@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// What guards the speed of a long list without a clock: how many rows come in a frame, and when they wait.
+// Guards the speed of a long list without measuring time: how many rows are made in a frame, and when they wait.
 import { act, cleanup } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";

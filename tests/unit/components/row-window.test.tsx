@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Which rows of a long list are drawn, in which order, and when they go.
+// Which rows of a long list are drawn, in which order, and when they are removed.
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";

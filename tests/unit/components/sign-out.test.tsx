@@ -8,7 +8,7 @@ import { until } from "@/tests/support/until";
 import { renderInApp } from "./render";
 
 let asked: string[];
-/** Signing out is refused, so that the page stays for the test. */
+/** Signing out is refused, so that the page stays open for the test. */
 let refuse: () => void;
 beforeEach(() => {
   asked = [];
@@ -45,7 +45,7 @@ test("signing out asks before it ends what is on its way, and does not ask a sec
   await until("the session is ended", isSignedOut);
   const isAskedOnLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
   expect(isAskedOnLeaving()).toBe(false);
-  // It could not be ended: what is unfinished is guarded again.
+  // The session could not be ended, so unsaved work is guarded again.
   refuse();
   await screen.findByText(/^Could not sign out/);
   expect(isAskedOnLeaving()).toBe(true);

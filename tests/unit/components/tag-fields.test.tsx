@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A part of a tag and Enter takes the only tag that has it, in every field of tags.
+// In every field of tags, Enter completes the typed part if only one tag contains it.
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { TagsDialog } from "@/components/assets/tags-dialog";
@@ -19,7 +19,7 @@ beforeEach(() => {
     const fits = listed.filter((tag) => tag.startsWith(url.searchParams.get("prefix") ?? ""));
     return Response.json({ tags: fits.map((name) => ({ name, count: 1 })) });
   });
-  // jsdom draws no modal dialogs.
+  // jsdom does not implement modal dialogs.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };
@@ -34,9 +34,9 @@ afterEach(() => {
 });
 
 const offered = (count: number) => waitFor(() => expect(document.querySelectorAll("datalist option")).toHaveLength(count));
-/** The key that ends what an input method composes. */
+/** The Enter that ends the input method's composition. */
 const compose = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter", isComposing: true });
-/** False where the key was taken by the field, and so sends no form. */
+/** False if the field used the key, so that no form is submitted. */
 const enter = (field: HTMLElement) => fireEvent.keyDown(field, { key: "Enter" });
 
 it("of files that are added, after the tags that are there; a whole tag and one of several are left as they are", async () => {
@@ -45,7 +45,7 @@ it("of files that are added, after the tags that are there; a whole tag and one 
   renderInApp(<StartDialog dropped={dropped} connection={{ id: "c1", name: "One" }} onStart={onStart} onClose={() => undefined} />);
   const field = screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
   expect(field.value).toBe("input");
-  // Nobody typed: the tag that stands there is meant.
+  // Nothing was typed, so the existing tag is kept.
   expect(enter(field)).toBe(true);
   fireEvent.change(field, { target: { value: "input, land" } });
   await offered(2);
@@ -57,7 +57,7 @@ it("of files that are added, after the tags that are there; a whole tag and one 
   expect(enter(field)).toBe(false);
   expect(field.value).toBe("input, portrait");
   expect(enter(field)).toBe(true);
-  // With a comma behind it, a part is a tag of its own.
+  // Followed by a comma, a part is a tag of its own.
   fireEvent.change(field, { target: { value: "input, portrait, see," } });
   expect(enter(field)).toBe(true);
   fireEvent.click(screen.getByRole("button", { name: "Add" }));
@@ -78,7 +78,7 @@ it("of the pictures to choose from, which are asked for by the whole tag", async
   expect(enter(field)).toBe(false);
   expect(field.value).toBe("seen");
   await waitFor(() => expect(asked.at(-1)).toEqual(["seen"]));
-  // It may be in a form, which no key of the search sends.
+  // The field may be in a form, which its keys must not submit.
   expect(enter(field)).toBe(false);
 });
 

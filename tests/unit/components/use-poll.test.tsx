@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// The clock is the test's: what is asserted is when a page asks, not how fast anything is.
+// The test controls the clock: it asserts when a page sends requests, not how fast anything is.
 import { act, cleanup, render, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -63,7 +63,7 @@ async function show(...names: string[]) {
   );
   await pass(50);
 }
-/** How often it asks in so long a time. */
+/** The number of requests within that time. */
 async function callsIn(ms: number): Promise<number> {
   const before = asked.length;
   await pass(ms);
@@ -189,7 +189,7 @@ describe("a page", () => {
     await show("a", "b");
     await pass(BUSY_MS * 7);
     const from = asked.length;
-    // The fourth failure is waiting for its turn when a fifth question is refused for longer.
+    // A retry after the fourth failure is pending when a fifth request is told to wait longer.
     answer = () => new Response("{}", { status: 429, headers: { "retry-after": "40" } });
     const comeBack = async () => {
       await act(async () => void window.dispatchEvent(new Event("online")));
@@ -269,7 +269,7 @@ describe("a page", () => {
     answer = says("still");
     await show("a", "b");
     await pass(IDLE_MS);
-    // An hour passes in which no timer runs.
+    // An hour passes in which no timer runs, as in sleep.
     vi.setSystemTime(Date.now() + 3_600_000);
     expect(await callsIn(2_000)).toBe(1);
   });

@@ -7,7 +7,7 @@ import { type SavedView } from "@/lib/contract/saved-views";
 import { renderInApp } from "./render";
 
 beforeEach(() => {
-  // jsdom knows the element and not its two methods.
+  // jsdom has the element without its two methods.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };

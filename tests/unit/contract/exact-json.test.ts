@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 
-/** JSON values with whole numbers of any length among them. */
+/** JSON values that include integers of any length. */
 const anyJson = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -42,7 +42,7 @@ describe("JSON without loss", () => {
   it("reads back what it wrote, with and without indent, whatever the value", () => {
     fc.assert(
       fc.property(anyJson, fc.constantFrom(0, 2), (value, indent) => {
-        // A float of 16 digits before its point is written without one: the digits are the same, the kind is not.
+        // A float with 16 digits before its point is written without the point: the digits are the same, but it reads as an integer.
         const text = writeExactJson(value, indent);
         expect(writeExactJson(parseExactJson(text), indent)).toBe(text);
       }),

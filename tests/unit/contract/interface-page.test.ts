@@ -6,7 +6,7 @@ import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 
 const page = readFileSync("docs/interface.md", "utf8");
 
-/** The rows of a section's table, by cells. */
+/** The rows of a section's table, as cells. */
 function rowsOf(section: string): string[][] {
   const text = page.split(`## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));

@@ -181,9 +181,9 @@ it.each([
   "ld-",
   "&token",
 ])("twenty megabytes of %s are looked through once", (word) => {
-  // More than the stack of a search that remembers each place, at four bytes for one.
+  // More than the stack of a search that remembers each position, at four bytes each.
   const text = word.repeat(Math.ceil(20_000_000 / word.length));
-  // The bound is the test's own: what looks at each place anew takes minutes.
+  // The test's timeout is the limit: a search that starts again at each position takes minutes.
   expect(typeof maskSecrets({ text }).text).toBe("string");
 });
 

@@ -7,7 +7,7 @@ import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 const file = (filename: string, more: object = {}) => ({ filename, subfolder: "", type: "output", ...more });
-/** As the console gets them: parsed from a job's details first. */
+/** As the console gets them: parsed from a job's details. */
 const listed = (outputs: unknown) => listOutputs(jobDetailSchema.parse({ id: "a", status: "completed", outputs }).outputs);
 const kinds = (outputs: unknown) => listed(outputs).map((output) => `${output.nodeId}/${output.key}/${output.index} ${output.kind}`);
 

@@ -16,7 +16,7 @@ describe("names of sources", () => {
   });
   afterAll(() => server.close());
 
-  /** Each look-up in turn has the next answer. */
+  /** Each look-up gets the next answer. */
   function resolverOf(...answers: LookupAddress[][]): { resolve: Resolve; asked: string[] } {
     const asked: string[] = [];
     const resolve: Resolve = (host, _options, done) => {

@@ -46,7 +46,7 @@ describe("the policy of sources", () => {
     const many = Array.from({ length: 30 }, (_, at) => `host-${at}.example`);
     expect(refused(many)).toMatch(/ host-9\.example and 20 more\.$/);
     expect(refused([])).toBe("source_url: this service downloads from nowhere.");
-    // Whoever has a key need not know how the network is laid out.
+    // A client with a key does not need to learn the internal hosts.
     const inner = ["http://10.1.2.3:8080", "https://store.internal:8443"];
     expect(refused(["models.example", ...inner])).toBe("source_url: this service downloads only from models.example and 2 more.");
     expect(refused(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
@@ -87,7 +87,7 @@ describe("what headers claim", () => {
 
   it("a length is digits alone", () => {
     expect(readLength({ "content-length": "12" })).toBe(12);
-    // Beyond counting is beyond every bound, and is not the same as not said.
+    // A length too large to count exceeds every limit, and is not the same as a missing one.
     expect(readLength({ "content-length": "99999999999999999999" })).toBe(Number.MAX_SAFE_INTEGER);
     for (const text of ["-1", "1e3", "12, 12", ""]) expect(readLength({ "content-length": text })).toBeUndefined();
     expect(readUnsatisfiedLength({ "content-range": "bytes */12" })).toBe(12);

@@ -1,4 +1,4 @@
-// <lightdesk-embed> as a host page's framework finds it: set up before its script has come, and slow to show.
+// <lightdesk-embed> as a host page's framework uses it: set up before its script is loaded, and slow to show.
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 

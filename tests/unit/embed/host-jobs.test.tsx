@@ -1,4 +1,4 @@
-// What the host page hears of jobs that were submitted in its frame.
+// Messages to the host page about jobs submitted in its frame.
 import { render } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { useHostJobs } from "@/components/embed/use-host-jobs";

@@ -1,4 +1,4 @@
-// The talk between an embedded page and the page around it: whose messages count, and when a session is renewed.
+// The messages between an embedded page and the page around it: whose messages count, and when a session is renewed.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal } from "@/components/embed/renewal";
 import { tellHeard } from "@/lib/browser/heard";

@@ -1,4 +1,4 @@
-// What a person sees of embedded pages that is no page of its own.
+// Screens of the embedding that belong to no page of the console.
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { EmbedShell } from "@/components/embed/embed-shell";
@@ -11,7 +11,7 @@ const origin = "https://app.example.com";
 
 it.each([
   ["/jobs?status=failed", "/jobs?status=failed"],
-  // The choosing of an asset is for host pages alone: the console has no such page.
+  // Choosing an asset is only for host pages; the console has no such page.
   ["/choose", "/"],
   ["/nowhere", "/"],
 ])("a tab of %s leads whoever is no part of a host page to %s of the console", (from, href) => {

@@ -1,11 +1,11 @@
-// The worker that adds the bearer in browsers without cookies, as a browser drives it.
+// The worker that adds the bearer token in browsers without cookies, driven as by a browser.
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 const PLACE = "https://desk.test/embed/0123456789abcdef01/abcdefgh1234";
 type Page = { url: string; postMessage: (message: unknown, ports: MessagePort[]) => void };
 
-/** `pages`: those that are open. Answers what the worker would send for a request. */
+/** `pages`: the open pages. `ask` returns the worker's answer to a request. */
 function startWorker(pages: readonly Page[]) {
   const heard = new Map<string, (event: unknown) => void>();
   const clients = { matchAll: async () => pages, claim: async () => undefined };
@@ -28,7 +28,7 @@ function startWorker(pages: readonly Page[]) {
   };
 }
 
-/** A request of a page has a mode, which Node's own takes no other than its own for. */
+/** A page's request has a mode that Node's Request does not accept. */
 class PlainRequest extends Request {
   constructor(input: string | Request, init?: RequestInit) {
     super(input, { headers: init?.headers });

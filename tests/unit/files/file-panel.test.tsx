@@ -74,6 +74,6 @@ test("of a deep folder the last two are named, and the rest by one press", () =>
   act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
   expect(within(container).getAllByRole("link")).toHaveLength(40);
   expect(container.textContent).toContain("d37/d38/d39");
-  // The button is gone: the keys go on from the first folder that appeared.
+  // The button is gone, so the focus moves to the first folder that appeared.
   expect(document.activeElement?.textContent).toBe("d0");
 });

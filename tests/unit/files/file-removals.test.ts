@@ -6,13 +6,13 @@ import { until } from "@/tests/support/until";
 
 const refusal = (status: number, code = "NOT_FOUND"): Result<never, ApiFailure> => failed({ status, code, message: "" });
 
-/** Named from the folder on. */
+/** Paths relative to the folder. */
 function below(folder: string, files: readonly { path: string }[]): { path: string }[] {
   const inside = folder === "/" ? "" : folder;
   return files.filter(({ path }) => path.startsWith(inside)).map(({ path }) => ({ path: path.slice(inside.length) }));
 }
 
-/** A service whose answers to a deletion come when the test says so. */
+/** A service whose answers to deletions the test releases. */
 function service(paths: readonly string[]) {
   let listed: Result<{ path: string }[], ApiFailure> = ok(paths.map((path) => ({ path })));
   const asked: { path: string; answer: (result: Result<unknown, ApiFailure>) => void }[] = [];

@@ -7,7 +7,7 @@ const file = new File(["x"], "x");
 const named = (...paths: string[]) => paths.map((path) => ({ path, file }));
 const there = failed({ code: "CONFLICT", message: "exists", status: 409 });
 
-/** A service that holds what it was sent; each send waits to be let through. */
+/** A service that holds what it was sent; each request waits to be released. */
 function serviceWith(existing: readonly string[]) {
   const stored = new Set(existing);
   const waiting: { path: string; finish: () => void }[] = [];
@@ -122,7 +122,7 @@ test("stopping leaves what is stored, says of the rest that it was stopped, and 
   uploads.stopAll();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true, true, true]);
   expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
-  // What had left in full before it was stopped is stored, whatever was said meanwhile.
+  // A file that was sent completely before it was stopped is stored, whatever the list showed meanwhile.
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[2]).toBe("c stored"));
   uploads.allAgain();

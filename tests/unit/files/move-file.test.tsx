@@ -34,7 +34,7 @@ async function openWith(path: string) {
   act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
   return told;
 }
-/** Whether another part of the page is told that files cannot be moved here. */
+/** Whether other parts of the page know by now that files cannot be moved here. */
 function learnt(): boolean {
   const { result } = renderHook(() => useCapabilities("c", []));
   return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;

@@ -14,7 +14,7 @@ beforeEach(() => {
   HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
     this.open = false;
   };
-  // A browser opens its chooser here.
+  // A browser would open its file chooser here.
   vi.spyOn(HTMLInputElement.prototype, "click").mockImplementation(function (this: HTMLInputElement) {
     chosen.push(this);
   });

@@ -19,7 +19,7 @@ test("a service that knows no ranges and sends without end is read to the bound,
   vi.stubGlobal("fetch", async () => new Response(body));
   const text = await readText("endless.txt", "c");
   expect(text.ok && text.value.kind === "text" && [text.value.text.length, text.value.isWhole]).toEqual([MOST_TEXT_BYTES, false]);
-  // The one beyond the bound tells that there is more.
+  // One chunk beyond the limit shows that there is more.
   expect(state).toEqual({ pulled: MOST_TEXT_BYTES / chunk.length + 1, isGivenUp: true });
 });
 

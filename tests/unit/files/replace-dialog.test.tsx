@@ -23,7 +23,7 @@ const named = (...paths: string[]) => paths.map((path) => ({ path, file: new Fil
 const dialog = () => screen.queryByRole("dialog");
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
 
-/** Every file exists already; each answer comes when it is let through. */
+/** Every file exists already; each answer waits to be released. */
 function listOf(...paths: string[]) {
   const waiting: (() => void)[] = [];
   const replaced: string[] = [];

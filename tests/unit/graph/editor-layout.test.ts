@@ -1,4 +1,4 @@
-// The drawing of a file of the editor: as the editor has it, one subgraph at a time.
+// The layout of an editor file: as the editor has it, one subgraph at a time.
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

@@ -12,7 +12,7 @@ function graphOf(links: Record<string, string[]>): Graph {
   );
 }
 
-/** Numbers that look random and are the same on every run. */
+/** A graph from pseudo-random numbers that are the same in every run. */
 function tossed(count: number, seed: number): Graph {
   let state = seed;
   const toss = (most: number) => (state = (state * 1103515245 + 12345) % 2147483648) % most;
@@ -20,7 +20,7 @@ function tossed(count: number, seed: number): Graph {
   return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
 
-/** Each node takes from some of those before it, near ones and far ones. */
+/** Each node takes inputs from some of those before it, near and far ones. */
 function woven(count: number, seed: number): Graph {
   let state = seed;
   const toss = (most: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * most);
@@ -90,7 +90,7 @@ describe("a drawn workflow", () => {
         const { nodes, edges, width, height } = layoutGraph(woven(40, seed), isUpright);
         const lanes = edges.flatMap(({ via }) => via);
         expect(lanes.length).toBeGreaterThan(0);
-        // A lane goes straight through its layer: along it, no node may lie on its line.
+        // A lane runs straight through its layer, so no node may lie on its line.
         const hit = [...nodes.values()].filter(({ x, y }) =>
           lanes.some((lane) =>
             isUpright

@@ -37,7 +37,7 @@ describe("a stored workflow", () => {
   it("is offered a name that a file can have", () => {
     expect(storedPath(fileNameOf("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
     expect(fileNameOf("日本 100% #1 (a+b)")).toBe("日本 100% #1 (a+b)");
-    // A disk counts bytes: 200 of them are 66 of these letters, and no half one.
+    // The limit counts bytes: 200 bytes are 66 of these letters, and no letter is cut in half.
     expect(fileNameOf("本".repeat(200))).toBe("本".repeat(66));
   });
 });

@@ -6,7 +6,7 @@ import { finish } from "@/lib/server/bff/answers";
 test("the length that a handler knows reaches whoever asked, in its own header alone", async () => {
   const server = createServer({ ServerResponse: Answer }, (_, response) => {
     const answer = finish(new Response("12345", { headers: { "content-length": "5" } }), "id");
-    // As Next copies headers: without the length, each as a list.
+    // As Next copies headers: all but the length, each as a list.
     answer.headers.forEach((value, name) => name === "content-length" || response.setHeader(name, [value]));
     response.write("123");
     response.end("45");

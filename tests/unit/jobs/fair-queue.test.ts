@@ -1,4 +1,4 @@
-// What the queue of waiting jobs keeps for every order of comings and goings.
+// Invariants of the queue of waiting jobs for every order of arrivals and departures.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createFairQueue } from "@/lib/service/jobs/queue/fair-queue";
@@ -23,7 +23,7 @@ it("shows the job that it gives next, whoever came, went or was put back before"
         } else {
           const shown = queue.peek()?.seq;
           const taken = queue.take();
-          // A line whose last jobs were all cancelled is found to be empty only when it is taken from.
+          // If all of a user's last jobs were cancelled, their line turns out to be empty only when it is taken from.
           if (shown !== undefined || !isForgotten) expect(taken?.seq).toBe(shown);
           if (taken && one.isPutBack) queue.putBack(taken.userId, taken.seq, taken.kind);
         }

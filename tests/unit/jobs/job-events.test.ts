@@ -1,4 +1,4 @@
-// What a listener hears first while the queue is still being counted.
+// The first message to a listener while the queue is still being counted.
 import { expect, it } from "vitest";
 import { createNowhereElse } from "@/lib/service/events/elsewhere";
 import { createJobEvents } from "@/lib/service/events/job-events";

@@ -1,4 +1,4 @@
-// The pixels of a mask: strokes, areas, fill. Brute force and arithmetic are the judges.
+// The pixels of a mask: strokes, areas, fill. Compared with brute force and arithmetic.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clearAll, paintShape } from "@/components/mask/drawing/area-work";
@@ -46,7 +46,7 @@ describe("a stroke", () => {
   });
 
   it("is at every pixel the most that any part of its path paints there", () => {
-    // Further apart than what counts as standing still.
+    // Points are further apart than the distance that counts as standing still.
     const place = fc.record({
       x: fc.integer({ min: -1, max: 11 }),
       y: fc.integer({ min: -1, max: 6 }),
@@ -58,7 +58,7 @@ describe("a stroke", () => {
     const hands = fc.record({
       diameter: fc.integer({ min: 8, max: 120 }),
       hardness: evenly(0, 1),
-      /** Points that come together, and whether the brush's tip is drawn behind each such handful. */
+      /** How many points arrive together, and whether the brush's tip is drawn after each group. */
       together: fc.integer({ min: 1, max: 3 }),
       tips: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
     });
@@ -71,7 +71,7 @@ describe("a stroke", () => {
         run(stroke.to([], tips[0]));
         for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
         run(stroke.end());
-        // Each part alone, as a stroke that begins there: nothing of it is left out as painted before.
+        // Each part drawn alone, as a stroke that begins there, so that nothing is skipped as already painted.
         const most = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);
@@ -195,7 +195,7 @@ describe("a lasso", () => {
 });
 
 describe("fill", () => {
-  /** One pixel after another, without spans. */
+  /** Fills pixel by pixel, without spans. */
   function reference({ width, height, data }: Coverage, start: number): Set<number> {
     const found = new Set<number>();
     const open = [start];

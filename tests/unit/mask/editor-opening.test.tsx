@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// How the editor opens, and what it says where it does not.
+// How the editor opens, and its messages when it does not.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";

@@ -1,4 +1,4 @@
-// The editor as a page for tests: shown, pressed, saved. jsdom draws nothing, so the saved PNG says what was drawn.
+// The editor as a page for tests: shown, pressed, saved. jsdom draws nothing, so tests check the saved PNG.
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, vi } from "vitest";
@@ -15,10 +15,10 @@ import { renderPage } from "@/tests/unit/run/render";
 export const size = { width: 400, height: 300 };
 let lastKey = 0;
 
-/** What jsdom lacks, before each test; nothing of one is left for the next. */
+/** Provides what jsdom lacks before each test, and cleans up after it. */
 export function prepareEditorPage(): void {
   beforeEach(() => {
-    // A frame of twice the picture's size and its margins: one step of the cursor is four pixels.
+    // A frame of twice the picture's size plus margins, so that one step of the cursor is four pixels.
     vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(size.width * 2 + 32);
     vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(size.height * 2 + 32);
     vi.stubGlobal("PointerEvent", TestPointerEvent);
@@ -31,12 +31,12 @@ export function prepareEditorPage(): void {
   });
   afterEach(() => {
     cleanup();
-    // What a test left unsaved is kept in the tab; the next one begins without.
+    // Unsaved work stays in the tab; the next test begins without it.
     for (let key = 1; key <= lastKey; key += 1) takeWork(`test ${key}`);
   });
 }
 
-/** jsdom has none. */
+/** jsdom has no PointerEvent. */
 class TestPointerEvent extends MouseEvent {
   readonly pointerId: number;
   readonly pointerType: string;
@@ -66,7 +66,7 @@ export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, sen
   return { sent, key, ...renderPage(page) };
 }
 
-/** It has the focus once it hears keys. */
+/** The editor handles keys once it has the focus. */
 export const drawing = async () => {
   const canvas = await screen.findByRole("application", { name: "Mask of hero.png" });
   await waitFor(() => expect(document.activeElement).toBe(canvas));
@@ -75,14 +75,14 @@ export const drawing = async () => {
 export const press = (key: string, more: object = {}) =>
   act(async () => void fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more }));
 export const click = async (name: string | RegExp) => {
-  // A step that takes longer than a slice keeps the buttons from a second one meanwhile.
+  // While a long step runs, the buttons do not start a second one.
   await waitFor(() => expect(screen.queryByText("Working…")).toBeNull());
   const button = await screen.findByRole("button", { name });
   await act(async () => void fireEvent.click(button));
 };
 export const save = () => click("Save mask");
 
-/** jsdom's blobs are read the old way only. */
+/** jsdom's blobs can only be read with a FileReader. */
 const bytesOf = (file: Blob) =>
   new Promise<ArrayBuffer>((resolve) => {
     const reader = new FileReader();
@@ -90,7 +90,7 @@ const bytesOf = (file: Blob) =>
     reader.readAsArrayBuffer(file);
   });
 
-/** Alpha at places of the last file that was sent. */
+/** Alpha at these places of the last file that was sent. */
 export async function alpha(sent: readonly { file: Blob }[], ...places: [number, number][]): Promise<number[]> {
   await waitFor(() => expect(sent).not.toHaveLength(0));
   const bytes = Buffer.from(await bytesOf(sent.at(-1)?.file ?? new Blob()));

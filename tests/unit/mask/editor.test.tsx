@@ -43,7 +43,7 @@ describe("drawing", () => {
   it("with a pointer follows it from press to release, and a finger's second contact takes the stroke back", async () => {
     const { sent } = show();
     const canvas = await drawing();
-    // A pixel of the picture is two of the screen, and it stands 16 from the edge.
+    // A pixel of the picture takes two on the screen, and the picture is 16 from the edge.
     const at = (x: number, y: number) => ({ clientX: 16 + x * 2, clientY: 16 + y * 2, pointerId: 1, button: 0 });
     fireEvent.pointerDown(canvas, at(50, 60));
     fireEvent.pointerMove(canvas, at(120, 60));
@@ -66,7 +66,7 @@ describe("drawing", () => {
     // The brush is 17 pixels wide.
     dab(50, 50, { pointerType: "pen", pressure: 0.5 });
     dab(100, 50, { pressure: 0.5 });
-    // A pen that has hardly touched says 0.
+    // A pen that barely touches reports pressure 0.
     dab(250, 50, { pointerType: "pen", pressure: 0 });
     fireEvent.click(screen.getByRole("checkbox", { name: "Pen pressure changes the size" }));
     dab(150, 50, { pointerType: "pen", pressure: 0.1 });

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Drawings that were left unsaved: which of them wait in the tab, and which had to go.
+// Unsaved drawings: which of them stay in the tab, and which are dropped.
 import { afterEach, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { keepWork, takeWork } from "@/components/mask/file/kept-work";

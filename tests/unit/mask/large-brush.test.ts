@@ -1,4 +1,4 @@
-// A brush so large that it is sketched while it moves: its pixels follow, and its end comes in slices.
+// A brush so large that it is drawn coarsely while it moves: its pixels follow, and its end is computed in slices.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
@@ -55,7 +55,7 @@ describe("a large brush", () => {
     let clock = 0;
     const between: unknown[] = [];
     const sliced = createMaskDocument(emptyCoverage(large), {
-      // Each look at the clock is another slice.
+      // Each reading of the clock ends a slice.
       now: () => (clock += 20),
       pause: async () => void between.push([sliced.coarse.data[200 * 375 + 180], sliced.state().undo]),
     });

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Who was asked already, such as before signing out, is not asked once more by the browser.
+// A person who was already asked, such as before signing out, is not asked again by the browser.
 import { waitFor } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { takeWork } from "@/components/mask/file/kept-work";

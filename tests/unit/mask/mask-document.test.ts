@@ -1,4 +1,4 @@
-// One mask with its history, through its own door.
+// One mask with its history, through its public interface.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";

@@ -1,4 +1,4 @@
-// What a file's header tells before a pixel of it is decoded. Real files of each kind are the judges.
+// What a file's header says before a pixel of it is decoded. Checked with real files of each kind.
 import sharp, { type Sharp } from "sharp";
 import { expect, it } from "vitest";
 import { holdOf } from "@/components/mask/file/orientation";

@@ -1,10 +1,10 @@
-// Mouse, pen, fingers and a resting palm: what each sequence of contacts does.
+// Mouse, pen, fingers and a resting palm: the effect of each sequence of contacts.
 import { describe, expect, it } from "vitest";
 import { type Contact, type Move, nextHands, noHands } from "@/components/mask/input/pointers";
 
 type Short = Partial<Contact> & { kind: Contact["kind"]; at?: { x: number; y: number } };
 
-/** The moves in short: what is done, and to which pointer. */
+/** The resulting actions in short: what happens, and to which pointer. */
 function play(...contacts: Short[]): string[] {
   let hands = noHands;
   const all: Move[] = [];

@@ -1,4 +1,4 @@
-// The mask on its way out: bytes of the PNG, names of the original, refusals.
+// Saving a mask: bytes of the PNG, names of the original, refusals.
 import fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
@@ -112,7 +112,7 @@ it("a mask is handed to the worker that packs it, and not copied once more", asy
   expect([file.size, coverage.data.length]).toEqual([6, 0]);
 });
 
-/** Node has none: it takes what it is given, and answers with as many bytes. */
+/** Replaces the browser's Worker, which Node lacks: it takes the data and answers with a file of as many bytes. */
 class PackingWorker extends EventTarget {
   postMessage(task: { coverage: Coverage }, options: StructuredSerializeOptions): void {
     const { coverage } = structuredClone(task, options);

@@ -1,9 +1,9 @@
-// The upload of a mask as a browser makes it, and what is made of the answer.
+// The upload of a mask as a browser makes it, and how the answer is read.
 import { afterEach, expect, it, vi } from "vitest";
 import { sendMask } from "@/components/mask/file/save-mask";
 import { failed, ok } from "@/lib/shared/result";
 
-/** The browser's own, which answers at once. */
+/** Replaces the browser's XMLHttpRequest and answers at once. */
 function browser({ answer, stored = 200 }: { answer: object; stored?: number }) {
   const asked: string[] = [];
   const forms: FormData[] = [];

@@ -1,4 +1,4 @@
-// The squares that a mask's history keeps.
+// The squares in which a mask's history is kept.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";

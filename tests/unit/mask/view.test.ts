@@ -1,4 +1,4 @@
-// What part of the picture is seen, and what the screen shows of the mask there.
+// Which part of the picture is visible, and what the screen shows of the mask there.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse } from "@/components/mask/drawing/coarse";

@@ -1,4 +1,4 @@
-// Words that nobody says, kept out of everything a person reads: the pages' sentences, and what console, service and commands answer or print.
+// Words that must not appear in anything a person reads: the pages' sentences, and the answers and output of console, service and commands.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -47,7 +47,7 @@ function sentencesOf(value: unknown): string[] {
   return typeof value === "string" ? [value] : Object.values(value ?? {}).flatMap(sentencesOf);
 }
 
-/** Every text that a file of code holds, without its comments. */
+/** Every string in a file of code, without its comments. */
 function textsOf(path: string): string[] {
   const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, false, ts.ScriptKind.TSX);
   const texts: string[] = [];

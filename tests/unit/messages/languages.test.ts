@@ -1,4 +1,4 @@
-// Every language says everything that English says, of the same things, and in its own words.
+// Every language has all of English's sentences, with the same arguments and in its own words.
 import { describe, expect, it } from "vitest";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { type Language, languages, readLanguage } from "@/lib/shared/languages";
@@ -15,14 +15,14 @@ const inEnglish = flatten(messagesOf.en);
 const all = languages.map((language) => [language, flatten(messagesOf[language])] as const);
 const others = all.flatMap(([language, sentences]) => (language === "en" ? [] : [[language, sentences] as const]));
 
-/** What is the same in every language: signs, names, keys of the keyboard, and messages that are nothing but their arguments. */
+/** The same in every language: signs, names, keys of the keyboard, and messages that consist of arguments only. */
 const nothingToTranslate = /^(Lightdesk|Esc|null|URL|GPU|JSON|CSV|3D|class_type|extra_data)$/;
 function words(message: string): string[] {
   const plain = message.replace(/'[{}][^']*'/g, "").replace(/\{\w+(, \w+)?\}/g, "");
   return plain.split(/[^\p{L}_]+/u).filter((word) => /\p{L}/u.test(word) && !nothingToTranslate.test(word));
 }
 
-/** Names in Latin letters that a Chinese sentence may hold: products, formats, menus of other programs, wire words, keys. */
+/** Words in Latin letters that a Chinese sentence may contain: products, formats, menus of other programs, wire words, keys. */
 const namesInChinese = new Set(
   [
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
@@ -32,11 +32,11 @@ const namesInChinese = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** `sameAsEnglish`: keys of sentences that are rightly the English ones. `latin`: where another script is used, the words that may be in Latin letters. */
+/** `sameAsEnglish`: keys of sentences that may equal the English ones. `latin`: for other scripts, the words allowed in Latin letters. */
 type Own = { sameAsEnglish: readonly string[]; latin?: ReadonlySet<string> };
 const own: Readonly<Record<Exclude<Language, "en">, Own>> = { "zh-CN": { sameAsEnglish: [], latin: namesInChinese } };
 
-/** What stands in Latin letters when arguments, the words of ICU and of addresses are taken out. */
+/** The words in Latin letters after removing arguments, the words of ICU and addresses. */
 function latinWords(message: string): string[] {
   const chosen = /, (plural|select),/.test(message) ? message.replace(/[\w=]+ \{/g, "[").replace(/\{\w+, (plural|select),/g, "") : message;
   const shown = chosen

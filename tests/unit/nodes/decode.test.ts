@@ -1,4 +1,4 @@
-// What the decoder refuses whatever let a file through to it.
+// Files that the decoder itself refuses, whatever let them through to it.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

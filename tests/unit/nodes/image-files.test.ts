@@ -1,4 +1,4 @@
-// Pictures that are read ahead, on real files.
+// Pictures that are read ahead, with real files.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

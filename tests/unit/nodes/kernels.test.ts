@@ -1,4 +1,4 @@
-// Laws that the kernels keep for every image, whatever its size.
+// Properties that the kernels have for every image, whatever its size.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters } from "@/lib/service/images/blend";
@@ -17,7 +17,7 @@ const quiet = () => undefined;
 const side = fc.integer({ min: 1, max: 12 });
 const method = fc.constantFrom(...scaleMethods);
 
-/** An image whose samples are whole bytes, as loaded ones are. */
+/** An image with samples that are whole bytes, as in loaded images. */
 const image = fc
   .tuple(side, side)
   .chain(([width, height]) =>

@@ -1,4 +1,4 @@
-// Lanczos beside the sums that define it, one by one, and beside itself where the same sums are added in another way.
+// Lanczos compared with the sums that define it, and with itself where the same sums are added in another order.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { channelOf } from "@/lib/service/images/channels";
@@ -25,7 +25,7 @@ function weight(x: number): number {
   return Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
-/** Of a line of bytes a line of another length. */
+/** Resizes a line of bytes to another length. */
 function line(bytes: readonly number[], to: number): number[] {
   const scale = bytes.length / to;
   const stretch = Math.max(1, scale);

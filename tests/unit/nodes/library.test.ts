@@ -1,4 +1,4 @@
-// The catalogue says of each class what a real server says of it.
+// The catalogue describes each class as a real server does.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";

@@ -1,4 +1,4 @@
-// The noise of a seed is the family's own, number for number.
+// The noise of a seed is the same as the family's, number for number.
 import { describe, expect, it } from "vitest";
 import { solidImage } from "@/lib/service/images/channels";
 import { addNoise, normalNoise } from "@/lib/service/images/normal-noise";
@@ -7,7 +7,7 @@ const quiet = () => undefined;
 const rounded = (numbers: Float32Array) => [...numbers].map((value) => Math.round(value * 10_000) / 10_000);
 
 describe("the noise of a seed", () => {
-  // What torch.randn gives after torch.manual_seed(0) and (42), as its documentation and many pages print them.
+  // The results of torch.randn after torch.manual_seed(0) and (42), as its documentation and many pages print them.
   it.each([
     [
       0,

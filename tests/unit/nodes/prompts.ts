@@ -1,4 +1,4 @@
-// Prompts and their parts for the tests of what is refused before queueing.
+// Prompts and their parts, for the tests of refusals before queueing.
 import { validatePrompt } from "@/lib/service/nodes/validate";
 
 export const validate = (prompt: Record<string, unknown>, options: { targets?: string[]; images?: string[] } = {}) =>

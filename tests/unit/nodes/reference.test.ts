@@ -1,4 +1,4 @@
-// Small cases that the public functions behind the family's nodes were asked: odd sizes, batches, masks, edges.
+// Small cases, recorded from the public functions behind the family's nodes: odd sizes, batches, masks, edges.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

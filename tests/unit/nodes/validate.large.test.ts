@@ -1,4 +1,4 @@
-// Large and hostile prompts: checked in bounded time and words, whatever they are.
+// Large and hostile prompts: checked in bounded time, with an answer of bounded length.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { empty, errorsOf, invert, save, validate } from "./prompts";

@@ -1,4 +1,4 @@
-// What is refused before queueing, in the shapes that a real server answers.
+// Refusals before queueing, in the shape of a real server's answers.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { empty, errorsOf, invert, save, validate } from "./prompts";

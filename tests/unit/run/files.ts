@@ -12,14 +12,14 @@ export function sampleGraph(name: string): Graph {
   return graph;
 }
 
-/** What a real server says of its nodes. */
+/** A real server's description of its nodes. */
 export function catalogue(): ObjectInfo {
   const info: ObjectInfo = JSON.parse(golden("object-info.json"));
   return info;
 }
 
 type Refusal = { prompt: Graph; answer: { error: Record<string, unknown> } };
-/** What a real server answers to bad graphs, by name. */
+/** A real server's answers to bad graphs, by name. */
 export function refusals(): Record<string, Refusal> {
   const all: Record<string, Refusal> = JSON.parse(golden("refusals.json"));
   return all;

@@ -1,4 +1,4 @@
-// The Run page in a browser without a network but for the little service of the test.
+// The Run page in a browser without a network; the test's small service is all it can reach.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { File } from "node:buffer";
 import { type ByteSource } from "@/lib/browser/files/byte-source";
@@ -14,7 +14,7 @@ export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 
 const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-/** Nothing of the outside answers but what a test hands in. */
+/** Only what a test passes in answers. */
 export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunPorts> = {}): RunPorts {
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),
@@ -50,13 +50,13 @@ export async function drop(name: string, content: string | Uint8Array, type = "a
   await act(async () => void fireEvent.drop(on, { dataTransfer: { types: ["Files"], files: [file] } }));
 }
 
-/** What a service holds under a name. */
+/** A stored file's content. */
 export function stored(content: string | Uint8Array): ByteSource {
   const bytes = new Uint8Array(Buffer.from(content));
   return { size: bytes.length, read: async (from, to) => bytes.slice(from, to), text: async () => new TextDecoder().decode(bytes) };
 }
 
 export const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
-// Twice in the page: in the header, and under the thumb on narrow screens.
+// The page has two: in the header, and at the bottom of narrow screens.
 export const runButton = () => screen.getAllByRole("button", { name: "Run" })[0] ?? document.body;
 export const pressRun = () => fireEvent.click(runButton());

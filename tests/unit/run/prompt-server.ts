@@ -6,7 +6,7 @@ import { type SendPrompt, type Submission } from "@/components/run/submit/submis
 
 type Answer = { status: number; body: unknown } | "cut";
 
-/** A service that keeps what it was sent and answers what the test says, over real HTTP. Each request waits for its `answer`. */
+/** A service over real HTTP that keeps what it was sent; each request waits until the test answers it with `answer`. */
 export async function startPromptServer() {
   const received: Submission[] = [];
   const keys: string[] = [];
@@ -38,9 +38,9 @@ export async function startPromptServer() {
   return {
     send,
     received,
-    /** The key of each press, in order. */
+    /** The submission key of each press, in order. */
     keys,
-    /** Answers the oldest request that waits; false while there is none. */
+    /** Answers the oldest waiting request; false if there is none. */
     answer: (answer: Answer): boolean => {
       const next = waiting.shift();
       next?.(answer);

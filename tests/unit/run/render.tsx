@@ -4,7 +4,7 @@ import { type ReactNode } from "react";
 import { SWRConfig } from "swr";
 import * as messages from "@/lib/messages/en";
 
-/** With the product's own sentences, and a cache of its own: no test sees another's answers. */
+/** With the product's own sentences and a new cache, so that no test sees another's answers. */
 export function inPage(page: ReactNode) {
   return (
     <NextIntlClientProvider locale="en" timeZone="UTC" now={new Date(0)} messages={messages}>

@@ -109,7 +109,7 @@ describe("pictures to be used", () => {
   const readAsset: RunPorts["readAsset"] = async (id) =>
     id === "f" ? missing : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
 
-  /** Under the cursor stands the name that is sent. */
+  /** The focused field shows the name that is sent. */
   function placed() {
     fireEvent.focus(field("Picture name"));
     expect(field("Picture name").value).toBe(`${"a".repeat(64)}.png`);

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// What is filled in on sending, a new seed, the time and the values of other nodes, is shown before it is sent, and sent as it is shown.
+// Values filled in on sending (a new seed, the time, values of other nodes) are shown before they are sent, and sent as shown.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type Submission } from "@/components/run/submit/submission";
@@ -7,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 import { field, openText, portsTo, pressRun, show } from "./page";
 
 beforeEach(() => {
-  // jsdom knows the element and not what it does.
+  // jsdom has the element without its methods.
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.open = true;
   };
@@ -29,7 +29,7 @@ const workflow = (prefix: string) =>
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: prefix } },
   });
 
-/** The form of that workflow, with a seed that is new for every run. */
+/** Opens a workflow whose seed is new for every run. */
 async function open(prefix: string) {
   const sent: Submission[] = [];
   show(portsTo({ send: async (submission) => ok({ prompt_id: `job-${sent.push(submission)}`, node_errors: {} }) }));
@@ -38,7 +38,7 @@ async function open(prefix: string) {
   const sentAs = () => sent.map(({ prompt }) => [prompt["1"]?.inputs.seed, prompt["2"]?.inputs.filename_prefix].map(String));
   return { sentAs };
 }
-/** Under the seed and under the name of the file. */
+/** Shown below the seed and below the file name. */
 const shown = () => screen.getAllByText(/^Next run sends: /).map(({ textContent }) => textContent?.replace("Next run sends: ", ""));
 const later = () => vi.setSystemTime(new Date(2026, 2, 5, 7, 10, 11));
 
@@ -46,7 +46,7 @@ it("a run sends the seed and the time that stand there when it is pressed", asyn
   const { sentAs } = await open("%Sampler.seed%-%date:hhmmss%");
   const before = shown();
   expect(before[1]).toBe(`${before[0]}-070809`);
-  // Time goes on; the page has not told so yet.
+  // Time goes on, but the page has not updated yet.
   later();
   pressRun();
   await screen.findByRole("link", { name: "Open job job-1" });

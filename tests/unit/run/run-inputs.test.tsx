@@ -11,7 +11,7 @@ import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
 beforeEach(async () => {
-  // jsdom makes no object URLs.
+  // jsdom creates no object URLs.
   vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL: () => undefined }));
   service = await startPromptServer();
 });

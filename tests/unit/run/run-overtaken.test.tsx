@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// What takes a while to open is told, can be stopped, and never takes the place of what was opened meanwhile.
+// Slow opening is shown, can be stopped, and never replaces what was opened meanwhile.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type RunPorts } from "@/components/run/run-ports";
@@ -12,7 +12,7 @@ import { drop, field, portsTo, runButton, show } from "./page";
 import { renderPage } from "./render";
 
 beforeAll(() => {
-  // A browser's dialog, in place of what jsdom has not.
+  // Replaces the dialog methods that jsdom lacks.
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.setAttribute("open", "");
   };
@@ -26,7 +26,7 @@ afterEach(() => {
   sessionStorage.clear();
 });
 
-/** A port that answers when the test lets it. */
+/** A port that answers when the test releases it. */
 function held<T>() {
   let letGo: (value: T) => void = () => undefined;
   const answer = new Promise<T>((resolve) => (letGo = resolve));

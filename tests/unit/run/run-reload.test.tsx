@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe("a reload", () => {
-  /** What the browser tells a page that is left, and a page that begins anew: a store of its own, the same tab. */
+  /** Sends the events of leaving a page, then starts a new page in the same tab, with a new store. */
   function reload(): boolean {
     const leave = new Event("beforeunload", { cancelable: true });
     window.dispatchEvent(leave);
@@ -126,7 +126,7 @@ describe("a reload", () => {
     const page = inPage(<RunScreen canRun memberId="ada" store={createRunStore()} />);
     container.innerHTML = renderToString(page);
     expect(container.textContent).toContain("Drop a workflow file here");
-    // A mismatch is an error on the console, and that fails the test.
+    // A hydration mismatch is logged as an error, which fails the test.
     render(page, { container, hydrate: true });
     expect(await screen.findByRole("button", { name: "Close the workflow" })).toBeTruthy();
   });

@@ -20,7 +20,7 @@ beforeEach(() => {
   HTMLDialogElement.prototype.close = function close() {
     this.open = false;
   };
-  // The service of this page, which is none of ours.
+  // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string) => {
     if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });
     saved.push(path);

@@ -89,7 +89,7 @@ describe("running", () => {
     await openText(sampleText("01-invert"));
     for (const count of [1, 2]) {
       pressRun();
-      // Left to itself the navigation asks again after many seconds.
+      // By itself, the navigation would ask again only after many seconds.
       await screen.findByText(`${count} waiting`);
     }
   });
@@ -162,7 +162,7 @@ describe("running", () => {
 
   it("is not for a viewer: the button stays under the keys, says why, and sends nothing by press or by key", async () => {
     show(portsTo(service), false);
-    // At the head, before anything is opened and tried.
+    // At the top, before anything is opened or tried.
     expect(screen.getByText(/^You are a viewer/)).toBeTruthy();
     await openText(sampleText("01-invert"));
     expect(screen.getByRole("button", { name: "Download the workflow" })).toBeTruthy();

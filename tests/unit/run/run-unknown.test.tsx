@@ -29,7 +29,7 @@ async function pressAndLoseTheLine(ports: Partial<RunPorts> = {}) {
   await until("an answer is asked for", () => service.answer("cut"));
 }
 
-/** The same tab, a page that begins anew. */
+/** Starts a new page in the same tab. */
 function reload(ports: Partial<RunPorts> = {}) {
   window.dispatchEvent(new Event("pagehide"));
   cleanup();

@@ -1,4 +1,4 @@
-// What the page says of the samples is what their files hold.
+// The page's description of the samples agrees with their files.
 import { existsSync, readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";

@@ -12,20 +12,20 @@ import { inPage, renderPage } from "./render";
 import { AtPage } from "@/tests/support/at-page";
 
 let jobs: readonly Record<string, unknown>[] = [];
-/** Undefined: the service has no such job. */
+/** Undefined: the service does not know the job. */
 let detail: Record<string, unknown> | undefined = {};
 let asked: string[] = [];
 let posted: unknown[] = [];
-/** The jobs that the page heard were cancelled. */
+/** The jobs whose cancellation the page was told. */
 let told: string[] = [];
-/** By path, for what is not the jobs. */
+/** By path, for requests that are not about jobs. */
 let answers: Record<string, unknown> = {};
 const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
   [asked, posted, told, answers] = [[], [], [], {}];
-  // The service of this page, which is none of ours.
+  // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") posted.push(JSON.parse(init.body ?? ""));
     const other = answers[path.split("?")[0] ?? ""];
@@ -246,7 +246,7 @@ it("a cancel that is still held when the next job starts is carried out and told
   const page = show();
   await pass(0);
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-  // The next one is on its way, which takes the strip of the first away.
+  // The next job is being sent, which removes the strip of the first.
   page.rerender(inPage(<Strip />));
   expect(screen.getByText("Cancelling 1 job")).toBeTruthy();
   jobs = [

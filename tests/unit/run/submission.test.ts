@@ -58,7 +58,7 @@ describe("the name of a file that is filled in on sending", () => {
     expect(submission.prompt).toEqual(sent);
     const opened = openWorkflow(JSON.stringify(submission));
     expect(opened).toMatchObject({ ok: true, value: { graph: written, name: "Dated" } });
-    // What is typed now is never overwritten by it later.
+    // What a person types now is never overwritten by it later.
     const typed = opened.ok ? toSubmission({ ...opened.value, graph: save("other") }) : undefined;
     expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
   });
@@ -140,7 +140,7 @@ describe("what an answer means", () => {
     expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_UNREADABLE"), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_UNREACHABLE"), graph).kind).toBe("unknown");
-    // A fault after the service had taken the job looks the same from here as one before.
+    // From here, a fault after the service accepted the job looks the same as one before.
     expect(judge(failure("UPSTREAM_ERROR"), graph).kind).toBe("unknown");
     expect(judge(failure("INTERNAL", 500), graph).kind).toBe("unknown");
     expect(judge(ok(undefined), graph).kind).toBe("unknown");

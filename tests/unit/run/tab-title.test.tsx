@@ -10,7 +10,7 @@ afterEach(() => {
   document.head.innerHTML = "";
 });
 
-/** As the framework puts it there, before those that there are. */
+/** The framework inserts its title there, before the existing ones. */
 function pageTitle(text: string): HTMLTitleElement {
   const title = document.createElement("title");
   title.textContent = text;

@@ -1,4 +1,4 @@
-// Which entries of the audit log are one row, and what that row unfolds to.
+// Which entries of the audit log form one row, and what that row unfolds to.
 import { expect, test } from "vitest";
 import { readThings, writeThings } from "@/lib/contract/audit/audit-items";
 import { groupAudit, type Logged } from "@/lib/server/queries/group-audit";

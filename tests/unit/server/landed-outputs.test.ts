@@ -1,4 +1,4 @@
-// Sockets and memory of what jobs have put out: at services of the test's own, with its clock.
+// The sockets and the memory for outputs of running jobs: with the test's own services and clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createLandedOutputs } from "@/lib/server/answers/landed-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";

@@ -1,4 +1,4 @@
-// Runs per day are counted in the reader's zone, and days that were not read are not shown as empty.
+// Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
 import { describe, expect, it } from "vitest";
 import { type JobState } from "@/lib/contract/jobs/states";
 import { countByDay } from "@/lib/server/queries/runs-by-day";

@@ -56,7 +56,7 @@ test("a name is judged by the look-up that is connected to, each time anew: one 
         done(
           null,
           addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-        ); // as the system answers
+        ); // in the system's own words
       },
     });
     for (let time = 1; time <= 2; time += 1) {

@@ -1,4 +1,4 @@
-// When reads of a service that does not answer are given up, by a clock of the test's own.
+// When reads of a service that does not answer are given up, by the test's own clock.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { speakLocal } from "@/lib/server/upstream/local-dialect/speak-local";
@@ -75,7 +75,7 @@ test("services know nothing of each other, and a silence is over when nobody wai
   expect(givenUp).toEqual(["second"]);
 });
 
-/** Reads of one service, by this clock. */
+/** Reads of one service by this clock. */
 function asking(send: Send) {
   const silences = { of: createSilences(() => Date.now()), service: "studio" };
   const upstream = createUpstream({ baseUrl: "http://studio.test", apiKey: undefined, send, silences, limits: { attempts: 1 } });
@@ -85,7 +85,7 @@ function asking(send: Send) {
   };
 }
 const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
-/** As the port does: a request that is given up fails. */
+/** Like the port: a request that is given up fails. */
 const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
   Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
 

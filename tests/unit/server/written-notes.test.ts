@@ -1,4 +1,4 @@
-// An answer that is read again and again is written into the ledger once, and again as soon as that may be wanted.
+// An answer that is read again and again is written to the ledger once, and again as soon as it may be needed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ async function world() {
   const note = (status: string) => store.jobLedger.note(id, [job(status)], 100);
   const isKnown = async () => (await store.jobLedger.holdersOf("job-1", [id])).length === 1;
   await note("completed");
-  // What a job was given is known: nothing is read of it any more.
+  // The job's inputs are known, so nothing more is read about it.
   await store.jobLedger.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
   await note("completed");
   return { folder, id, store, other, note, isKnown };

@@ -1,4 +1,4 @@
-// What a request is told of a disk that fails it: never more than is known.
+// The answer to a request when the disk fails: it never claims more than is known.
 import { expect, it } from "vitest";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 

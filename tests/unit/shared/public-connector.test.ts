@@ -4,7 +4,7 @@ import { publicConnector, type Resolve } from "@/lib/shared/public-connector";
 const refusal = () => new Error("refused");
 const resolve: Resolve = (_host, _options, done) => done(null, [{ address: "203.0.114.1", family: 4 }]);
 
-/** The socket ends at `remoteAddress`, whatever was looked up. */
+/** The socket connects to `remoteAddress`, whatever was looked up. */
 function connectTo(hostname: string, remoteAddress: string | undefined) {
   let isDestroyed = false;
   const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };

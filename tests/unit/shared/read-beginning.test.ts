@@ -5,7 +5,7 @@ import { type LittleServer, startLittleServer } from "@/tests/support/little-ser
 
 const KIB = 1024;
 let content = Buffer.alloc(0);
-/** What was sent before the reader had enough. */
+/** The bytes that were sent before the reader had enough. */
 let sent = 0;
 let knowsRanges = true;
 let server: LittleServer;

@@ -22,7 +22,7 @@ test("no more than so many are under way, and the others begin in the order in w
   end("b");
   expect(await asked[1]).toBe("b");
   expect(begun).toEqual(["a", "b", "c"]);
-  // Whoever comes while somebody waits stands behind them, though a place was just handed on.
+  // A late arrival queues behind those who wait, although a place was just handed on.
   const late = inTurn(work("e"));
   end("a");
   end("c");

@@ -1,4 +1,4 @@
-// Films and sounds as a real program writes them (tests/fixtures/media): what is played stays byte for byte, and no word of the metadata does.
+// Films and sounds from a real program (tests/fixtures/media): the played parts stay byte for byte, and no word of the metadata remains.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ async function cleaned(file: Buffer): Promise<Buffer> {
 
 type Part = { path: string; content: Buffer };
 
-/** Boxes of an MP4, those that hold others opened. */
+/** The boxes of an MP4, including those inside other boxes. */
 function boxesOf(file: Buffer, path = ""): Part[] {
   const found: Part[] = [];
   for (let at = 0; at < file.length; at += file.readUInt32BE(at)) {
@@ -30,7 +30,7 @@ function boxesOf(file: Buffer, path = ""): Part[] {
   return found;
 }
 
-/** Elements of a Matroska, those that hold others opened. */
+/** The elements of a Matroska, including those inside other elements. */
 function elementsOf(file: Buffer, path = ""): Part[] {
   const found: Part[] = [];
   for (let at = 0; at < file.length;) {
@@ -74,10 +74,10 @@ describe.each(["film.webm", "film.mkv"])("%s", (name) => {
     for (const word of [SECRET, "Lavf", "encoder="]) expect([word, clean.includes(word)]).toEqual([word, false]);
     expect(clean.length).toBe(file.length);
     const [before, after] = [elementsOf(file), elementsOf(clean)];
-    // Clusters, cues, and of tracks how they are decoded.
+    // Clusters, cues, and the decoding parameters of tracks.
     const played = /\/(1f43b675|1c53bb6b|1654ae6b\/ae\/(83|86|e0|e1|23e383))$/;
     expect(partsOf(after, played)).toEqual(partsOf(before, played));
-    // Tags, attachments, chapters, the name of a track.
+    // Tags, attachments, chapters, and track names.
     expect([...namesIn(before)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path)).length).toBeGreaterThan(1);
     expect([...namesIn(after)].filter((path) => /1254c367|1941a469|1043a770|536e$/.test(path))).toEqual([]);
   });
@@ -101,7 +101,7 @@ test("sound.mp3 is its frames alone, without its tags and its cover", async () =
   const begin = file.indexOf(clean);
   expect(begin).toBeGreaterThan(0);
   expect(file.toString("latin1", 0, 3)).toBe("ID3");
-  // The length of the tag, seven bits a byte.
+  // The length of the tag, seven bits in each byte.
   expect(begin).toBe(10 + [...file.subarray(6, 10)].reduce((sum, byte) => sum * 128 + byte, 0));
   expect(begin + clean.length).toBe(file.length - 128);
   expect(clean.includes(SECRET)).toBe(false);

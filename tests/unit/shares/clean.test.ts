@@ -1,4 +1,4 @@
-// Metadata out of files: the pictures are real ones, films and sounds are built box by box.
+// Removing metadata from files: the pictures are real ones, films and sounds are built box by box.
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ async function cleaned(file: Buffer): Promise<Buffer> {
   if (!pieces) throw new Error("it was not cleaned");
   const whole = await streamed(file, pieces);
   expect(whole.length).toBe(pieces.reduce((sum, piece) => sum + lengthOf(piece), 0));
-  // Any stretch of it is the same stretch of the whole.
+  // Any range of it is the same range of the whole.
   for (const [from, to] of [
     [0, 1],
     [5, 40],

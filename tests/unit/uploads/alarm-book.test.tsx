@@ -6,7 +6,7 @@ import { until } from "@/tests/support/until";
 
 const alarm = (id: string): KeptAlarm => ({ id, connection: "c", assetId: "a", name: `${id}.png`, size: 3, theirs: "blake3:00", atMs: 1 });
 
-/** One browser's storage, and the tabs that hear of what others wrote. */
+/** One browser's storage, and tabs that hear of each other's writes. */
 function browser(text: string | null = null) {
   const state = { text, isForbidden: false };
   const tab = () =>

@@ -8,7 +8,7 @@ import { inApp, renderInApp } from "../components/render";
 
 beforeEach(() => {
   vi.stubGlobal("fetch", async () => Response.json({}));
-  // jsdom draws no modal dialogs.
+  // jsdom does not implement modal dialogs.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };

@@ -6,7 +6,7 @@ import { filesOfDrop, filesOfInput, type Dropped } from "@/lib/browser/files/dro
 
 afterEach(cleanup);
 
-/** As much of what a browser hands over in a drop as is used. */
+/** The parts that are used of a browser's drop data. */
 type Node = { fullPath: string; isFile: boolean; isDirectory: boolean };
 const fileAt = (fullPath: string, isLocked = false): Node => ({
   fullPath,
@@ -24,7 +24,7 @@ const folderAt = (fullPath: string, children: Node[]): Node => ({
   ...{
     createReader() {
       const waiting = [...children];
-      // A hundred at a time, as browsers do.
+      // A hundred entries at a time, as in browsers.
       return { readEntries: (resolve: (some: Node[]) => void) => resolve(waiting.splice(0, 100)) };
     },
   },
@@ -102,7 +102,7 @@ describe("an address", () => {
   function desk() {
     const addresses: string[] = [];
     const { getByRole } = render(<Window onAddress={(address) => addresses.push(address)} />);
-    /** True where the browser is kept from doing what it does by itself. */
+    /** True if the handler prevented the browser's default action. */
     const send = (target: Element, type: string, data: Record<string, string> = {}) => {
       const event = new Event(type, { bubbles: true, cancelable: true });
       const held = { files: [], items: [], types: Object.keys(data), getData: (kind: string) => data[kind] ?? "" };

@@ -16,7 +16,7 @@ const made = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], cr
 const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
 const answersAnother = () => Response.json({ asset: null, isUnclear: true });
 
-/** `listed` is what the newest assets are after the answer. */
+/** `listed`: the newest assets after the answer. */
 async function offer(listed: unknown, answer = cut) {
   const sent: string[] = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {

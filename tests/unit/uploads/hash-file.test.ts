@@ -8,7 +8,7 @@ import { patternOf } from "@/tests/support/file-source";
 const natively = (bytes: Uint8Array) => new Blake3Hasher().update(bytes).digest("hex");
 const signal = () => ({ aborted: false });
 
-/** A file that notes what is read of it at a time. */
+/** A file that records how much is read of it at a time. */
 function watched(bytes: Uint8Array<ArrayBuffer>) {
   const blob = new Blob([bytes]);
   const slices: number[] = [];

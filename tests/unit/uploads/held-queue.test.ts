@@ -49,7 +49,7 @@ describe("a queue that is held", () => {
     await until("d goes", () => kinds()[3] === "d hashing");
     await answer("hash", hashed("b"));
     await answer("fromHash", unknownHash);
-    // A proxy that takes no large file hangs up.
+    // A proxy that accepts no large file closes the connection.
     await answer("send", refused(0, "CONSOLE_UNREACHABLE"));
     await answer("byId", refused(404, "NOT_FOUND"));
     await until("e goes", () => kinds()[4] === "e hashing");

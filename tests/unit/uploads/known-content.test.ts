@@ -3,7 +3,7 @@ import { findKnownContent } from "@/lib/browser/uploads/known-content";
 import { hashFile } from "@/lib/browser/uploads/hash-file";
 import { type FromHashWorker, type ToHashWorker } from "@/lib/browser/uploads/hash-worker";
 
-/** Hashes as the real worker does, on this thread: there are no workers of a browser here. */
+/** Hashes like the real worker, but on this thread, since there are no browser workers here. */
 class ThisThread {
   onmessage: ((event: { data: FromHashWorker }) => void) | null = null;
   async postMessage(message: ToHashWorker) {

@@ -7,7 +7,7 @@ import { inApp, renderInApp } from "../components/render";
 
 beforeEach(() => {
   vi.stubGlobal("fetch", async () => Response.json({}));
-  // jsdom draws no modal dialogs.
+  // jsdom does not implement modal dialogs.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };
@@ -45,7 +45,7 @@ test("what is meant from now on is proposed until somebody takes it back", () =>
   fireEvent.click(box());
   add();
   expect(uploadHabits.get()).toEqual({ ask: false, tags: "set" });
-  // Asked all the same, as of what is empty: the box says what holds.
+  // The dialog opens anyway, as for an empty selection, and the box shows the current setting.
   open();
   expect([tags().value, box().checked]).toEqual(["set", true]);
   add();

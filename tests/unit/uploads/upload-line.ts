@@ -65,7 +65,7 @@ export function line() {
     kinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
     add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), about }))),
     tick: (ms: number) => (nowMs += ms),
-    /** The next call of this step that nobody has answered yet. */
+    /** Answers the next open call of this step. */
     async answer(step: Step, value: unknown): Promise<Call> {
       const call = await until(`a call of ${step}`, () => calls.find((one) => one.step === step));
       calls.splice(calls.indexOf(call), 1);

@@ -96,7 +96,7 @@ describe("the queue", () => {
     await answer("fromHash", stored());
     await until("the film is sent", () => waiting("send").length === 1);
     waiting("send")[0]?.progress?.(0.5);
-    // 18 and 1 bytes, and one more for each as a step of its own.
+    // The sizes are 18 and 1 bytes, plus one for each file as a step of its own.
     expect(tallyOf(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
   });
 
@@ -196,7 +196,7 @@ describe("what shall stand on an asset", () => {
     expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
     expect(item().about).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
     expect(otherName(item())).toBe("first.bin");
-    // Until somebody wants the file's own.
+    // Until a person sets the file's own name.
     store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "again.bin" }));
     expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"again.bin"}');
     await until("it is called so", () => otherName(item()) === undefined);

@@ -5,7 +5,7 @@ import { UrlDialog } from "@/components/transfers/downloads/url-dialog";
 import { renderInApp } from "../components/render";
 
 beforeEach(() => {
-  // jsdom draws no modal dialogs.
+  // jsdom does not implement modal dialogs.
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
   };

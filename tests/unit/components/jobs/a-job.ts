@@ -1,4 +1,4 @@
-// One job as its page gets it, for tests: a finished one with a graph of three nodes, and whatever a test says on top.
+// One job as its page gets it, for tests: a finished one with a graph of three nodes; a test may override any field.
 import { type JobFacts, toJobFacts } from "@/components/jobs/job/job-facts";
 import { jobDetailSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 

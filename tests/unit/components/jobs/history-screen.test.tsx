@@ -15,7 +15,7 @@ let sent: unknown[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // jsdom has no media; the screen is a wide one.
+  // jsdom has no media queries; the screen is a wide one.
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   network.isBroken = true;
   sent = [];
@@ -25,7 +25,7 @@ beforeEach(() => {
   HTMLDialogElement.prototype.close = function close() {
     this.open = false;
   };
-  // Fetch is the hostile outside here: it notes what leaves and answers as the console does.
+  // `fetch` is replaced: it records requests and answers like the console.
   vi.stubGlobal("fetch", async (_path: string, init: RequestInit = {}) => {
     if (network.isBroken) throw new TypeError("offline");
     if (init.method !== "POST") return Response.json({ history: [] });
@@ -51,7 +51,7 @@ async function show() {
     await history;
   });
 }
-/** What can be done with them is fetched when something is selected. */
+/** The page loads the actions when something is selected. */
 async function select(id: string) {
   fireEvent.click(screen.getByRole("checkbox", { name: `Select job ${id}` }));
   await act(() => vi.dynamicImportSettled());
@@ -80,7 +80,7 @@ it("says which removal failed, and tries it again", async () => {
   await select("old-1");
   await press("Remove from history");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
-  // The look-up is fetched by the first act without an answer.
+  // The look-up is loaded by the first action without an answer.
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
   network.isBroken = false;
@@ -98,7 +98,7 @@ it("says what it does with the selected entries where the bar of the selection w
   expect(line.getByRole("status").textContent).toBe("Removing 1 job from history");
   await act(async () => void fireEvent.click(line.getByRole("button", { name: "Undo" })));
   expect(screen.queryByText("Removing 1 job from history")).toBeNull();
-  // What was taken back is selected as before.
+  // After Undo, the selection is as before.
   await press("Remove from history");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");

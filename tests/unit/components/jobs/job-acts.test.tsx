@@ -25,7 +25,7 @@ describe("what a job's page offers", () => {
     );
   }
   const names = () => [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map((element) => element.textContent);
-  /** Fetch is the hostile outside here: it notes what leaves and answers as told. */
+  /** `fetch` is replaced: it records requests and gives these answers. */
   function answering(answers: Record<string, unknown>) {
     const sent: { path: string; json: unknown }[] = [];
     vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
@@ -37,7 +37,7 @@ describe("what a job's page offers", () => {
   }
   const press = async (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   beforeEach(() => {
-    // jsdom draws no modal dialogs.
+    // jsdom does not implement modal dialogs.
     HTMLDialogElement.prototype.showModal = function () {
       this.open = true;
     };
@@ -118,10 +118,10 @@ describe("what a job's page offers", () => {
       renderInApp(<Acts facts={factsOf({ status })} />);
       await press(status === "pending" ? "Cancel job" : "Stop job");
       await act(() => vi.advanceTimersByTimeAsync(UNDO_MS + 1));
-      // What looks it up is fetched only then.
+      // Only then is the look-up loaded.
       await act(() => vi.dynamicImportSettled());
       expect(screen.getByText(new RegExp(`^${text}`))).toBeDefined();
-      // Nothing is sent a second time by itself.
+      // Nothing is sent again automatically.
       expect(sent).toHaveLength(1);
       cleanup();
     }

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Several parts of the console ask for the same job, and each keeps what it needs of the answer: none is given what another kept.
+// Several parts of the console ask for the same job, and each keeps its own part of the answer: none gets what another part kept.
 import { render, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, expect, test, vi } from "vitest";

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A job that was made of the editor's file: its page draws it as the editor does.
+// A job made from an editor file: its page draws it as the editor does.
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -42,7 +42,7 @@ afterEach(() => {
 });
 const boxes = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
 
-/** What was read of a job is kept: each has an id of its own. */
+/** Answers are kept by job, so each test needs a new id. */
 function showJob(id: string, workflow: object) {
   vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
   const facts = factsOf({ id, workflow });

@@ -91,7 +91,7 @@ describe("the graph of a job", () => {
       ["2", "running"],
       ["3", "waiting"],
     ]);
-    // A service that tells no progress says of no node that it waits.
+    // If a service reports no progress, no node is shown as waiting.
     expect([...marksOf(factsOf({ status: "in_progress" }), graph)]).toEqual([]);
     const refusal = {
       error: { type: "x", message: "m" },

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
 let nth = 0;
-/** Each test has a job of its own: answers are kept by their path. */
+/** Each test has a new job, because answers are kept by their path. */
 function jobAt(answer: (id: string) => Response) {
   const id = `panel-job-${++nth}`;
   const asked: string[] = [];
@@ -75,7 +75,7 @@ it("takes the focus when it opens, and Esc closes it and gives the focus to the 
   expect(onClose).toHaveBeenCalledTimes(1);
   await gone();
   expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
-  // The list would let go of its selection with the same key.
+  // If the list heard the same key, it would drop its selection.
   expect(heard).not.toHaveBeenCalled();
 });
 

@@ -72,7 +72,7 @@ describe("the states to filter by", () => {
       "/jobs?status=pending",
       "/jobs?status=pending%2Cfailed%2Ccancelled",
     ]);
-    // The total is of both: it counts neither of them.
+    // The total counts both states together, so neither filter shows it.
     expect(screen.getByRole("link", { name: /^Failed/ }).textContent?.trim()).toBe("Failed");
   });
 

@@ -1,4 +1,4 @@
-// The bar over what is selected in a list of jobs, as a person uses it.
+// The bar over the selected rows of a list of jobs, as a person uses it.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
 import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
@@ -9,7 +9,7 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/jobs/states";
 import { renderInApp } from "../render";
 
-/** jsdom knows the element and not its two methods. */
+/** jsdom has the element without its two methods. */
 export function stubDialogs() {
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
@@ -25,7 +25,7 @@ export const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("ru
 export const query: JobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 200, limit: 100 };
 
 type Sent = { path: string; method: string; json: unknown; keepalive: boolean; press: string | null };
-/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+/** `fetch` is replaced: it records requests and answers like the console. */
 export function outside(answer: (sent: Sent, nth: number) => Response | Promise<Response>): Sent[] {
   const all: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", body, keepalive = false, headers }: RequestInit = {}) => {
@@ -52,7 +52,7 @@ export function show(selection: ChosenJobs, { canRun = true } = {}) {
   return { onDone, onClear, ...view };
 }
 export const ids = (...chosen: string[]): ChosenJobs => ({ kind: "ids", ids: chosen });
-/** What runs jobs again is fetched by the first that is. */
+/** The code that runs jobs again is loaded at its first use. */
 export async function press(name: string) {
   await act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());

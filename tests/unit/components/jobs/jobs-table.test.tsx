@@ -11,7 +11,7 @@ import { renderInApp } from "../render";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
 
 beforeEach(() => {
-  // jsdom has no media; the screen is a wide one.
+  // jsdom has no media queries; the screen is a wide one.
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
 });
 afterEach(() => {
@@ -28,7 +28,7 @@ const rows: JobRow[] = Array.from({ length: 30 }, (_, index) => ({
   ...(index === 1 && { error: "LoadImage: file not found" }),
 }));
 
-/** Opens beside the list where `hasRoom`. */
+/** A job opens beside the list if `hasRoom`. */
 function openedStore(hasRoom: boolean) {
   let shown: string | undefined;
   const listeners = new Set<() => void>();

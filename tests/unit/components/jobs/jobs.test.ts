@@ -154,7 +154,7 @@ describe("a job's page", () => {
       ["2", "stopped", 1_700_000_009_000],
       ["3", "unreached", undefined],
     ];
-    // A service may write the interruption's own time as the end of the node at work.
+    // A service may give the time of the interruption as the end of the interrupted node.
     const cut = { start_time: end_time, end_time: 1_700_000_009_000 };
     expect(stopped({ execution_meta: { ...ended, 2: cut }, execution_status: interrupted })).toEqual(whole);
     expect(stopped({ execution_meta: { ...ended, 2: { start_time: end_time } } })).toEqual(whole);

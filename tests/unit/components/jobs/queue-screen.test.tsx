@@ -14,7 +14,7 @@ import { renderInApp } from "../render";
 
 const draw = (screen: ReactElement) => renderInApp(screen);
 
-// jsdom has no media; the screen is a narrow one, where rows have a second line.
+// jsdom has no media queries; the screen is a narrow one, where rows have a second line.
 beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
 });
@@ -54,7 +54,7 @@ it("an empty queue that was read says so", async () => {
 const row = (id: string, state: "pending" | "in_progress"): JobRow => ({ id, word: state, state, createdMs: 1 });
 const busy = { running: [row("runs-1", "in_progress")], pending: [row("wait-1", "pending"), row("wait-2", "pending")] };
 
-/** Fetch is the hostile outside here: it notes what leaves and answers as the console does. */
+/** `fetch` is replaced: it records requests and answers like the console. */
 function noteCalls() {
   const sent: { path: string; json: unknown; keepalive: boolean }[] = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
@@ -159,7 +159,7 @@ it("what runs can be stopped where the service can, and shows no control where i
   expect(screen.getByText("1 stopped")).toBeDefined();
 });
 
-/** The cell under "Waited" of a job. */
+/** The text of a job's cell in the column "Waited". */
 function waitedOf(id: string): string | null | undefined {
   const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "Waited");
   return screen.getByTitle(id).closest("tr")?.children[index]?.textContent;
@@ -232,7 +232,7 @@ it("each that waits says when it may start, from past runs that are asked for on
     );
     await queue;
   });
-  // On narrow screens it stands in a second line.
+  // On narrow screens it is also in a second line.
   expect(await screen.findAllByText("in 20 s to 40 s")).toHaveLength(2);
   expect(screen.getAllByText("in 40 s to 2 min")).toHaveLength(2);
   expect(asked).toEqual(["/api/jobs?workflow_id=ranges&status=completed&limit=20&connection=here"]);
@@ -247,7 +247,7 @@ it("the whole id of a job is one press away", async () => {
   expect(copied).toEqual(["runs-1"]);
 });
 
-/** What leaves is refused until the network is back. */
+/** Requests fail until the network is back. */
 function breakNetwork() {
   const network = { isBroken: true };
   const whole = noteCalls();
@@ -265,7 +265,7 @@ it("says why a cancelling failed, and tries it again", async () => {
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));
   press("Cancel job wait-1");
   await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
-  // What looks the job up is fetched by the first act without an answer.
+  // The look-up is loaded by the first action without an answer.
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("1 without a clear answer")).toBeDefined();
   expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Settings, Runners as admins see it, and what its form sends.
+// Settings, Runners as admins see it, and the requests of its form.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";

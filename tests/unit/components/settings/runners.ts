@@ -1,4 +1,4 @@
-// Runners as the service tells of them.
+// Runners as the service describes them.
 import { type Runner } from "@/lib/contract/runners/runners";
 
 export const builtInRunner: Runner = {

@@ -112,7 +112,7 @@ describe("the connection's form", () => {
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/Saved as http:\/\/localhost:3438$/);
     fireEvent.change(field, { target: { value: "gpu.example" } });
     expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toMatch(/saved as https:\/\/gpu\.example$/);
-    // A browser's own check of addresses knows no other than whole ones.
+    // A browser's own check would accept only complete addresses.
     expect(field.validity.valid).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// The page of tokens: what a member may choose, what is sent, and what is said where something is missing or fails.
+// The page of tokens: a member's choices, the request, and the messages when something is missing or fails.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -71,7 +71,7 @@ it("offers no role above one's own, asks for an end, and sends what was chosen",
   expect(sent).toEqual([
     { name: "farm", role: "operator", connection: "c2", connections: ["c2", "c1"], operations: ["events"], days: null },
   ]);
-  // What was typed stays.
+  // The typed values stay.
   expect(screen.getByText(/Revoke one first/)).toBeTruthy();
   expect(screen.getByRole("textbox", { name: "Name" })).toHaveProperty("value", "farm");
 });

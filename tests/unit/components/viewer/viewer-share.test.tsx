@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A link for people without an account, made of what the viewer shows.
+// A link for people without an account, made from what the viewer shows.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

@@ -1,10 +1,10 @@
-// What the tests of the viewer and of its comparison share: pictures, what their jobs were given, and a browser that jsdom is not.
+// Shared by the tests of the viewer and of its comparison: pictures, the graphs of their jobs, and browser features that jsdom lacks.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
 import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
 
-/** Its clock stands still, too. */
+/** Stops the clock too. */
 export function standInForTheBrowser(): void {
   vi.useFakeTimers();
   standInForDialogs();
@@ -24,7 +24,7 @@ export const graphs: Readonly<Record<string, unknown>> = {
 
 export const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
-/** The bytes of the picture that is shown have come. */
+/** Completes the loading of the shown picture. */
 export async function arrive(name: string) {
   const image = screen.getByAltText(name);
   Object.defineProperty(image, "naturalWidth", { value: 640 });

@@ -12,7 +12,7 @@ beforeEach(standInForTheBrowser);
 afterEach(cleanup);
 afterEach(backToTheBrowser);
 
-/** jsdom has none. */
+/** jsdom has no PointerEvent. */
 class Finger extends MouseEvent {
   readonly pointerId: number;
   readonly pointerType = "touch";
@@ -117,14 +117,14 @@ it("a slideshow gives each its whole time after it has come, goes on from the la
   show(2);
   await press("s");
   await pass(60_000);
-  // The picture has not come yet.
+  // The picture has not loaded yet.
   expect(shown()).toBe("3 of 4");
   await arrive("three.png");
   await pass(3_900);
   expect(shown()).toBe("3 of 4");
   await pass(200);
   expect(shown()).toBe("4 of 4");
-  // A film that cannot be played has had its time too.
+  // A film that cannot be played still gets its time.
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));
   await pass(4_000);
@@ -156,7 +156,7 @@ it("marked pictures are compared side by side or behind a slider, over the diffe
   fireEvent.change(share, { target: { value: "0.25" } });
   expect(within(compared).getByAltText("two.png").closest("figure")?.style.clipPath).toBe("inset(0 0 0 25%)");
 
-  // Whoever leaves the comparison is where they came from.
+  // Closing the comparison leads back to where it was opened.
   await click("Close comparison");
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();
@@ -174,7 +174,7 @@ it("where a browser closes all that is open at one press, the comparison closes 
   await press("c");
   await click("Compare 2");
   const [viewer, compared] = screen.getAllByRole<HTMLDialogElement>("dialog");
-  // Dialogs that opened by themselves, as after a reload, are let go of together: each is asked, then each is closed.
+  // Dialogs that opened by themselves, as after a reload, get one key together: each gets "cancel", then each is closed.
   await act(async () => {
     for (const dialog of [compared, viewer]) dialog?.dispatchEvent(new Event("cancel"));
     for (const dialog of [compared, viewer]) dialog?.close();
@@ -182,7 +182,7 @@ it("where a browser closes all that is open at one press, the comparison closes 
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(viewer?.open).toBe(true);
   expect(onClose).not.toHaveBeenCalled();
-  // The next press is for the viewer.
+  // The next key is for the viewer.
   await act(async () => void viewer?.dispatchEvent(new Event("cancel")));
   await act(async () => void viewer?.close());
   expect(onClose).toHaveBeenCalledOnce();
@@ -224,7 +224,7 @@ it("of pictures that a held key passes by, the bytes are not asked for; of the o
   expect(screen.getByAltText("three.png").hasAttribute("src")).toBe(false);
   await pass(150);
   expect(screen.getByAltText("three.png").getAttribute("src")).toBe("/files/three");
-  // One press at a time waits for nothing.
+  // A single press does not wait.
   await press("ArrowLeft");
   expect(screen.getByAltText("two.png").getAttribute("src")).toBe("/files/two");
 });

@@ -1,4 +1,4 @@
-// An app begun from a workflow: of what was pinned, and of what the editor's App mode chose.
+// An app started from a workflow: from its pinned inputs, or from those chosen in the editor's App mode.
 import { expect, it } from "vitest";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { appDraft, appModeOf } from "@/lib/contract/apps/draft";
@@ -68,7 +68,7 @@ it("asks once for a widget that a subgraph or a primitive node shows, and fills 
   const blur = { class_type: "Blur", inputs: { sigma: 1.5 } };
   const flat = { "5:11": blur, "5:12": blur, "5:13": blur, "7": blur };
   const draft = appDefinitionSchema.parse(appDraft({ graph: flat, editor, title: "Soft" }));
-  // By the name that it has outside.
+  // By its outer name.
   expect(draft.inputs.map(({ label, node, input, also }) => ({ label, node, input, also }))).toEqual([
     { label: "Amount", node: "5:11", input: "sigma", also: [{ node: "5:12", input: "sigma" }] },
     { label: "Sigma", node: "5:13", input: "sigma", also: undefined },
@@ -87,7 +87,7 @@ it("finds what is shown or chosen in a subgraph by its inner id, also where the 
   ];
   const editor = {
     last_node_id: 20,
-    // The inner node is number 5 too: it becomes 21.
+    // The inner node is number 5 too, so it becomes 21.
     nodes: [{ id: 5, type: id, properties: { proxyWidgets: [["5", "sigma"]] } }],
     links: [],
     definitions: { subgraphs: [{ id, name: "Soft", inputs: [], outputs: [], nodes, links: [] }] },

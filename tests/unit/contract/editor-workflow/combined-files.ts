@@ -1,4 +1,4 @@
-// Classes and subgraphs of files in which several of the editor's rules meet, and what such a file is compared with.
+// Classes and subgraphs for files in which several of the editor's rules meet, and the comparison of such files.
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
@@ -89,7 +89,7 @@ export type Nodes = Record<string, [type: string, inputs: Record<string, unknown
 const graphOf = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
-/** Deepest first: a blur in a, a in b, b in c; each hands the radius and the picture through. */
+/** From the inside: a blur in a, a in b, b in c; each passes the radius and the picture on. */
 export const blur = (id: number, more: Partial<Given> = {}): Given => ({
   id,
   type: "Blur",
@@ -115,7 +115,7 @@ export const outside = (given: Partial<Given>, nodes: Given[] = []) =>
     ...nodes,
   ]);
 
-/** `file`: as text where its digits count. */
+/** `file`: a text if its exact digits matter. */
 export function expectReadAs(file: object | string, expected: Nodes): void {
   const { graph } = toApiWorkflow(file, info, { fill: false });
   expect(comparable(graph, info)).toEqual(comparable(graphOf(expected), info));

@@ -1,5 +1,5 @@
-// Files in which several rules of a node's values, places and ids meet.
-// What is expected of each was worked out from the rules before it was read.
+// Files in which several rules of a node's values, inputs and ids meet.
+// Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
 import { A, subgraphs, expectReadAs, type Nodes } from "./combined-files";
 import { definition, net } from "./editor-files";
@@ -51,7 +51,7 @@ test.for<[string, object | string, Nodes]>([
       { id: 3, type: "Grown", mode: 4, in: { "images.image0": undefined, "images.image1": [1, 1] }, values: [7] },
       { id: 4, type: "Sink", in: { images: [3, 0] } },
     ]),
-    // The first place fits and is empty: no other is tried.
+    // The first input fits and is empty, so no other is tried.
     { "1": ["Source", {}], "4": ["Sink", {}] },
   ],
   [

@@ -1,5 +1,5 @@
 // Files in which several rules of subgraphs, group nodes, modes and primitives meet.
-// What is expected of each was worked out from the rules before it was read.
+// Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
 import { A, B, blur, C, ends, outside, subgraphs, three, use, wrapped, expectReadAs, type Nodes } from "./combined-files";
 import { definition, net } from "./editor-files";
@@ -102,7 +102,7 @@ test.for<[string, object | string, Nodes]>([
         },
       },
     },
-    // Of the outputs that are shown, the first is the bypassed blur's second.
+    // The first of the visible outputs is the bypassed blur's second.
     { "1": ["Source", {}], "8:1": ["Blur", { image: ["1", 1], radius: 22 }], "3": ["Sink", { images: ["1", 1] }] },
   ],
   [

@@ -1,5 +1,5 @@
-// A graph of the API format as two converters may be compared by: what the class declares, after defaults.
-// Where a class is unknown the links count. The order of nodes and inputs, titles and undeclared inputs do not.
+// A graph of the API format reduced to what two converters must agree on: the inputs that the class declares, with defaults applied.
+// For an unknown class only the links count. The order of nodes and inputs, titles and undeclared inputs do not count.
 import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { fallbackOf, inputsOf } from "@/lib/contract/nodes/dynamic-inputs";

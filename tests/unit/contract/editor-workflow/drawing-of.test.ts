@@ -1,4 +1,4 @@
-// Whether a drawing of the editor is of a graph.
+// Whether an editor's drawing belongs to a graph.
 import { expect, test } from "vitest";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { netAt, readEditorFile } from "@/lib/contract/editor-workflow/file";

@@ -1,4 +1,4 @@
-// Small files of the editor, and a catalogue of classes that have what its rules speak of.
+// Small files of the editor, and a catalogue with the classes that its rules need.
 import { type EditorProblem, toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 
@@ -105,7 +105,7 @@ export const info = objectInfoSchema.parse({
 });
 
 export type Given = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [more: string]: unknown };
-/** `in`: input name to [origin, slot, type?]; a value of a widget that is linked keeps its place. */
+/** `in`: input name to [origin, slot, type?]; the value of a linked widget keeps its place. */
 export function net(given: readonly Given[], first = 1) {
   const links: unknown[] = [];
   const nodes = given.map(({ in: inputs = {}, values, ...node }) => ({
@@ -127,7 +127,7 @@ const objects = (links: readonly unknown[]) =>
     const [id, origin_id, origin_slot, target_id, target_slot, type] = Array.isArray(link) ? link : [];
     return { id, origin_id, origin_slot, target_id, target_slot, type };
   });
-/** `outputs`: of inner nodes, by their ids and slots. */
+/** `outputs`: from inner nodes, by their ids and slots. */
 export function definition(
   id: string,
   given: readonly Given[],

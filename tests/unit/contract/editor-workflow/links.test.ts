@@ -1,4 +1,4 @@
-// What is followed and what is not, by the editor's rules.
+// Which links are followed and which are not, by the editor's rules.
 import { expect, test } from "vitest";
 import { codes, convert, inputsOf, net } from "./editor-files";
 
@@ -20,7 +20,7 @@ test("a bypassed node passes on the input of its output's place where that fits,
       ]),
       "3",
     );
-  // Places: mask, image, more, radius.
+  // Inputs in order: mask, image, more, radius.
   expect(through(1, { image: [1, 0], more: [1, 1] })).toEqual({ images: ["1", 0] });
   expect(through(0, { image: [1, 0], more: [1, 1] })).toEqual({ images: ["1", 0] });
   expect(through(1, { more: [1, 1] })).toEqual({});
@@ -60,7 +60,7 @@ test("what a choice brings along has its places behind that choice's own, of bot
       ]),
       "3",
     );
-  // Places: image, how, how.like, how.size.
+  // Inputs in order: image, how, how.like, how.size.
   expect(through(0)).toEqual({ any: ["1", 1] });
   expect(through(1)).toEqual({});
   expect(through(2)).toEqual({ any: ["1", 0] });

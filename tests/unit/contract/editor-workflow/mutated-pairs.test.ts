@@ -1,5 +1,6 @@
-// The editor's own pairs, changed in ways that leave what is sent the same: other ids, another order, the other schema, reroutes and bypassed nodes
-// on links, parts in subgraphs, values from primitives. Each is the drawing of its graph. Then one value of each is changed and saved.
+// The editor's own pairs, changed in ways that do not affect the sent graph: other ids, another order, the other schema, reroutes and
+// bypassed nodes on links, parts in subgraphs, values from primitives. Each is a drawing of its graph. Then one value of each is changed
+// and saved.
 import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -18,14 +19,14 @@ const read = (name: string) => JSON.parse(readFileSync(`${folder}/${name}`, "utf
 const info = objectInfoSchema.parse(read("object-info.json"));
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 
-/** Another choice brings other inputs along. */
+/** Their value decides which other inputs there are. */
 const choices = /^(resize_type|format)$/;
 
 type Slot = { name: string; type: unknown; link?: number | null; widget?: { name: string } };
 type Node = { id: number; type: string; mode: number; inputs?: Slot[]; outputs?: JsonObject[]; widgets_values?: unknown };
 type Link = { id: number; origin_id: number; origin_slot: number; target_id: number; target_slot: number; type: unknown };
 type File = { version: number; nodes: Node[]; links: Link[]; definitions?: { subgraphs: JsonObject[] }; [more: string]: unknown };
-/** `renamed`: what an id in the graph is now. */
+/** `renamed`: the current id in the graph. */
 type Drawn = { file: File; renamed: (id: string) => string };
 type Change = (drawn: Drawn, pick: <T>(list: readonly T[]) => T | undefined) => Drawn;
 
@@ -35,7 +36,7 @@ const objects = (links: unknown[]): Link[] =>
     const [id, origin_id, origin_slot, target_id, target_slot, type] = link;
     return { id, origin_id, origin_slot, target_id, target_slot, type };
   });
-/** Files are changed with links as objects and written as either schema has them. */
+/** Files are changed with links as objects and then written in either schema. */
 const asSchema = ({ links, ...file }: File, version: number): JsonObject => ({
   ...file,
   version,
@@ -64,7 +65,7 @@ const withNode = (file: File, id: number, change: (node: Node) => Node): File =>
   ...file,
   nodes: file.nodes.map((node) => (node.id === id ? change(node) : node)),
 });
-/** A node of one input and one output in the middle of a link. */
+/** Inserts a node with one input and one output into a link. */
 function onLink(file: File, link: Link, node: Pick<Node, "type" | "mode">, [input, output]: [Slot, JsonObject]): File {
   const [id, first] = [nextId(file), nextLink(file)];
   const made: Node = { ...node, id, inputs: [{ ...input, link: first }], outputs: [{ ...output, links: [link.id] }], widgets_values: [] };
@@ -95,7 +96,7 @@ const changes: Record<string, Change> = {
       origin_id: link.origin_id + by,
       target_id: link.target_id + by,
     }));
-    // Inner ids must stay as they are: none of them may be taken outside.
+    // Inner ids must stay, so no outer id may become one of them.
     const inner = new Set((file.definitions?.subgraphs ?? []).flatMap(({ nodes }) => (nodes as Node[]).map(({ id }) => id)));
     if (nodes.some(({ id }) => inner.has(id))) return { file, renamed };
     return { file: { ...file, nodes, links }, renamed: (id) => renamed(id).replace(/^\d+/, (number) => String(Number(number) + by)) };
@@ -174,7 +175,7 @@ const changes: Record<string, Change> = {
     return { renamed, file: { ...target, nodes: [...target.nodes, made], links } };
   },
   subgraph: ({ file, renamed }, pick) => {
-    // A primitive and what it leads to stay together outside.
+    // A primitive and its targets stay outside together.
     const kept = new Set(file.links.filter((one) => !isReal(file, one)).flatMap(({ origin_id, target_id }) => [origin_id, target_id]));
     const inner = new Set(
       file.nodes.flatMap(({ id, type }) =>

@@ -1,4 +1,4 @@
-// Files as no editor saves them: cut, mixed up, hostile. Each ends with a graph or a sentence, and none takes anything down.
+// Files that no editor saves: cut, mixed up, hostile. Each results in a graph or a sentence, and none causes a crash.
 import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -17,14 +17,14 @@ const text = (name: string) => readFileSync(`${folder}/${name}`, "utf8");
 const info = objectInfoSchema.parse(JSON.parse(text("object-info.json")));
 const files = readdirSync(folder).filter((name) => name.endsWith(".editor.json"));
 const codes = Object.keys(messages.editorNote);
-/** Told at the field, in the list of missing classes, or before anything opens. */
+/** Reported elsewhere: at the field, in the list of missing classes, or before anything opens. */
 const elsewhere = ["value_not_listed", "missing_class", "not_an_editor_file", "too_many_nodes"];
 
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(null, -10, -20, "-10", 1e308, -0, "__proto__", "Reroute", "PrimitiveNode", "workflow>x", [], {}, [[]], [null]),
 );
-/** A part of the file is another value, is gone, or stands in the place of another part. */
+/** A part of the file is replaced by another value, removed, or overwritten by another part. */
 const change = fc.record({ at: fc.nat(), how: fc.constantFrom("replace", "remove", "copy"), from: fc.nat(), value: odd });
 
 function changed(file: JsonObject, { at, how, from, value }: { at: number; how: string; from: number; value: unknown }): JsonObject {

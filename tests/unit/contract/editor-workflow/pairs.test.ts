@@ -1,4 +1,4 @@
-// Files that the editor saved, beside the graph that the editor itself sends for each.
+// Files that the editor saved, compared with the graph that the editor itself sends for each.
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";

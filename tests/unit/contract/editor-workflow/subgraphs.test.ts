@@ -200,9 +200,9 @@ test("inputs and outputs of a group node that a person renamed or hid go by what
   });
   expect(graph).toMatchObject({
     "8:1": { inputs: { mask: ["1", 0], image: ["1", 0], radius: ["1", 2] } },
-    // Hidden inside the first, it is the second's.
+    // Hidden in the first node, the value belongs to the second.
     "8:2": { inputs: { image: ["1", 1], radius: 22 } },
-    // Of the outputs that are shown, the second: one of the source's is left.
+    // The second of the visible outputs; the first is the only one of the source's that is not hidden.
     "3": { inputs: { images: ["8:1", 0] } },
   });
   expect(graph["8:1"]?.inputs.more).toBeUndefined();
@@ -220,7 +220,7 @@ test("a reroute at the edge of a group node is named by its type and followed", 
   ];
   const file = grouped({ values: [11], in: { IMAGE: [1, 1] } }, nodes, links);
   const sink = { id: 3, type: "Sink", inputs: [{ name: "images", type: "IMAGE", link: 90 }] };
-  // Outputs: those of the blur that nothing inside takes, then the reroute's.
+  // Outputs: first those of the blur that no inner node uses, then the reroute's.
   const { graph } = convert({ ...file, nodes: [...file.nodes, sink], links: [...file.links, [90, 8, 2, 3, 0, "IMAGE"]] });
   expect(graph).toMatchObject({ "8:1": { inputs: { image: ["1", 1], radius: 11 } }, "3": { inputs: { images: ["8:1", 0] } } });
 });

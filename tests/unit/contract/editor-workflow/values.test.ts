@@ -1,4 +1,4 @@
-// Values of widgets by the editor's rules, where its own pairs do not show them.
+// Values of widgets by the editor's rules, for cases that its own pairs do not cover.
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
@@ -73,7 +73,7 @@ test("an old name of a sampler loses its beginning", () => {
 test("a value that its list lacks is sent as it stands, and the nearest one is named", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["a", false, "refresh", "Two.bin", 1] }]));
   expect(graph["1"]?.inputs.kind).toBe("Two.bin");
-  // The list that is kept elsewhere says nothing of its value.
+  // Nothing is reported for a list that is kept elsewhere.
   expect(problems).toEqual([{ code: "value_not_listed", nodeId: "1", input: "kind", value: "Two.bin", nearest: "two" }]);
 });
 

@@ -1,4 +1,4 @@
-// A graph written as a file of the editor, and values written into a file that the editor made.
+// A graph written as an editor file, and values written into a file that the editor made.
 import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const info = { ...pairInfo, ...ours };
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(file), catalogue, { fill: false }).graph;
 
-/** All of a class's inputs as any person or script might fill them, and some that no class has. */
+/** All inputs of a class as any person or script might fill them, and some that no class has. */
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2, stringUnit: "binary" }),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
@@ -53,7 +53,7 @@ const anyNode = fc.record({
 });
 const anyGraph = fc.dictionary(ids, anyNode, { maxKeys: 8 });
 
-/** The inputs that `as` names, and nothing that says the same in two ways. */
+/** The inputs that `as` names, in one canonical notation. */
 function inputsLike(as: Graph, graph: Graph): unknown {
   const nodes = Object.entries(as).map(([id, { class_type, inputs }]) => {
     const held = graph[id]?.inputs ?? {};
@@ -62,7 +62,7 @@ function inputsLike(as: Graph, graph: Graph): unknown {
   });
   return parseExactJson(writeExactJson(Object.fromEntries(nodes)));
 }
-/** Sent in a wrapper, a list is the list; one that could be a link is not. */
+/** A list sent in a wrapper is the list itself; one that could be a link stays wrapped. */
 function unwrapped(value: unknown): unknown {
   const list = objectOf(value)?.__value__;
   return Array.isArray(list) && !isLink(list) ? list : value;
@@ -77,7 +77,7 @@ test("any graph, written as a file of the editor and read back, is the same", ()
       expect(readDrawingOf(file, graph)).toBeDefined();
       expect(Object.keys(now).sort()).toEqual(Object.keys(graph).sort());
       expect(inputsLike(graph, now)).toEqual(inputsLike(graph, graph));
-      // What the graph leaves out is the class's default.
+      // An input that the graph leaves out has the class's default.
       expect(comparable({ ...now }, info)).toEqual(comparable(parseExactJson<Graph>(writeExactJson(graph)), info));
     }),
     { numRuns: 150, seed: 20261123 },
@@ -126,7 +126,7 @@ test.for(names)("each value of %s is written in its own place, and nothing else 
       const written = writable(file, pairInfo).withValues(graph);
       const now = back(written.file, pairInfo);
       expect(now[id]?.inputs[input], `${id} ${input}`).toEqual(other(value));
-      // One place may hold the value of several inputs: then the others are told of.
+      // One place may hold the value of several inputs; then the others are reported.
       const others = Object.keys(before).flatMap((at) =>
         Object.keys(now[at]?.inputs ?? {}).flatMap((one) =>
           isSame(now[at]?.inputs[one], graph[at]?.inputs[one]) ? [] : [{ nodeId: at, input: one }],
@@ -138,7 +138,7 @@ test.for(names)("each value of %s is written in its own place, and nothing else 
   }
 });
 const isSame = (one: unknown, more: unknown) => writeExactJson(one) === writeExactJson(more);
-/** Paths at which two values are not the same. */
+/** The paths at which two values differ. */
 function differences(one: unknown, more: unknown, path = ""): string[] {
   if (isSame(one, more)) return [];
   if (typeof one !== "object" || typeof more !== "object" || !one || !more) return [path];

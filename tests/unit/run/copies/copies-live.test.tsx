@@ -9,7 +9,7 @@ import { renderPage } from "../render";
 
 type Row = { id: string; status: string; progress?: { value: number }; create_time?: number };
 let rows: readonly Row[] | Response = [];
-/** What the answer says beside its rows. */
+/** Fields of the answer beside its rows. */
 let more: { pagination?: Record<string, unknown>; unreadable?: number } = {};
 let asked: string[] = [];
 let posted: unknown[] = [];
@@ -18,7 +18,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   [asked, posted] = [[], []];
   [cancelled, more] = [[], {}];
-  // The service of this page, which is none of ours.
+  // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") {
       posted.push(JSON.parse(init.body ?? ""));
@@ -85,7 +85,7 @@ describe("the jobs of copies", () => {
     rows = ["one", "two", "three"].map((id) => ({ id, status: id === "two" ? "failed" : "completed" }));
     await pass(BUSY_MS + 100);
     expect(asked).toHaveLength(2);
-    // What cannot change any more is neither live nor old.
+    // Jobs that cannot change any more are neither live nor out of date.
     expect(screen.queryByText("live")).toBeNull();
     expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
     expect(screen.queryByRole("button", { name: "Cancel those not started" })).toBeNull();

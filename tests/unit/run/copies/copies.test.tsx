@@ -17,7 +17,7 @@ import { renderPage } from "../render";
 type Sent = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
 
 beforeEach(() => {
-  // jsdom knows the element and not what it does.
+  // jsdom has the element without its methods.
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.open = true;
   };
@@ -31,7 +31,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A service whose answers are the test's, one by one. */
+/** A service whose answers the test chooses, one by one. */
 function desk(ports: Partial<RunPorts> = {}) {
   const sent: Sent[] = [];
   const sendPrompt = (submission: Submission, key: string, copy?: { label: string }) =>
@@ -117,7 +117,7 @@ describe("copies of a run", () => {
     expect(await screen.findByText("3 in the queue")).toBeTruthy();
     expect(new Set(sent.map(({ key }) => key)).size).toBe(3);
     expect(screen.getByRole("link", { name: "job-2" }).getAttribute("href")).toBe("/jobs/job-2");
-    // The form itself holds what it held.
+    // The form itself keeps its value.
     expect(screen.getByRole<HTMLInputElement>("textbox", { name: "width" }).value).toBe("512");
   });
 
@@ -209,7 +209,7 @@ describe("copies of a run", () => {
 
   it("are cancelled where they still wait, after a moment to take it back, or at once when the page goes away", async () => {
     const asked: unknown[] = [];
-    // The service of this page, which is none of ours.
+    // Replaces the service that this page calls.
     vi.stubGlobal("fetch", async (_path: string, { body }: { body: string }) => {
       asked.push(JSON.parse(body));
       return Response.json({ cleared: false, deleted: ["two"] });

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A photo with the computer's camera, with cameras that give no pictures: jsdom draws none.
+// A photo with the computer's camera, using cameras that deliver no pictures, since jsdom draws none.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
@@ -49,7 +49,7 @@ beforeEach(() => {
   vi.spyOn(HTMLVideoElement.prototype, "videoHeight", "get").mockReturnValue(1080);
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.spyOn(HTMLCanvasElement.prototype, "toBlob").mockImplementation(function (this: HTMLCanvasElement, give, type) {
-    // As many bytes as it has pixels to a side, so that what is given is known again.
+    // As many bytes as width plus height, so that the tests recognise it.
     give(new Blob([new Uint8Array(this.width + this.height)], { type }));
   });
 });

@@ -1,4 +1,4 @@
-// Inputs that come with a choice, lists that grow, and values that a list does not have: what the form shows is what the graph holds.
+// Inputs that depend on a choice, lists that grow, and values that a list lacks: the form shows what the graph contains.
 import { describe, expect, it } from "vitest";
 import { formBuilder } from "@/components/run/form/form-model";
 import { nearestOf } from "@/lib/contract/nodes/nearest";

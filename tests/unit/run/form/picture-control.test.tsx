@@ -20,7 +20,7 @@ type Sent = {
   finish: (result: Result<UploadAnswer, ApiFailure>) => void;
 };
 
-// jsdom decodes no pictures and makes no object URLs.
+// jsdom decodes no pictures and creates no object URLs.
 beforeEach(() => {
   vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: ({ name }: File) => `blob:${name}`, revokeObjectURL: () => undefined }));
 });
@@ -237,7 +237,7 @@ describe("the name of a picture in the graph", () => {
 
 describe("a picture from the assets", () => {
   beforeEach(() => {
-    // jsdom knows the element and not what it does.
+    // jsdom has the element without its methods.
     HTMLDialogElement.prototype.showModal = function showModal() {
       this.open = true;
     };

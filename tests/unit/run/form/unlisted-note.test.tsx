@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// What is said of a file that the service's list does not have: the list may be from before the file was added.
+// The note about a file that the service's list lacks: the list may be older than the file.
 import { act, cleanup, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { eventually } from "@/tests/support/eventually";
@@ -55,7 +55,7 @@ it("an opening whose file a former list does not have reads it again, once, befo
   expect(screen.queryByText(unlisted)).toBeNull();
   await answer(1);
   expect(await screen.findAllByText(unlisted)).toHaveLength(1);
-  // What it has by now is asked for no more.
+  // A file that is in the list by now needs no further request.
   await openText(workflow("cat.png"));
   expect(screen.queryByText(unlisted)).toBeNull();
   expect(reads).toHaveLength(2);

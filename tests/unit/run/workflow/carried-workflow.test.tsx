@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Files that carry a workflow, on the Run page: which of two is opened, what is missing, and where else it would run.
+// Files that carry a workflow, on the Run page: which of two is opened, what is missing, and on which other connection it would run.
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -19,7 +19,7 @@ const catalogue = JSON.parse(pair("object-info.json"));
 const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
 const readCatalogue = async () => ok(objectInfoSchema.parse(catalogue));
 
-/** What each connection lacks; undefined: it does not answer. */
+/** The classes that each connection lacks; undefined: it does not answer. */
 let lacking: Record<string, string[] | undefined> = {};
 beforeEach(() => {
   // jsdom has no modal dialogs.
@@ -75,13 +75,13 @@ it("a sound with both asks once which, says what differs, and sends what is show
   await waitFor(() => expect(field("width").value).toBe("64"));
   pressRun();
   await waitFor(() => expect(sent).toMatchObject([{ prompt: { "1": { inputs: { width: 64 } } } }]));
-  // The same file again: it is known which.
+  // The same file again: the choice is remembered.
   await drop("both.flac", carrier("both.flac"), "audio/flac");
   await waitFor(() => expect(screen.getByText(/Opened as the editor's drawing/)).toBeTruthy());
   expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
   fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
   await waitFor(() => expect(field("width").value).toBe("48"));
-  // Another file: asked again, and closed without a choice nothing is opened.
+  // Another file: the page asks again, and nothing opens if the dialog is closed without a choice.
   await drop("both.mp4", Buffer.concat([carrier("both.mp4"), Buffer.alloc(8)]), "video/mp4");
   fireEvent.click(screen.getByRole("button", { name: "Open the editor's drawing" }));
   await waitFor(() => expect(field("width").value).toBe("64"));
@@ -182,7 +182,7 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect(screen.getByText("No answer from: Attic")).toBeTruthy();
   const inputs = screen.getByRole("group", { name: "Inputs, read only" });
   expect(inputs.matches(":disabled")).toBe(true);
-  // What the class has no names for is shown as the file has it.
+  // Values for which the class has no names are shown as the file has them.
   const values = JSON.stringify(
     JSON.parse(pair("13-missing-class.editor.json")).nodes.find(({ type }: { type: string }) => type === "SharpenDeluxe").widgets_values,
   );

@@ -1,4 +1,4 @@
-// Files of the graph editor on the Run page: what is shown of them, and what leaves.
+// Editor files on the Run page: what is shown of them, and what is sent.
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -26,7 +26,7 @@ afterEach(() => {
   sessionStorage.clear();
   vi.unstubAllGlobals();
 });
-/** Texts of the files that the page saves, by their addresses. */
+/** The content of the files that the page saves, by their addresses. */
 function savedFiles() {
   const saved: { path: string; text: string }[] = [];
   const { fetch } = globalThis;
@@ -146,7 +146,7 @@ test("a drawing of something else is neither saved into nor sent along", async (
   press("Cancel");
   pressRun();
   await waitFor(() => expect(service.received).toHaveLength(1));
-  // Its runs are not among those of that drawing either.
+  // Its runs do not count as runs of that drawing either.
   expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
   expect(JSON.stringify(service.received[0]?.extra_data)).not.toContain(drawing().id);
   service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });

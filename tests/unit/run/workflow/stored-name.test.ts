@@ -6,7 +6,7 @@ afterEach(() => vi.unstubAllGlobals());
 const digits = "ab".repeat(32);
 const content = `${digits}.png`;
 
-/** A console whose service says of the bytes what `disposition` holds, and lists these assets. */
+/** A console whose service answers with this `disposition` and lists these assets. */
 function desk({ disposition, status = 206, assets = [] }: { disposition?: string; status?: number; assets?: object[] }) {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {

@@ -40,7 +40,7 @@ describe("the id of a workflow", () => {
     expect(new Set(names.map((name) => workflowIdOf(sampleGraph(name)))).size).toBe(names.length);
     const many = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
     expect(new Set(many).size).toBe(5000);
-    // Each of the four words tells them apart by itself: no lane of the mix stands still.
+    // Each of the four words alone distinguishes them: every lane of the mix is in use.
     for (const at of [0, 9, 19, 28]) expect(new Set(many.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
   });
 });
