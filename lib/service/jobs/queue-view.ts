@@ -33,7 +33,7 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
       const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
       for (const { seq, id, create_time } of some) {
         const stored = texts.get(seq);
-        // One that was removed meanwhile is left out; what is damaged is empty.
+        // A job that was removed meanwhile is left out; a damaged text is empty.
         if (!stored) continue;
         const { prompt, outputs_to_execute } = stored;
         const parts = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];

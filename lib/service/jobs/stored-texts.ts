@@ -19,10 +19,10 @@ const LONGEST_IN_LIST = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
   sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
 
-/** Null: damaged. */
+/** Null: the text is damaged. */
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
 type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
-/** By the jobs' numbers; one of which nothing is stored is not in it. */
+/** By the jobs' numbers; a job of which nothing is stored is missing. */
 type OfJobs<T> = ReadonlyMap<number, T>;
 
 export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<InputTexts>> {
@@ -30,13 +30,13 @@ export async function inputTexts(reader: Reader, seqs: readonly number[]): Promi
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-/** What the queue tells of a job. */
+/** The texts that the queue shows of a job. */
 export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"prompt" | "outputs_to_execute">>> {
   const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-/** For lists: what is longer than LONGEST_IN_LIST is empty. */
+/** For lists: a text longer than LONGEST_IN_LIST is empty. */
 export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
   const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
   const isLong = (text: string | null) => text !== null && text.length > LONGEST_IN_LIST;
@@ -56,7 +56,7 @@ function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<numbe
   return new Map(rows.map((row) => [row.job_seq, row]));
 }
 
-/** Throws where one of them is damaged. */
+/** Throws if one of them is damaged. */
 export function whole<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
   if (!isWhole(texts)) throw damaged();
   return texts;
@@ -66,10 +66,10 @@ function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly
   return !Object.values(texts).includes(null);
 }
 
-/** So many characters of jobs' texts are read at once. */
+/** How many bytes of jobs' texts are read at once. */
 const TOGETHER = 256 * 1024;
 
-/** In their order, as many at a time as are short together: the database is not asked for each of them, and one long graph at most is held. */
+/** The jobs in their order, in batches of short texts: the database is not asked for each job, and at most one long graph is in memory. */
 export async function* together<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
   const length = sql<number>`octet_length(prompt) + octet_length(extra_data)
     + coalesce((select octet_length(outputs) + octet_length(messages) from job_results where job_seq = job_inputs.job_seq), 0)`;

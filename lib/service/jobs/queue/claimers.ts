@@ -1,6 +1,6 @@
-// The workers of graphile-worker in this process: each asks for an entry while there is a place for what it brings, and hands it on.
-// Guarantees: they are listed with the process, so that whoever takes over from it frees what they hold; a question is answered, found nothing
-// or is given up, once; one whose answer was lost is freed before anything else is asked.
+// The workers of graphile-worker in this process: each asks for an entry while there is a place for the job, and hands the entry on.
+// Guarantees: they are listed with the process, so that a process that takes over frees what they hold; each question ends once: answered,
+// found nothing, or given up; a worker whose answer was lost is freed before anything else is asked.
 
 import { EventEmitter } from "node:events";
 import { type Worker, type WorkerEvents } from "graphile-worker";
@@ -11,22 +11,22 @@ import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { EVERY, freeWorkers, QUEUE_SCHEMA, queueLogger } from "./queue-entries";
 
-/** So many claims are under way at once. */
+/** How many claims run at once. */
 const CLAIMERS = 4;
-/** A notice that was lost costs so much. */
+/** The most time that a lost notice costs. */
 const POLL_MS = 1000;
 const PAUSE_MS = 1000;
 
-/** What one asks for: no entry of these kinds. */
+/** What a worker asks for: an entry of any kind except these. */
 export type Question = {
   skip: string[];
-  /** Nothing of all that waits. */
+  /** Called if none of the waiting jobs fits. */
   foundNothing(askedAt: number): void;
   giveUp(): void;
 };
 
 type ClaimerParts = { pgPool: Pool; processes: Processes; database: Database; log: ServiceLog; slots: number };
-/** `ask`: a question, or for how long there is none; a change may bring one earlier. */
+/** `ask`: returns a question, or for how long there is none; a change may bring one earlier. */
 type Desk<Q> = { ask(): Q | number; take(payload: unknown, question: Q | undefined): Promise<void> };
 
 export function createClaimers<Q extends Question>({ pgPool, processes, database, log, slots }: ClaimerParts, { ask, take }: Desk<Q>) {
@@ -38,10 +38,10 @@ export function createClaimers<Q extends Question>({ pgPool, processes, database
   let giveUp: () => void = () => undefined;
   /** Questions that are about to be sent, in their order. */
   let posed: (Q | undefined)[] = [];
-  /** Workers that may have been given an entry whose answer was lost. */
+  /** Workers that may have been given an entry although the answer was lost. */
   const unsure = new Set<string>();
 
-  /** Before each claim, which waits here until there is something to ask. */
+  /** Called before each claim, and waits until there is something to ask. */
   async function kindsToSkip(): Promise<string[]> {
     await freeUnsure();
     let question = isStopped || isPausing ? undefined : ask();
@@ -80,7 +80,7 @@ export function createClaimers<Q extends Question>({ pgPool, processes, database
     for (const id of ids) unsure.delete(id);
   }
 
-  /** Again and again: a worker that could not say that it is done ends, and the library begins no other in its place. */
+  /** Serves again and again: a worker that could not report the end of its work ends, and the library starts no other in its place. */
   async function serve(): Promise<void> {
     while (!isStopped) {
       await serveOnce().catch((error: unknown) => log.warn({ err: error }, "the queue cannot be served now"));
@@ -108,10 +108,10 @@ export function createClaimers<Q extends Question>({ pgPool, processes, database
       sent?.question.foundNothing(sent.at);
     });
     events.on("worker:getJob:error", ({ worker, error }) => {
-      // That the database is away is said by whoever renews the lease.
+      // An outage of the database is logged where the lease is renewed.
       if (!asStorageFailure(error)) log.error({ err: error }, "no entry of the queue could be read");
       const sent = asked.get(worker);
-      // Else it had sent no question, and was given nothing.
+      // Otherwise the worker had sent no question, and was given nothing.
       if (!sent) return;
       asked.delete(worker);
       sent.question.giveUp();
@@ -142,7 +142,7 @@ export function createClaimers<Q extends Question>({ pgPool, processes, database
     runner.promise.catch(() => giveUp());
     const workerIds = [...own].map(({ workerId }) => workerId);
     try {
-      // Whoever takes over from this process frees what they hold.
+      // A process that takes over from this one frees what they hold.
       await processes.describe({ slots, workerIds });
       for (const worker of own) workers.add(worker);
       listed();
@@ -166,9 +166,9 @@ export function createClaimers<Q extends Question>({ pgPool, processes, database
 
   return {
     start: () => void (serving = serve()),
-    /** There may be something to ask now, for those that wait for it. */
+    /** Wakes the workers that wait for something to ask. */
     wake,
-    /** The same for all. */
+    /** Like `wake`, for all workers. */
     changed,
     async stop(): Promise<void> {
       isStopped = true;

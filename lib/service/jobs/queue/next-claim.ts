@@ -11,13 +11,13 @@ import { type Place } from "@/lib/service/runners/pool";
 import { readRunner, stateOf } from "@/lib/service/runners/store";
 
 export type NextClaim = {
-  /** The job is about to end: what takes time before that commit begins now. */
+  /** The job is about to end: work for that commit that takes time begins now. */
   soon(): void;
   /** Inside the commit. */
   take(tx: Transaction): Promise<void>;
-  /** Waits for the commit that `take` was called in. */
+  /** Waits for the commit in which `take` was called. */
   keepIf<T>(commit: Promise<T>): Promise<T>;
-  /** What the slot runs next. */
+  /** The job that the slot runs next. */
   job(): Claimed | undefined;
 };
 
@@ -53,7 +53,7 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
   return {
     soon: () => undefined,
 
-    /** Passes over what was cancelled while it waited, or cannot be read. */
+    /** Skips jobs that were cancelled while they waited, or that cannot be read. */
     async take(tx: Transaction): Promise<void> {
       putBack(); // what an earlier try of the same commit took
       if (!mayTake() || queue.size() === 0) return;

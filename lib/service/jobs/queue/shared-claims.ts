@@ -1,7 +1,7 @@
-// Claims of what the shared queue has given out: in a commit of their own, or in the one that ends the last job of a place, so that no reader sees
-// two jobs there, or none, and the disk is waited for once.
-// Guarantees: a job is claimed only while it waits and its runner has a slot free over all processes, as it is stored then; what cannot be
-// claimed in a commit that ends a job is claimed by itself, or goes back in its place.
+// Claims jobs that the shared queue has given out: in a commit of their own, or in the one that ends the last job of a place, so that no
+// reader sees two jobs there, or none, and the disk is waited for once.
+// Guarantees: a job is claimed only while it waits and its runner has a free slot over all processes, as stored at that moment; what cannot
+// be claimed in a commit that ends a job is claimed by itself, or goes back to its place.
 
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Transaction } from "@/lib/service/store/database";
@@ -18,13 +18,13 @@ type Outcome = { claimed: Claimed | undefined; isFull: boolean };
 /** A place that a job is about to leave. */
 export type Offer = {
   place: Place;
-  /** Asks for an entry for it; returns what lets another one ask. */
+  /** Marks that an entry is being asked for; returns a function that lets another worker ask. */
   ask(): () => void;
-  /** False: it is not claimed there. */
+  /** False: the entry was not claimed at this place. */
   hand(entry: Entry): Promise<boolean>;
 };
 
-/** `offered`: there is another place; `isStale`: an entry was of a job that waits no longer. */
+/** `offered`: there is another place; `isStale`: an entry belonged to a job that no longer waits. */
 type On = { mayTake(): boolean; offered(): void; isStale(): void };
 
 export function createSharedClaims({ parts, running }: Pick<Floor, "parts" | "running">, { mayTake, offered, isStale }: On) {
@@ -50,7 +50,7 @@ export function createSharedClaims({ parts, running }: Pick<Floor, "parts" | "ru
     return { claimed, isFull };
   }
 
-  /** Slots of a runner count over all processes: as it is stored now. */
+  /** A runner's slots are counted over all processes, as stored now. */
   async function isFree(tx: Transaction, { runner: { id, address } }: Place): Promise<boolean> {
     const row = await readRunner(tx, id);
     if (!row || stateOf(row) !== "ready") return false;
@@ -67,7 +67,7 @@ export function createSharedClaims({ parts, running }: Pick<Floor, "parts" | "ru
   }
 
   return {
-    /** Undefined where it was not to be had here: then it waits on in its place, unless it waits no longer. */
+    /** Undefined if it cannot be claimed here: it then keeps waiting in its place, unless it no longer waits. */
     async claim(entry: Entry, place: Place | undefined): Promise<Claimed | undefined> {
       let outcome: Outcome | undefined;
       try {
@@ -80,10 +80,10 @@ export function createSharedClaims({ parts, running }: Pick<Floor, "parts" | "ru
       return outcome?.claimed;
     },
 
-    /** Those for which nobody asks yet. */
+    /** The offers for which no worker asks yet. */
     offers: (): Iterable<Offer> => open,
 
-    /** For one job of the place. `end`: it has ended. */
+    /** For one job of the place. Call `end` when the job has ended. */
     offer(place: Place): { next: NextClaim; end(): void } {
       let entry: Entry | undefined;
       let outcome: Outcome | undefined;

@@ -1,6 +1,6 @@
-// The queue in a PostgreSQL that several processes share: graphile-worker decides which job is next and wakes a process that can take it
-// (decision 63). Guarantees: what it gives out is a hint, and a claim counts only if the job's row still waits; an entry that this process
-// cannot take goes back to its place. Must never: hold an entry for longer than a claim takes.
+// The queue in a PostgreSQL that several processes share: graphile-worker decides which job is next and wakes a process for it (decision 63).
+// Guarantees: what it gives out is a hint, and a claim counts only if the job's row still waits; an entry that this process cannot take goes
+// back to its place. Must never: hold an entry for longer than a claim takes.
 
 import { type Pool } from "pg";
 import { z } from "zod";
@@ -23,7 +23,7 @@ const MOST_KINDS = 1000;
 
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
 
-/** For a place that is free, and is taken until the answer, or for one that a job is about to leave. */
+/** For a free place, which is occupied until the answer, or for one that a job is about to leave. */
 type Asked = Question & { offer?: Offer };
 
 export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
@@ -39,7 +39,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
   });
   const claimers = createClaimers({ pgPool, processes, database, log, slots: concurrency }, { ask, take });
 
-  /** What comes is to be something that can be done at that place: a free one is taken until the answer. */
+  /** Asks only for jobs that can be done at the place it asks for; a free place is occupied until the answer. */
   function ask(): Asked | number {
     let waitMs = Infinity;
     function about(runnerId: string, hold: () => Pick<Asked, "offer" | "giveUp">): Asked | undefined {
@@ -72,7 +72,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
   async function take(payload: unknown, asked: Asked | undefined): Promise<void> {
     const entry = await learn(payload);
     const isClaimed = entry && (await asked?.offer?.hand(entry));
-    // A free place is taken anew: now it is known what for.
+    // A free place is taken anew, now that the job is known.
     asked?.giveUp();
     if (!entry || isClaimed) return;
     const best = pool.best(entry.kind, pool.free());
@@ -106,7 +106,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     claimers.changed();
   }
 
-  /** One job after the other, until the commit that ends one takes no other. */
+  /** Runs one job after the other, until a commit that ends one claims no other. */
   async function serve(place: Place, first: Claimed): Promise<void> {
     let job: Claimed | undefined = first;
     while (job) {
@@ -159,7 +159,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
       return Promise.resolve();
     },
     enqueue: (tx, job, isFirst) => enqueueAll(tx, [job], isFirst ? "first" : undefined),
-    // The database wakes those that do not wait in vain.
+    // The database wakes the workers that are not held back.
     waits: ({ kind }) => void (vain.came(kind) && claimers.wake()),
     forget: (userId, seqs) =>
       database.commitFreeing((tx) => (seqs ? removeEntries(tx, userId, seqs) : beginClearing(tx, userId, processes.id))),

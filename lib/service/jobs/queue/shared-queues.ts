@@ -23,7 +23,7 @@ export async function openSharedQueues(url: string, processes: Processes, log: S
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     statement_timeout: STATEMENT_MS,
-    // Who holds an entry is a hint: where a crash of the database forgets it, the job's row says whether it waits.
+    // The holder of an entry is a hint: if a crash of the database loses it, the job's row says whether it waits.
     onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
   });
   // A broken connection: the query that uses it reports the error. Without a listener here it would end the process.

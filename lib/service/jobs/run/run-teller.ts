@@ -1,6 +1,5 @@
-// Reports a run as the family does on a WebSocket (GET /ws): execution_start, execution_cached, executing, progress, progress_state, and at
-// once executed for every node that put something out. When its end is stored: executed for what was not reported yet, then
-// execution_success, execution_error or execution_interrupted, then executing null.
+// Reports a run as the family does (GET /ws): execution_start, execution_cached, executing, progress, progress_state, executed at once for
+// each node with outputs; once its end is stored, the remaining executed, execution_success, _error or _interrupted, then executing null.
 // Guarantees: `executed` names files that can be fetched by then, from the run while it goes on and from the store afterwards; nothing is
 // reported about a run after its end.
 

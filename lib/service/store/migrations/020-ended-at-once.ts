@@ -1,5 +1,5 @@
-// In PostgreSQL, what has ended since a history was cleared is noted once for a statement, as the counters are: of a queue that is cleared, once
-// for thousands of jobs.
+// On PostgreSQL, jobs that end after a history was cleared are noted once per statement, like the counters: clearing a queue notes
+// thousands of jobs at once.
 
 export const postgresEndedAtOnce = {
   name: "020-ended-at-once",
