@@ -86,7 +86,7 @@ function branchesInStates(reader: Reader, filter: JobFilter, states: readonly Kn
   return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach}) as idle`];
 }
 
-/** So many rows are no longer cheaper to pick and sort again than to sort with all others, or not to sort at all. */
+/** From this many rows on, picking and sorting them again costs more than sorting them with all others, or not sorting at all. */
 const DEEP = 1000;
 
 /** The number of jobs without a duration, which sort below all others; Infinity if knowing it gains nothing. */

@@ -1,6 +1,6 @@
-// The queue in a PostgreSQL that several processes share: graphile-worker decides which job is next and wakes a process for it (decision 63).
-// Guarantees: what it gives out is a hint, and a claim counts only if the job's row still waits; an entry that this process cannot take goes
-// back to its place. Must never: hold an entry for longer than a claim takes.
+// The queue in a PostgreSQL that several processes share: graphile-worker chooses the next job, and wakes a process for it (decision 63).
+// Guarantees: what it gives out is a hint, and a claim counts only if the job's row still waits; an entry that this process cannot take
+// goes back to its place. Must never: hold an entry for longer than a claim takes.
 
 import { type Pool } from "pg";
 import { z } from "zod";
