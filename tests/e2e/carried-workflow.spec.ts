@@ -57,7 +57,7 @@ test("a sound and a photograph with both formats are asked about once, and what 
   await expect(width).toHaveValue("56");
   expect(await expectShownIsSent(page)).toMatchObject({ "field-1-width": "56" });
 
-  // The same sound from the service, which sends it in parts: the answer is known.
+  // The same sound from the service, which sends it in parts: the choice is remembered.
   const file = { name: sound.name, mimeType: sound.type, buffer: sound.bytes };
   const made = await page.request.post(`${desk.url}/api/assets`, { multipart: { tags: "input", file }, headers: { origin: desk.url } });
   const { id }: { id: string } = await made.json();

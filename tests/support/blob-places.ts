@@ -1,4 +1,4 @@
-// The three places that the service may keep bytes in, each as the settings that choose it and a way to look at what lies there.
+// The three places in which the service may keep bytes, each with the settings that choose it and functions to inspect what it holds.
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { startStrictS3, type StrictS3, testKeys } from "./strict-s3";
 
 export type BlobTestPlace = {
   options: Partial<ServiceOptions>;
-  /** The hashes that lie there. `folder`: of the service. */
+  /** The hashes stored there. `folder`: the service's folder. */
   hashes(folder: string): Promise<string[]>;
   put(folder: string, hash: string, bytes: Uint8Array): Promise<void>;
   cutShort(folder: string, hash: string): Promise<void>;

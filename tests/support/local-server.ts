@@ -156,7 +156,7 @@ function entryOf(prompt: Item, status_str: string, ending: string, facts: object
 const ended = (item: Item, outputs: Entry["outputs"]) => entryOf(item, "success", "execution_success", {}, outputs);
 const interrupted = (item: Item, nodeId: string) => entryOf(item, "error", "execution_interrupted", factsOf(item, nodeId));
 
-/** The nodes before it were done. */
+/** The nodes before this one were done. */
 function factsOf([, , graph]: Item, node_id: string) {
   const ids = Object.keys(graph);
   return { node_id, node_type: record(graph[node_id]).class_type, executed: ids.slice(0, Math.max(0, ids.indexOf(node_id))) };

@@ -1,5 +1,5 @@
 // An object store of one bucket that is strict about S3's dialect, over real HTTP: signatures (version 4, in headers and in addresses) and
-// the hash of each body, parts with their order, tags and least sizes, ranges, conditions, pages of lists. Faults come to order.
+// the hash of each body; order, tags and minimum sizes of parts; ranges, conditions, pages of lists. Faults on demand.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -17,11 +17,11 @@ type Asked = { method: string; key: string; query: URLSearchParams; headers: Inc
 export type Fault =
   /** 503, as under load. */
   | "slow-down"
-  /** The body ends half-way. */
+  /** The body ends half-way through. */
   | "cut"
-  /** Parts are put together with 200 and an error in the body. */
+  /** Parts are completed with 200 and an error in the body. */
   | "error-in-200"
-  /** The deed is done and the answer lost. */
+  /** The request is carried out, but its answer is lost. */
   | "lost-answer";
 export type StrictS3 = Awaited<ReturnType<typeof startStrictS3>>;
 
@@ -144,7 +144,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     response.end();
   }
 
-  /** The XML of its answer; undefined where it has answered by itself. */
+  /** Returns the XML of the answer; undefined if it has already answered. */
   async function act(asked: Asked, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
     const { method, key, query } = asked;
     if (state.isGone) throw new S3Error("NoSuchBucket", 404);
@@ -210,7 +210,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       if (response.headersSent) return void response.destroy();
       const { code, status } = error instanceof S3Error ? error : { code: "InternalError", status: 500 };
       response.writeHead(status, { "content-type": "application/xml" });
-      // As the real one does, which the client must not pass on.
+      // A real store sends this id, and the client must not pass it on.
       const told = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.accepts.accessKeyId}</AWSAccessKeyId>` : "";
       response.end(
         asked.method === "HEAD" ? undefined : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${told}</Error>`,
@@ -236,9 +236,9 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
     },
     faults,
-    /** Answers that are on their way. */
+    /** The number of answers being sent. */
     sending: () => sending,
-    /** Such requests wait until what it returns is called. */
+    /** Matching requests wait until the returned function is called. */
     hold(on: RegExp): () => void {
       let release: () => void = () => undefined;
       held.push({ on, until: new Promise((resolve) => (release = resolve)) });

@@ -1,4 +1,4 @@
-// The folder in which `npm test` keeps its files, normally in the machine's memory.
+// The folder in which `npm test` keeps its files; here, another folder replaces the machine's memory.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

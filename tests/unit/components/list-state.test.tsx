@@ -104,7 +104,7 @@ describe("a press on a filter", () => {
     act(() => state.go({ status: ["failed"] }));
     expect(screen.getByRole("link", { name: /^Failed/ }).getAttribute("aria-current")).toBe("true");
     expect(drawn).toEqual([]);
-    // The table's own header shows the order.
+    // The header that shows the order belongs to the table, so the table is drawn once.
     fireEvent.click(screen.getByRole("button", { name: "Submitted" }));
     expect([drawn.length, screen.getByRole("columnheader", { name: "Submitted" }).getAttribute("aria-sort")]).toEqual([1, "ascending"]);
   });

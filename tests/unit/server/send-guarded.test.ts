@@ -56,7 +56,7 @@ test("a name is judged by the look-up that is connected to, each time anew: one 
         done(
           null,
           addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-        ); // in the system's own words
+        ); // in the form of the system's own answer
       },
     });
     for (let time = 1; time <= 2; time += 1) {

@@ -1,4 +1,4 @@
-// Who found nothing in a long queue does not look through it again at once, and whoever could find something is never held back.
+// A runner that found nothing in a long queue does not search it again at once, and one that could find something is never held back.
 import { expect, it } from "vitest";
 import { createVainClaims } from "@/lib/service/jobs/queue/vain-claims";
 
