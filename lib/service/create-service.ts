@@ -185,10 +185,11 @@ export async function startService(options: ServiceOptions) {
     const inFlight = new Set<Promise<Response>>();
 
     tellFigures(database, options.dataDir);
+    const builtIn = { slots: () => processes.slots(concurrency), classes: classes.size };
 
     return {
       keys: createKeys(database, now),
-      runners: createRunners({ database, now, builtIn: { slots: concurrency, classes: classes.size }, changed: runnersChanged }),
+      runners: createRunners({ database, now, builtIn, changed: runnersChanged }),
 
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),

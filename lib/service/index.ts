@@ -11,6 +11,7 @@ import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
 import { migrations, postgresMigrations } from "./store/migrations";
 import { openPostgres } from "./store/postgres/database";
+import { slotsOfLive } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
 import { fileIn, requireRows } from "./store/where-rows-are";
 import { createKeys } from "./users/keys";
@@ -85,7 +86,9 @@ export async function openServiceStore(dataDir: string, { concurrency, databaseU
   try {
     await requireRows(dataDir, databaseUrl);
     const database = await (databaseUrl === undefined ? openDatabase(fileIn(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
-    const builtIn = { slots: concurrency, classes: classes.size };
+    // Those of the services that run; of its own settings where none does, or where there is but one.
+    const slots = async () => (databaseUrl === undefined ? concurrency : (await slotsOfLive(database)) || concurrency);
+    const builtIn = { slots, classes: classes.size };
     return {
       keys: createKeys(database, Date.now),
       runners: createRunners({ database, now: Date.now, builtIn }),

@@ -49,7 +49,7 @@ export const runnerSchema = z.object({
   /** Null: the built-in one. */
   address: z.string().nullable(),
   tags: z.array(z.string()),
-  /** How many jobs it runs at once; for the built-in one this is a setting (LIGHTDESK_CONCURRENCY). */
+  /** How many jobs it runs at once; the built-in one: a setting (LIGHTDESK_CONCURRENCY), summed over the services of a database. */
   slots: count,
   state: z.enum(runnerStates),
   /** Why it is set aside or unreachable. `code`: one of runnerProblems, or `failures`. */

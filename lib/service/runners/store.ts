@@ -26,8 +26,8 @@ export type RunnerRow = Selectable<RunnerColumns>;
 type Stores = {
   database: Database;
   now: () => number;
-  /** Of the built-in runner. */
-  builtIn: { slots: number; classes: number };
+  /** Of the built-in runner; its slots at all processes that share the database. */
+  builtIn: { slots: () => Promise<number>; classes: number };
   /** Called after each change that this process made. */
   changed?: () => Promise<void>;
 };
@@ -52,7 +52,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       label: row.label,
       address: row.address,
       tags: readList(row.tags, z.string()),
-      slots: isBuiltIn ? builtIn.slots : row.slots,
+      slots: isBuiltIn ? await builtIn.slots() : row.slots,
       state: stateOf(row),
       reason: code === null ? null : { code, message },
       version: row.version,

@@ -26,6 +26,8 @@ export type Processes = {
 
   /** The ids of living processes, including this one, in a fixed order. */
   live(): Promise<string[]>;
+  /** The slots of the built-in runner at all living processes, this one with `own` among them. */
+  slots(own: number): Promise<number>;
   /** How long a process that is no longer listed may still be at work: it was cut off, or stood still, and has not ended. */
   readonly lingersMs: number;
   /** As a condition on jobs: the holder is dead, or there is none. */
@@ -67,6 +69,7 @@ export function createOnlyProcess(): Processes {
     tell: () => Promise.resolve(),
     listen: () => () => undefined,
     live: () => Promise.resolve([id]),
+    slots: (own) => Promise.resolve(own),
     lingersMs: 0,
     isHolderGone: sql<SqlBool>`true`,
     isHeldElsewhere: sql<SqlBool>`false`,

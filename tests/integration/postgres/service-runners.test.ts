@@ -35,6 +35,14 @@ afterEach(async () => {
   await server.close();
 });
 
+it("shows the slots that both have for what runs inside, until one of them ends", async () => {
+  const slots = async () => (await two.here.service.runners.list()).find(({ address }) => address === null)?.slots;
+  await until("both are known", async () => (await slots()) === 2);
+  await two.there.service.stop();
+  expect(await slots()).toBe(1);
+  await two.there.service.start();
+});
+
 it("never sends more to a runner than its slots, whichever of the two takes a job, and each job once", async () => {
   const added = await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
   expect(added.ok).toBe(true);

@@ -68,7 +68,7 @@ it("is not kept of one that was removed while its new address was asked", async 
     await opened;
     await real();
   });
-  const runners = createRunners({ database, now: Date.now, builtIn: { slots: 1, classes: 1 } });
+  const runners = createRunners({ database, now: Date.now, builtIn: { slots: () => Promise.resolve(1), classes: 1 } });
   const changed = runners.change("r", { address: next.address });
   await until("it is asked", () => isAsked);
   expect((await runners.remove("r")).ok).toBe(true);

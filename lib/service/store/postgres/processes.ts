@@ -97,6 +97,8 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
       ).map((row) => row.id);
     },
 
+    slots: async (own) => own + (await slotsOfLive(database, id)),
+
     isHeldElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
     lingersMs: LINGERS_MS,
 
@@ -139,6 +141,12 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
       await line.close();
     },
   };
+}
+
+/** Without those of one process. */
+export async function slotsOfLive(database: Database, without = ""): Promise<number> {
+  const text = `SELECT coalesce(sum(slots), 0) AS n FROM processes WHERE NOT (${silent("now()")}) AND id <> ?`;
+  return (await database.row(plainStatement<{ n: number }>(text, [without])))?.n ?? 0;
 }
 
 /** Anybody who may use the database may say anything there. */
