@@ -72,7 +72,7 @@ export async function shapesOfPostgres(url: string, own: RegExp, schema = "publi
   const indexes = await all(`
     SELECT rel.relname AS table_name, ind.relname AS name, idx.indisunique::text AS is_unique, pg_get_expr(idx.indpred, idx.indrelid) AS where,
       (SELECT string_agg(att.attname, ',' ORDER BY place.at) FROM unnest(idx.indkey) WITH ORDINALITY AS place (number, at)
-        JOIN pg_attribute att ON att.attrelid = idx.indrelid AND att.attnum = place.number) AS columns
+        JOIN pg_attribute att ON att.attrelid = idx.indrelid AND att.attnum = place.number WHERE place.at <= idx.indnkeyatts) AS columns
     FROM pg_index idx JOIN pg_class rel ON rel.oid = idx.indrelid JOIN pg_class ind ON ind.oid = idx.indexrelid
     WHERE rel.relnamespace = '${schema}'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = idx.indexrelid)`);
   await client.end();

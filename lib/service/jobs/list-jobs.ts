@@ -36,9 +36,9 @@ export async function listJobs(reader: Reader, userId: number, wanted: JobsQuery
   const walk = { sortBy: wanted.sort_by, direction, reach: offset + length, longestRan };
   const branches = isClearing ? branchesOfLeft(reader, filter, walk) : branchesOf(reader, count, filter, walk);
   const column = sql.ref(wanted.sort_by);
-  const merged = branches.map((rows) => sql`select seq, ${column}, id from ${rows}`);
-  const page = sql<{ seq: number }>`${sql.join(merged, sql` union all `)} order by ${column} ${direction}, id ${direction}
-    limit ${length} offset ${offset}`;
+  const order = sql`order by ${column} ${direction}, id ${direction}`;
+  const sources = branches.map((rows) => sql`select seq, ${column}, id from ${rows}`);
+  const page = sql<{ seq: number }>`${reader.dialect.merged(sources, order, walk.reach)} ${order} limit ${length} offset ${offset}`;
   const seqs = (await reader.rows(statement(page))).map((row) => row.seq);
   return { seqs: backwards ? seqs.reverse() : seqs, total };
 }
@@ -78,12 +78,14 @@ function branchesInStates(reader: Reader, filter: JobFilter, states: readonly Kn
   const ofWorkflow = inWorkflow(filter);
   if (sortBy === "create_time") return states.map((state) => along(reader, "jobs_by_state", userId, inState(state), ofWorkflow));
   const ran = states.filter(isTerminal).map((state) => along(reader, "jobs_that_ran", userId, inState(state), thatRan, ofWorkflow));
-  const idle = idleAmong(states);
-  if (idle.length === 0 || longestRan) return ran;
-  // What has not run is in no index by state and id, or each change of its state would move an entry among many: it is sorted here,
-  // and of a page near the end no more of it than the page reaches.
-  const rows = along(reader, "jobs_by_state", userId, inStates(idle), noDuration, ofWorkflow);
-  return [...ran, reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach}) as idle`];
+  if (longestRan) return ran;
+  // In SQLite what has not run is in no index by state and id, where each change of its state would move an entry among many.
+  // It is sorted here, and of a page near the end no more of it than the page reaches.
+  const idle = idleAmong(states).map((state) => {
+    const rows = along(reader, "jobs_by_state", userId, inState(state), noDuration, ofWorkflow);
+    return reach > DEEP ? rows : sql`(select seq, execution_time, id from ${rows} order by id ${direction} limit ${reach}) as idle`;
+  });
+  return [...ran, ...idle];
 }
 
 /** From this many rows on, picking and sorting them again costs more than sorting them with all others, or not sorting at all. */

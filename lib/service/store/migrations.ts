@@ -21,6 +21,7 @@ import { postgresTaskHolders, taskHolders } from "./migrations/017-task-holders"
 import { postgresSharedRuns } from "./migrations/018-shared-runs";
 import { postgresClearing } from "./migrations/019-clearing";
 import { postgresEndedAtOnce } from "./migrations/020-ended-at-once";
+import { postgresListIndexes } from "./migrations/021-list-indexes";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -57,6 +58,7 @@ export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   postgresSharedRuns,
   postgresClearing,
   postgresEndedAtOnce,
+  postgresListIndexes,
 ];
 
 export function migrate(connection: Connection, now: () => number): void {

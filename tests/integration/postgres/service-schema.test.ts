@@ -11,8 +11,9 @@ import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/mi
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 
-/** What lists of assets are found by, which is the database's own; in PostgreSQL alone, what its processes share. */
-const own = /^(asset_search.*|asset_tag_codes|assets_unsearched|sqlite_.*|commits|processes|rounds|turns|long_notices|run_progress)$/;
+/** What lists are found by, where it is the database's own; in PostgreSQL alone, what its processes share. */
+const own =
+  /^(jobs_idle|asset_search.*|asset_tag_codes|assets_unsearched|sqlite_.*|commits|processes|rounds|turns|long_notices|run_progress)$/;
 const now = () => 1_700_000_000_000;
 
 let folder: string;

@@ -15,6 +15,7 @@ export const sqliteDialect: StoreDialect = {
   },
 
   along: (table, index) => sql.raw(`${table} indexed by ${index}`),
+  merged: (selections) => sql.join(selections, sql` union all `),
   joinFromLeft: sql`cross join`,
   rowByRow: (column) => sql`+${sql.ref(column)}`,
 
