@@ -1,0 +1,74 @@
+// Where bytes lie belongs to one database, and all services on it keep them alike: what does not fit is refused at the start, in words.
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { settingsOf } from "@/tests/support/blob-places";
+import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { startService } from "@/tests/support/service";
+
+let root: string;
+let databases: OwnDatabase[];
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "lightdesk-one-place-"));
+  databases = await Promise.all([1, 2].map(() => createDatabase(inject("postgres"))));
+});
+afterEach(async () => {
+  for (const database of databases) await database.drop();
+  await rm(root, { recursive: true, force: true });
+});
+
+/** `at`: its database, the first or the second. */
+const start = (folder: string, { blobs, at = 0 }: { blobs?: string; at?: 0 | 1 } = {}) =>
+  startService({
+    dataDir: join(root, folder),
+    databaseUrl: databases[at]?.url,
+    ...(blobs !== undefined && settingsOf({ LIGHTDESK_BLOBS: join(root, blobs) })),
+  });
+
+it("refuses a place to which no file was brought, as long as there are files of users", async () => {
+  const first = await start("first");
+  const client = first.client();
+  const empty = /LIGHTDESK_BLOBS must be where the files are, and none was brought to this place\. .* npm run copy-blobs -- --to PLACE/;
+  for (const keep of [() => client.upload("mine", "mine.txt"), () => client.call("POST", "/api/userdata/a.json", "{}")]) {
+    const { body } = await keep();
+    await first.service.stop();
+    await expect(start("first", { blobs: "empty" })).rejects.toThrow(empty);
+    await first.service.start();
+    if (typeof body === "object" && body !== null && "id" in body) expect((await client.call("DELETE", `/api/assets/${String(body.id)}`)).status).toBe(204); // prettier-ignore
+  }
+  expect((await client.get("/api/userdata/a.json")).text).toBe("{}");
+  await first.service.stop();
+});
+
+it("refuses a data folder, and a place, of another database", async () => {
+  const first = await start("first", { blobs: "place" });
+  await first.service.stop();
+  await expect(start("first", { blobs: "other", at: 1 })).rejects.toThrow(/first belongs to another database than the one of DATABASE_URL/);
+  await expect(start("second", { blobs: "place", at: 1 })).rejects.toThrow(
+    /LIGHTDESK_BLOBS must be this service's own place: it holds the files of another database/,
+  );
+  // Files of users that lie by numbers, which are others there.
+  await mkdir(join(root, "third", "userdata", "1"), { recursive: true });
+  await writeFile(join(root, "third", "userdata", "1", "a.json"), "{}");
+  await expect(start("third", { blobs: "place" })).rejects.toThrow(/third belongs to another database/);
+});
+
+it("refuses one whose files lie elsewhere than those of another that runs on the database, whichever came first", async () => {
+  const own = await start("own");
+  await expect(start("joining", { blobs: "place" })).rejects.toThrow(
+    /keeps its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
+  );
+  // It goes on, and whoever was refused is not counted.
+  expect((await own.client().upload("mine", "mine.txt")).status).toBe(201);
+  await own.service.stop();
+  await own.service.start();
+  await own.service.stop();
+
+  const sharing = await start("shared", { blobs: "another", at: 1 });
+  await expect(start("own", { at: 1 })).rejects.toThrow(/belongs to another database/);
+  const same = await start("same", { blobs: "another", at: 1 });
+  await same.service.stop();
+  await expect(start("same", { at: 1 })).rejects.toThrow(/keeps its files where its LIGHTDESK_BLOBS says/);
+  await sharing.service.stop();
+});
