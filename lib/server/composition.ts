@@ -131,6 +131,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     const { createService } = await import("@/lib/service/index");
     const made = createService({
       ...env.service,
+      // A redirect would only lead back to this process, which would have to fetch the file itself.
+      presignedSeconds: undefined,
       dataDir: join(env.dataDir, "service"),
       shippedImagesDir: join(env.root, "public", "samples"),
       workerPath: join(env.root, "dist", "node-worker.mjs"),

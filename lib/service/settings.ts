@@ -78,6 +78,11 @@ const schema = z.object({
   LIGHTDESK_BLOB_CACHE_BYTES: whole(MIB, 1e15, "how many bytes copies of what lies in a bucket may take, at least 1048576").default(
     4 * GIB,
   ),
+  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: whole(
+    1,
+    3600,
+    "for how many seconds an address of a file in a bucket is good, from 1 to 3600",
+  ).optional(),
   LIGHTDESK_FFMPEG: z
     .string()
     .refine((path) => path === "none" || isAbsolute(path), "the absolute path of ffmpeg, or none")
@@ -143,6 +148,8 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     blobs: values.LIGHTDESK_BLOBS,
     bucketKeys: readBucketKeys(values),
     blobCacheBytes: values.LIGHTDESK_BLOB_CACHE_BYTES,
+    /** For so long a signed address of a file in a bucket is valid; without it no client is redirected there. */
+    presignedSeconds: values.LIGHTDESK_BLOBS_PRESIGNED_SECONDS,
     /** Absolute path; without it, video and audio have a placeholder as thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
     /** With this token a client may read metrics, and why the program is not ready; without it there are none. */

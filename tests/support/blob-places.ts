@@ -20,8 +20,8 @@ export type BlobTestPlace = {
 export function settingsOf(environment: Record<string, string>): Partial<ServiceOptions> {
   const reading = readServiceSettings(environment);
   if (!reading.ok) throw new Error(reading.problems.join("\n"));
-  const { blobs, bucketKeys, blobCacheBytes } = reading.settings;
-  return { blobs, bucketKeys, blobCacheBytes };
+  const { blobs, bucketKeys, blobCacheBytes, presignedSeconds } = reading.settings;
+  return { blobs, bucketKeys, blobCacheBytes, presignedSeconds };
 }
 
 export const bucketSettings = (s3: StrictS3, prefix = "here", rest: Record<string, string> = {}) =>

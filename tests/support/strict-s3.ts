@@ -45,7 +45,10 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   const faults: { on: RegExp; fault: Fault; times: number }[] = [];
   const held: { on: RegExp; until: Promise<void> }[] = [];
   let sending = 0;
-  const state = { isGone: false, knowsConditions: true, accepts: testKeys };
+  /** `aheadMs`: so far its clock is ahead. */
+  const state = { isGone: false, knowsConditions: true, accepts: testKeys, aheadMs: 0 };
+  /** What each request brought along. */
+  const headers: { method: string; headers: IncomingMessage["headers"] }[] = [];
 
   async function keep(body: Buffer): Promise<Part> {
     const path = join(folder, randomBytes(8).toString("hex"));
@@ -196,11 +199,12 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     const flags = [...url.searchParams.keys()].filter((name) => /^(uploads|uploadId|partNumber|list-type)$/.test(name)).sort();
     const what = `${asked.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
     seen.push(what);
+    headers.push({ method: asked.method, headers: asked.headers });
     const ordered = faults.find(({ on, times }) => times > 0 && on.test(what));
     if (ordered) ordered.times -= 1;
     await held.find(({ on }) => on.test(what))?.until;
     try {
-      requireSignature(request, url, asked.body, state.accepts);
+      requireSignature(request, url, asked.body, state);
       if (named !== bucket) throw new S3Error("NoSuchBucket", 404);
       if (ordered?.fault === "slow-down") throw new S3Error("SlowDown", 503);
       const xml = await act(asked, response, ordered?.fault);
@@ -229,6 +233,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     objects,
     uploads,
     seen,
+    headers,
     state,
     /** As if somebody else had put it there. */
     async plant(key: string, bytes: Uint8Array): Promise<void> {
@@ -264,8 +269,10 @@ const escape = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Signature version 4, as its public specification says. */
-function requireSignature(request: IncomingMessage, url: URL, body: Buffer, { accessKeyId, secretAccessKey }: typeof testKeys): void {
+function requireSignature(request: IncomingMessage, url: URL, body: Buffer, store: { accepts: typeof testKeys; aheadMs: number }): void {
   const { headers } = request;
+  const { accessKeyId, secretAccessKey } = store.accepts;
+  const now = Date.now() + store.aheadMs;
   const query = url.searchParams;
   const isAddress = query.has("X-Amz-Signature");
   const given = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
@@ -279,8 +286,7 @@ function requireSignature(request: IncomingMessage, url: URL, body: Buffer, { ac
   if (id !== accessKeyId) throw new S3Error("InvalidAccessKeyId", 403);
   const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   const lasts = isAddress ? Number(query.get("X-Amz-Expires")) * 1000 : MOST_SKEW_MS;
-  if (!(Date.now() - at <= lasts && at - Date.now() <= MOST_SKEW_MS))
-    throw new S3Error(isAddress ? "AccessDenied" : "RequestTimeTooSkewed", 403);
+  if (!(now - at <= lasts && at - now <= MOST_SKEW_MS)) throw new S3Error(isAddress ? "AccessDenied" : "RequestTimeTooSkewed", 403);
   const [date = "", region = "", service = "", end = ""] = scope;
   if (!time.startsWith(date) || service !== "s3" || end !== "aws4_request") throw new S3Error("AuthorizationHeaderMalformed", 400);
   const content = isAddress ? "UNSIGNED-PAYLOAD" : (headers["x-amz-content-sha256"]?.toString() ?? "");

@@ -85,14 +85,15 @@ function describe(operation: Operation): JsonSchema {
 }
 
 function answersOf(operation: Operation): Record<string, JsonSchema> {
-  const answers = Object.entries(operation.answers)
-    .filter(([, answer]) => answer.kind !== "redirect")
-    .map(([status, answer]) => [status, answerOf(answer, Number(status))] as const);
+  const answers = Object.entries(operation.answers).map(([status, answer]) => [status, answerOf(answer, Number(status))] as const);
   const ranges = hasRanges(operation) && { "304": { description: "What the ETag names is still true." } };
   return { ...Object.fromEntries(answers), ...ranges };
 }
 
+const REDIRECT = "All of the bytes are at `Location`, for a short while and for whoever asks: follow it without the key.";
+
 function answerOf(answer: OperationAnswer, status: number): JsonSchema {
+  if (answer.kind === "redirect") return { description: REDIRECT, headers: { Location: { schema: { type: "string", format: "uri" } } } };
   if (answer.kind === "empty") return { description: "Done; no body." };
   if (answer.kind !== "json")
     return { description: status === 206 ? "A range of the bytes." : "The bytes.", content: { "*/*": { schema: {} } } };

@@ -116,6 +116,7 @@ export function assetRoutes(parts: Parts): Route[] {
       return sendBytes(call.request, {
         open: () => parts.blobs.open(hash, asset.size),
         storedSize: asset.size,
+        mayRedirect: true,
         mediaType,
         etag: hash,
         modifiedMs,

@@ -85,6 +85,7 @@ export function fileRoutes(parts: Parts): Route[] {
       return sendBytes(request, {
         open: file.open,
         storedSize: file.size,
+        mayRedirect: true,
         mediaType,
         etag: hash,
         fileName: file.name || fileNameOf(file),

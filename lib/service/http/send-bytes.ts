@@ -3,7 +3,7 @@
 // Must never: let markup or script open in a page; it is sent as an attachment, sandboxed, and never sniffed.
 
 import { toWebStream } from "@/lib/shared/web-stream";
-import { damagedBytes, type StoredBytes } from "../assets/blobs/stored-bytes";
+import { damagedBytes, type Shown, type StoredBytes } from "../assets/blobs/stored-bytes";
 import { isServedInline } from "../assets/media-type";
 import { toRefusal } from "./error-answer";
 import { readWanted } from "./byte-range";
@@ -14,9 +14,12 @@ export type Caching = {
   /** The address names the content itself, so a fetched copy stays valid. */
   immutable: boolean;
 };
-/** `storedSize`: how long the file was when it was stored. Another length now means damage, and nothing of it is sent. */
+/**
+ * `storedSize`: how long the file was when it was stored. Another length now means damage, and nothing of it is sent.
+ * `mayRedirect`: the client may be sent to the store for the whole file (docs/decisions/0073).
+ */
 export type BytesToSend = Named &
-  Omit<Caching, "etag" | "modifiedMs"> & { open: () => Promise<StoredBytes>; storedSize?: number } & Partial<Caching>;
+  Omit<Caching, "etag" | "modifiedMs"> & { open: () => Promise<StoredBytes>; storedSize?: number; mayRedirect?: true } & Partial<Caching>;
 
 /** Without an ETag or a time of its own, the file's size and time serve as its version. */
 export async function sendBytes(request: Request, file: BytesToSend): Promise<Response> {
@@ -32,6 +35,11 @@ export async function sendBytes(request: Request, file: BytesToSend): Promise<Re
     if (request.method === "HEAD" || end < start) {
       await bytes.check?.();
       return new Response(null, { status, headers });
+    }
+    if (file.mayRedirect && bytes.address && !request.headers.has("range")) {
+      // A missing or damaged file, or a store that is away, is reported by the service.
+      await bytes.check?.();
+      return redirect(await bytes.address(shownBy(headers)));
     }
     const stream = await bytes.read(start, end);
     isHandedOver = true;
@@ -73,6 +81,17 @@ function prepare(request: Request, file: Named & Caching, size: number) {
   headers.set("content-length", String(end - start + 1));
   if (wanted.kind === "part") headers.set("content-range", `bytes ${start}-${end}/${size}`);
   return { headers, status: wanted.kind === "part" ? 206 : 200, start, end };
+}
+
+/** The headers that a signed address can carry. `nosniff` and the sandbox cannot be signed; the store is another origin. */
+function shownBy(headers: Headers): Shown {
+  const say = (name: string) => headers.get(name) ?? "";
+  return { mediaType: say("content-type"), disposition: say("content-disposition"), caching: say("cache-control") };
+}
+
+/** Not to be cached: the address expires, and anyone who has it can read the file. */
+function redirect(location: string): Response {
+  return new Response(null, { status: 302, headers: { location, "cache-control": "no-store", "referrer-policy": "no-referrer" } });
 }
 
 /** Browsers show a picture or film that is opened directly in a page of their own making. */

@@ -69,7 +69,10 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
   return stream;
 }
 
-export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => number): SharedPlace {
+/** `presignedSeconds`: for so long a signed address of a blob is valid; without it none is made. */
+type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | undefined; now: () => number };
+
+export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Options): SharedPlace {
   const inTurn = createTurns(PARTS_AT_ONCE);
   /**
    * True until a store says that it does not support the condition. Without the condition a blob may be written twice, with the same bytes.
@@ -146,6 +149,7 @@ export function createBucketPlace(bucket: Bucket, copies: Copies, now: () => num
         },
         read: (start, end) => readBlob(bucket, hash, { start, end, size }),
         close: () => Promise.resolve(),
+        ...(presignedSeconds !== undefined && { address: (shown) => bucket.addressOf(keyOf(hash), shown, presignedSeconds) }),
       }),
 
     withFiles: copies.withFiles,

@@ -5,6 +5,7 @@
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/storage-failure";
+import { type Shown } from "./stored-bytes";
 
 const CONNECT_MS = 5000;
 /** Until an answer begins, including the time to send a part. */
@@ -37,7 +38,7 @@ export function isBucketError(error: unknown): error is BucketError {
 }
 
 export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle }: BucketSetting, keys: BucketKeys) {
-  const sdk = await import("@aws-sdk/client-s3");
+  const [sdk, { getSignedUrl }] = await Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/s3-request-presigner")]);
   const client: S3Client = new sdk.S3Client({
     region,
     ...(endpoint !== undefined && { endpoint }),
@@ -92,6 +93,13 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
     get: (key: string, range?: string, signal?: AbortSignal): Promise<GetObjectCommandOutput | undefined> =>
       find("hand over an object", client.send(new sdk.GetObjectCommand({ ...named(key), Range: range }), { abortSignal: signal })),
+
+    /** A signed address: anyone who has it can read the object for so many seconds. Made without a request to the store. */
+    addressOf(key: string, { mediaType, disposition, caching }: Shown, seconds: number): Promise<string> {
+      const shown = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
+      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...shown }), { expiresIn: seconds });
+      return ask("sign an address", signed);
+    },
 
     async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
       await ask(

@@ -1,5 +1,5 @@
-// Services on one database keep bytes alike: in a place that all share, or, where there is one alone, in its data folder.
-// Guarantees: one that starts beside another that does otherwise is refused in words, whichever of them came first.
+// Checks that services on one database store bytes alike: all in a shared place, or a single service in its own data folder.
+// Guarantees: a service that starts beside a running one that stores them differently is refused, whichever came first.
 
 import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type Questions } from "@/lib/service/store/questions";
@@ -7,7 +7,7 @@ import { type Questions } from "@/lib/service/store/questions";
 const CHANNEL = "where bytes lie";
 const kindOf = (blobs: BlobSetting | undefined) => (blobs ? "shared" : "own");
 
-/** Before it is listed: from then on it is asked. */
+/** To be called before the process is listed: from then on others ask it. */
 export function tellPlace(questions: Questions, blobs: BlobSetting | undefined): void {
   questions.answer(CHANNEL, () => Promise.resolve(kindOf(blobs)));
 }

@@ -21,7 +21,7 @@ import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
 import { claimPlace, ForeignPlace, guarded, type SharedPlace } from "./shared-place";
 
-type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">;
+type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & Partial<Pick<ServiceSettings, "presignedSeconds">>;
 type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
@@ -66,7 +66,7 @@ export async function openSharedPlace(
     makeSyncedFolder(folders.blobCopies);
     const fetch = (hash: string) => readBlob(bucket, hash);
     const copies = createLocalCopies({ folder: folders.blobCopies, temp: folders.temp, mostBytes: settings.blobCacheBytes, fetch, log });
-    return createBucketPlace(bucket, copies, now);
+    return createBucketPlace({ bucket, copies, presignedSeconds: settings.presignedSeconds, now });
   } catch (error) {
     throw unusable(error);
   }

@@ -14,7 +14,12 @@ export type StoredBytes = {
   /** From `start` to `end`, both included. Call it instead of `close`. */
   read(start: number, end: number): Promise<Readable>;
   close(): Promise<void>;
+  /** A signed address at which the store itself sends the whole file with these headers. Absent where there is none. */
+  address?(shown: Shown): Promise<string>;
 };
+
+/** Headers of an answer. */
+export type Shown = { mediaType: string; disposition: string; caching: string };
 
 const READ_AT_ONCE = 256 * 1024;
 const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
