@@ -81,8 +81,13 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
   const deleted: string[] = [];
   await engine.forgetPending(userId);
   try {
-    for (let cancelled = await cancelSome(parts, oldest); cancelled.length > 0; cancelled = await cancelSome(parts, oldest))
+    // From where it was: PostgreSQL would read what was cancelled before again with every piece. What came back meanwhile is found from the start.
+    for (let place: Pending | undefined, isOver = false; !isOver;) {
+      const cancelled = await cancelSome(parts, place ? oldest.where(isAfter(place)) : oldest);
       for (const { id } of cancelled) deleted.push(id);
+      isOver = !place && cancelled.length === 0;
+      place = cancelled.at(-1);
+    }
     return deleted;
   } finally {
     // Jobs that could not be cancelled still wait, and the queue has to know this.
@@ -90,17 +95,21 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
   }
 }
 
+type Pending = { seq: number; id: string; create_time: number };
+
+const isAfter = ({ create_time, id }: Pending) => sql<boolean>`(create_time, id) > (${create_time}, ${id})`;
+
 function pendingOf(userId: number) {
-  return query.selectFrom("jobs").select(["seq", "id"]).where("user_id", "=", userId).where("state", "=", "pending");
+  return query.selectFrom("jobs").select(["seq", "id", "create_time"]).where("user_id", "=", userId).where("state", "=", "pending");
 }
 
 /** Row by row, which keeps the planner from walking the whole queue instead of looking up a few ids. */
 function pendingAmong({ rowByRow }: StoreDialect, userId: number, ids: readonly string[]) {
   const isPending = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} = 'pending'`;
-  return query.selectFrom("jobs").select(["seq", "id"]).where("id", "in", ids).where(isPending).orderBy("seq");
+  return query.selectFrom("jobs").select(["seq", "id", "create_time"]).where("id", "in", ids).where(isPending).orderBy("seq");
 }
 
-function cancelSome({ database, now }: QueueParts, waiting: ReturnType<typeof pendingOf>): Promise<{ seq: number; id: string }[]> {
+function cancelSome({ database, now }: QueueParts, waiting: ReturnType<typeof pendingOf>): Promise<Pending[]> {
   return database.commitFreeing(async (tx) => {
     const jobs = await tx.rows(waiting);
     if (jobs.length > 0) await cancelPending(tx, jobs.map((job) => job.seq), now()); // prettier-ignore
