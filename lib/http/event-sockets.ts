@@ -6,9 +6,10 @@
 import { type IncomingMessage } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
-import { endSocket } from "./refusals";
+import { endSocket, type Refused } from "./refusals";
 import { type UpgradeHandler } from "./upgrades";
 
 const most = {
@@ -97,9 +98,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>
-    void take(request, socket, head).catch(() =>
-      endSocket(socket, { status: 500, code: "INTERNAL", message: "The connection could not be opened." }),
-    );
+    void take(request, socket, head).catch((error: unknown) => endSocket(socket, isStoreAway(error) ? away : broken));
 
   return {
     handler,
@@ -111,6 +110,9 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     },
   };
 }
+
+const broken: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
+const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database does not answer. Try again in a moment." };
 
 /** Does not wait for a peer that fails to close in turn. */
 function end(peer: WebSocket, { code, reason }: FeedEnd): void {
