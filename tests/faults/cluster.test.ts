@@ -62,13 +62,16 @@ test("a script runs an app twice with one key while a console is killed: once", 
     const [other] = cluster.consoles.filter((one) => one !== console);
     const first = people.runApp(key, `http://127.0.0.1:${console.port}`);
     await until("the service has it", () => people.sentFor(key) === 1);
-    const second = people.runApp(key, `http://127.0.0.1:${other?.port}`);
+    const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
+    const again = (to?: string) => people.answered("it is run again", () => people.runApp(key, to));
+    const elsewhere = `http://127.0.0.1:${other?.port}`;
+    // The other console knows that it is under way.
+    expect(stateOf(await again(elsewhere))).toEqual([202, "sending"]);
+    const second = people.runApp(key, elsewhere);
     await console.process.stop("SIGKILL");
     expect((await first).status).toBe(0);
-    const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
     // It may have been asked before the console's end was known.
     expect(stateOf(await second)).toEqual([202, expect.toBeOneOf(["sending", "unknown"])]);
-    const again = () => people.answered("it is run again", () => people.runApp(key));
     await until("its end is known", async () => stateOf(await again())[1] !== "sending");
     expect(stateOf(await again())).toEqual([202, "unknown"]);
     expect(people.sentFor(key)).toBe(1);

@@ -11,7 +11,7 @@ import { type Cluster } from "./cluster";
 
 export type Answer = { status: number; text: string; setCookies: string[] };
 type Asking = { json?: unknown; headers?: Record<string, string>; to?: string };
-/** `gpu`: on the runner that the services share; `own`: by a service itself; `slow`: the same, in SLOW_MS; `long`: until it is cancelled. */
+/** `gpu`: on the runner that the services share; `own`: by a service itself; `slow`: likewise, for SLOW_MS; `long`: until cancelled. */
 type Way = "gpu" | "own" | "slow" | "long";
 type JobRow = { id: string; holder: string; attempts: number; state: string; lasted: number };
 export type People = Awaited<ReturnType<typeof createPeople>>;
