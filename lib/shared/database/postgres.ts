@@ -17,9 +17,11 @@ export type PostgresPlace = {
   statementMs: number;
   /** The schema in which tables are found and made; by default the database's own. */
   schema?: string;
+  /** Whole numbers beyond 2^53 come as the nearest double, as SQLite gives them; without it as bigints. */
+  isRounding?: boolean;
 };
 
-export async function openPool({ url, max, statementMs, schema }: PostgresPlace): Promise<PostgresPool> {
+export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresPlace): Promise<PostgresPool> {
   const config: PoolConfig = {
     max,
     connectionString: schema === undefined ? url : inSchema(url, schema),
@@ -30,7 +32,7 @@ export async function openPool({ url, max, statementMs, schema }: PostgresPlace)
     // By this process's own clock, in case the server goes silent.
     query_timeout: statementMs + CONNECT_MS,
     idle_in_transaction_session_timeout: statementMs,
-    types: { getTypeParser },
+    types: { getTypeParser: (oid: number) => (isRounding && oid === INT8 ? Number : getTypeParser(oid)) },
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);

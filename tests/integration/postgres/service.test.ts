@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { createService } from "@/lib/service/index";
 import { canvas, ended, submit } from "@/tests/integration/service/support";
-import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 import { type ServiceBench, startService } from "@/tests/support/service";
 
@@ -43,6 +43,14 @@ it("says that its database is away, instead of an empty list", async () => {
   }
   wire.mend();
   expect((await client.get("/api/jobs")).body).toMatchObject({ jobs: [{ id }] });
+});
+
+it("answers a whole number of a damaged row as SQLite does, to the precision of a double", async () => {
+  const client = bench.client();
+  expect((await client.upload("some words", "note.txt")).status).toBeLessThan(300);
+  await ask(own.url, "UPDATE lightdesk_service.assets SET size = 9007199254740993, created_at = 9007199254740993 WHERE name = 'note.txt'");
+  const listed = await client.get("/api/assets?name_contains=note.txt");
+  expect(listed).toMatchObject({ status: 200, body: { assets: [{ name: "note.txt", size: 2 ** 53 }] } });
 });
 
 it("does not begin with an empty database beside files of users", async () => {

@@ -24,7 +24,7 @@ type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 /** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
-  const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+  const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA, isRounding: true };
   const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
   const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinished.rows.length > 0) {
