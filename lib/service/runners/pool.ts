@@ -18,6 +18,14 @@ export type Pool = Awaited<ReturnType<typeof createPool>>;
 /** How near a runner is to taking jobs again. */
 const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
 
+/** What was worked out is kept of so many, and worked out again after that. */
+const MOST_KEPT = 10_000;
+
+function keep<Value>(kept: Map<string, Value>, key: string, value: Value): void {
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(key, value);
+}
+
 type PoolParts = { database: Database; processes: Pick<Processes, "isHeldElsewhere">; concurrency: number };
 
 export async function createPool({ database, processes, concurrency }: PoolParts) {
@@ -72,7 +80,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
     const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
-    lacking.set(key, known);
+    keep(lacking, key, known);
     return known;
   }
 
@@ -81,7 +89,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     if (known) return known;
     const [needs = "", tried = ""] = kind.split("|");
     const read = { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
-    kinds.set(kind, read);
+    keep(kinds, kind, read);
     return read;
   }
 
