@@ -4,7 +4,7 @@ import { machine } from "./figures";
 import { type Report, type Section } from "./section";
 import { blobs } from "./sections/blobs";
 import { calls } from "./sections/calls";
-import { cluster } from "./sections/cluster";
+import { cluster, clusterLists } from "./sections/cluster";
 import { coldPreviews } from "./sections/cold-previews";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
@@ -35,6 +35,7 @@ const sections: readonly Section[] = [
   blobs,
   queue,
   cluster,
+  clusterLists,
   waysIn,
   longText,
   mask,

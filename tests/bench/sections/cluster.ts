@@ -4,7 +4,7 @@ import { measureListsOnBoth } from "../cluster/lists";
 import { measureRates, rateNames } from "../cluster/rates";
 import { type Cluster, type Runners, startCluster, startRunners } from "../cluster/services";
 import { table } from "../figures";
-import { type Section } from "../section";
+import { type Report, type Section } from "../section";
 
 const COUNTS = [1, 2, 4];
 const RUNNERS = 8;
@@ -33,13 +33,28 @@ export const cluster: Section = {
     print(`## ${JOBS.toLocaleString("en")} jobs of ${USERS} users over ${RUNNERS} runners, by two services`);
     print(table(["", "figure to reach", ""], lines));
 
-    tell(`lists of ${ROWS} jobs`);
-    const lists = await measureListsOnBoth(postgres.url, ROWS, tell);
+    await printLists(postgres.url, { print, tell });
     await postgres.remove();
-    print(`## Lists of ${ROWS.toLocaleString("en")} jobs on both databases`);
-    print(table(["at", "figure to reach", "SQLite", "PostgreSQL"], lists));
   },
 };
+
+/** The last part of it alone. */
+export const clusterLists: Section = {
+  name: "cluster-lists",
+  isOnDemand: true,
+  async measure(report) {
+    const postgres = await startPostgres({ isDurable: true });
+    await printLists(postgres.url, report);
+    await postgres.remove();
+  },
+};
+
+async function printLists(postgresUrl: string, { print, tell }: Report): Promise<void> {
+  tell(`lists of ${ROWS} jobs`);
+  const lists = await measureListsOnBoth(postgresUrl, ROWS, tell);
+  print(`## Lists of ${ROWS.toLocaleString("en")} jobs on both databases`);
+  print(table(["at", "figure to reach", "SQLite", "PostgreSQL"], lists));
+}
 
 async function within<T>(
   postgresUrl: string,
