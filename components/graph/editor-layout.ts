@@ -2,7 +2,7 @@
 // Guarantees: pure; bounded, whatever the file holds; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
-import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/follow";
+import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -28,7 +28,7 @@ import { RunBar, RunHeader } from "./run-header";
 import { RunJob, RunNotes, RunPast, ViewerNote } from "./submit/run-notes";
 import { type RunPorts } from "./run-ports";
 import { RunSplit } from "./run-split";
-import { type Advanced, type OpenWorkflow } from "./run-state";
+import { type Advanced, type OpenWorkflow } from "./workflow/opened";
 import { SentTexts } from "./form/sent-texts";
 import { TabTitle } from "./tab-title";
 import { useEditorFile } from "./workflow/use-editor-file";

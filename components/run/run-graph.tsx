@@ -7,7 +7,7 @@ import { type PlacedProblems } from "./form/node-problems";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { own } from "@/lib/contract/json/own";
-import { type OpenWorkflow } from "./run-state";
+import { type OpenWorkflow } from "./workflow/opened";
 
 /** The form does not need the drawing, so its code loads after the form. */
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {

@@ -15,7 +15,7 @@ import { OpenAnother, type WaysIn } from "./open-another";
 import { type InEditorFile, withEditorFile } from "./workflow/use-editor-file";
 import { type Refusal } from "./workflow/refusal";
 import { RunButton, type RunButtonProps } from "./submit/run-button";
-import { type OpenWorkflow } from "./run-state";
+import { type OpenWorkflow } from "./workflow/opened";
 
 type RunHeaderProps = {
   opened: OpenWorkflow;

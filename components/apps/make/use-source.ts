@@ -3,7 +3,8 @@ import { useEffect, useEffectEvent, useMemo, useState, useSyncExternalStore } fr
 import useSWR from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { portsOf } from "@/components/run/run-ports";
-import { emptyRun, type OpenedFile, type OpenWorkflow } from "@/components/run/run-state";
+import { emptyRun } from "@/components/run/run-state";
+import { type OpenedFile, type OpenWorkflow } from "@/components/run/workflow/opened";
 import { tabRun } from "@/components/run/run-store";
 import { openArrival } from "@/components/run/workflow/arrivals/arrivals";
 import { catalogueAddress, fetchCatalogue } from "@/components/run/workflow/catalogue";

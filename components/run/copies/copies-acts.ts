@@ -6,7 +6,7 @@ import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { askAfter } from "../submit/submission";
 import { type RunPorts } from "../run-ports";
-import { type OpenWorkflow } from "../run-state";
+import { type OpenWorkflow } from "../workflow/opened";
 import { type RunStore } from "../run-store";
 import { ofTab } from "@/lib/browser/persisted";
 import { keepCopies, keptCopies } from "./copies-note";

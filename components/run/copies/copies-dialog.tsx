@@ -8,7 +8,7 @@ import { isEditable } from "../form/field-row";
 import { type FormField, type FormNode } from "../form/form-model";
 import { type PictureContext } from "../form/controls/picture-context";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
-import { type Edit } from "../run-state";
+import { type Edit } from "../workflow/opened";
 import { CopiesPreview } from "./copies-preview";
 import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
 import { WayFields } from "./way-fields";

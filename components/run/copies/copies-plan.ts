@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { withInputs } from "../form/form-model";
 import { own } from "@/lib/contract/json/own";
-import { type Edit, type OpenWorkflow } from "../run-state";
+import { type Edit, type OpenWorkflow } from "../workflow/opened";
 import { type SeedEdit } from "../form/seeds";
 import { type Submitted, toSubmission } from "../submit/submission";
 import { type InEditorFile } from "../workflow/use-editor-file";

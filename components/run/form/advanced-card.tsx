@@ -3,7 +3,7 @@ import { useId } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { extraLimits, readExtra } from "./extra-data";
-import { type Advanced } from "../run-state";
+import { type Advanced } from "../workflow/opened";
 
 export const EXTRA_FIELD = "run-extra-data";
 

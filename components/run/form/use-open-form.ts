@@ -6,7 +6,7 @@ import { formBuilder } from "./form-model";
 import { placeProblems } from "./node-problems";
 import { type PictureContext } from "./controls/picture-context";
 import { type RunPorts } from "../run-ports";
-import { type OpenWorkflow } from "../run-state";
+import { type OpenWorkflow } from "../workflow/opened";
 import { type useRun } from "../use-run";
 import { valueChecker } from "./values";
 import { catalogueAddress, fetchCatalogue } from "../workflow/catalogue";

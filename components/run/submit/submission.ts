@@ -16,7 +16,7 @@ import { type InEditorFile, withEditorFile } from "../workflow/use-editor-file";
 import { withWrittenNames } from "../workflow/written-names";
 import { own } from "@/lib/contract/json/own";
 import { type RunOutcome, type Attempt } from "./attempt";
-import { type OpenWorkflow } from "../run-state";
+import { type OpenWorkflow } from "../workflow/opened";
 
 export type Submission = {
   prompt: Graph;

@@ -9,7 +9,7 @@ import { anything, anyText, list, map, object, oneOf, or, type Reader, text } fr
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
 import { own } from "@/lib/contract/json/own";
-import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "../run-state";
+import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "./opened";
 
 export const draftLimit = 1_000_000;
 const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces });

@@ -14,7 +14,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { nameOfFile } from "./file-name";
 import { leftOut, withoutMasks } from "../form/masked";
 import { type Refusal, type RefusalReason } from "./refusal";
-import { type BothFormats, type Known, type OpenedFile } from "../run-state";
+import { type BothFormats, type Known, type OpenedFile } from "./opened";
 import { readWrittenNames } from "./written-names";
 import { workflowIdOf } from "./workflow-id";
 

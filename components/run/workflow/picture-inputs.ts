@@ -2,7 +2,7 @@
 
 import { type PendingImage } from "./pending-images";
 import { formBuilder, type FormNode } from "../form/form-model";
-import { type OpenedFile } from "../run-state";
+import { type OpenedFile } from "./opened";
 
 export type PictureInput = { nodeId: string; name: string; title: string };
 

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from "react";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { forgetDraft, keepDraft, readDraft } from "./draft";
 import { ofTab } from "@/lib/browser/persisted";
-import { isUnsent } from "../run-state";
+import { isUnsent } from "./opened";
 import { type RunStore } from "../run-store";
 
 const QUIET_MS = 500;

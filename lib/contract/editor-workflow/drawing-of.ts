@@ -7,7 +7,7 @@ import { isLink } from "../workflow/graph";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
 import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
-import { isNeverSent, isRunning } from "./follow";
+import { isNeverSent, isRunning } from "./node-kinds";
 import { isGroupNode } from "./group-nodes";
 import { keptInputs } from "./kept-inputs";
 

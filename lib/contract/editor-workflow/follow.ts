@@ -19,13 +19,9 @@ import {
   type Slot,
   slotFinder,
 } from "./file";
+import { BYPASSED, isNote, isPrimitive, isReroute, MUTED } from "./node-kinds";
 import { classPlaces, type Home, homeOf, type Widget, widgetsOf } from "./values";
 
-export const MUTED = 2;
-export const BYPASSED = 4;
-const REROUTE = "Reroute";
-const PRIMITIVE = "PrimitiveNode";
-const notes = new Set(["Note", "MarkdownNote"]);
 const DEEPEST = 200;
 /** The most places of a bypassed node that are compared by lists of types. */
 const MOST_TRIED = 1_000;
@@ -51,26 +47,6 @@ export type Following = {
   /** The value that a PrimitiveNode writes over the widgets it leads to. */
   primitiveValue: (node: EditorNode) => unknown;
 };
-
-export function isNeverSent({ type }: EditorNode): boolean {
-  return type === REROUTE || type === PRIMITIVE || notes.has(type);
-}
-
-export function isReroute({ type }: EditorNode): boolean {
-  return type === REROUTE;
-}
-
-export function isNote({ type }: EditorNode): boolean {
-  return notes.has(type);
-}
-
-export function isPrimitive({ type }: EditorNode): boolean {
-  return type === PRIMITIVE;
-}
-
-export function isRunning({ mode }: EditorNode): boolean {
-  return mode !== MUTED && mode !== BYPASSED;
-}
 
 /** The places of a node in the editor's order: sockets in the order of the class, its widgets, then places that only the file has. */
 export function placesOf(place: Place, following: Following): readonly Slot[] {
@@ -181,10 +157,10 @@ function output(place: Place, slot: number, way: Way, following: Following): Sou
   const { node, scope } = place;
   // The value of a primitive is written even if it is muted; over a reroute it reaches nothing.
   if (isPrimitive(node)) return way.isDirect ? primitive(node, following) : nothing;
-  if (notes.has(node.type) || node.mode === MUTED) return nothing;
+  if (isNote(node) || node.mode === MUTED) return nothing;
   const onward = { ...way, isDirect: false };
   if (node.mode === BYPASSED) return bypassed(place, slot, onward, following);
-  if (node.type === REROUTE) return input(place, node.inputs[0] ?? noSlot, onward, following);
+  if (isReroute(node)) return input(place, node.inputs[0] ?? noSlot, onward, following);
   const within = following.inside(place);
   if (!within) return { kind: "output", id: idIn(scope, node), slot };
   const end = edgesOf(within.definition).ends.get(slot);

@@ -18,7 +18,7 @@ import {
   readNode,
   type Slot,
 } from "./file";
-import { isNote, isReroute } from "./follow";
+import { isNote, isReroute } from "./node-kinds";
 import { classPlaces, listed, widgetsOf } from "./values";
 
 const BEGINS = /^workflow[>/]/;

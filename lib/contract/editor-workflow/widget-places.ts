@@ -3,7 +3,7 @@
 
 import { parseJson } from "../json/json";
 import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById } from "./file";
-import { isPrimitive } from "./follow";
+import { isPrimitive } from "./node-kinds";
 
 export type WidgetPlace = { node: string; input: string };
 

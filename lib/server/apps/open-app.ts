@@ -12,7 +12,8 @@ import { type Asked, refusal } from "../bff/guard";
 import { idOf } from "../bff/console-route";
 import { composition } from "../composition";
 import { findConnection } from "../connections/access";
-import { type Asker, type StoredApp, type StoredCard } from "../store/apps/apps";
+import { type StoredCard } from "../store/apps/app-cards";
+import { type Asker, type StoredApp } from "../store/apps/apps";
 
 export const noApp = refusal("NOT_FOUND", "There is no such app.");
 

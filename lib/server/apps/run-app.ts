@@ -29,13 +29,11 @@ import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
 import { filesNotTheirs } from "./pictures";
 import { inAppWords } from "./refused-graph";
+import { limitReached, limitsOf, settleMoving } from "./run-limits";
 import { refreshRun, sendingOf, submissionKey } from "./run-state";
 
-const DAY_MS = 24 * 60 * 60_000;
 const CATALOGUE_KEPT_MS = 60_000;
 const MOST_CATALOGUES = 3;
-/** Runs that are refreshed at the same time. */
-const SETTLED_AT_ONCE = 8;
 
 type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
 
@@ -105,14 +103,6 @@ async function beginning(access: Access, app: StoredApp, values: AppValues, file
 function withoutFiles(values: AppValues, files: readonly TakenFile[]): AppValues {
   const parts = new Set(files.map(({ part }) => part));
   return Object.fromEntries(Object.entries(values).filter(([name]) => !parts.has(name)));
-}
-
-function limitsOf({ limits: { runsPerDay, atOnce } }: StoredApp, at: number) {
-  return { runsPerDay, atOnce, dayBegan: dayOf(at) };
-}
-
-function dayOf(at: number): number {
-  return Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 type Again = Given & { earlier: StoredRun; contentHash: string };
@@ -272,25 +262,6 @@ async function submit(
   note({ action: "submitPrompt" });
   const answer = await submitOnce({ ...asked, note, request: new Request(address, { method: "POST", headers, body }) });
   return answer.ok ? ok(await answer.value.text()) : answer;
-}
-
-async function settleMoving(access: Access, app: StoredApp): Promise<void> {
-  const moving = await composition().store.appRuns.moving(app.id, access.viewer.memberId);
-  for (let at = 0; at < moving.length; at += SETTLED_AT_ONCE)
-    await Promise.all(moving.slice(at, at + SETTLED_AT_ONCE).map((run) => refreshRun(access, app, run)));
-}
-
-async function limitReached(app: StoredApp, memberId: string, at: number): Promise<Failure> {
-  const { runsPerDay, atOnce } = app.limits;
-  const moving = await composition().store.appRuns.moving(app.id, memberId);
-  if (atOnce !== undefined && (moving.length >= atOnce || runsPerDay === undefined))
-    return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
-      limit: "atOnce",
-      most: atOnce,
-    });
-  const again = dayOf(at) + DAY_MS;
-  const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(again).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
-  return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again }), retryAfterMs: again - at };
 }
 
 function unprocessable(problems: readonly AppProblem[]): Failure {

@@ -12,7 +12,7 @@ import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } fro
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { toJobState } from "@/lib/contract/jobs/states";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type LedgerNote } from "../store/jobs/job-ledger";
+import { type LedgerNote } from "../store/jobs/ledger-entry";
 import { textsOf } from "./input-texts";
 
 export type Answered =

@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
-import { type LedgerNote } from "../store/jobs/job-ledger";
+import { type LedgerNote } from "../store/jobs/ledger-entry";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { wordsOf } from "@/lib/server/store/jobs/ledger-words";
-import { type LedgerNote } from "@/lib/server/store/jobs/job-ledger";
+import { type LedgerNote } from "@/lib/server/store/jobs/ledger-entry";
 import { type LedgerQuestion } from "@/lib/server/store/jobs/ledger-search";
 import { percentile, table } from "../figures";
 import { type Section } from "../section";

@@ -18,7 +18,7 @@ import { assetValue } from "@/components/run/form/controls/asset-value";
 import { type PendingImages, type PendingImage } from "../pending-images";
 import { type CataloguePort, openAnyWorkflow, openFile, openWorkflow } from "../open-workflow";
 import { type Refusal } from "../refusal";
-import { type OpenedFile } from "@/components/run/run-state";
+import { type OpenedFile } from "@/components/run/workflow/opened";
 import { type SentSamplePicture, shippedName, withSamplePictures } from "./sample-pictures";
 
 const SHORT_ID = 8;

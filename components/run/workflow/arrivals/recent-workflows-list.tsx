@@ -4,7 +4,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Failure } from "@/lib/contract/failure";
-import { type OpenedFile } from "@/components/run/run-state";
+import { type OpenedFile } from "@/components/run/workflow/opened";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ArrivalPorts, openArrival } from "./arrivals";

@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { contentName } from "@/components/run/form/controls/asset-value";
 import { type UnsentPicture } from "@/components/run/form/controls/use-picture-upload";
 import { own } from "@/lib/contract/json/own";
-import { type OpenedFile } from "@/components/run/run-state";
+import { type OpenedFile } from "@/components/run/workflow/opened";
 
 /** BLAKE3 of the files in public/samples. */
 export const samplePictures: Readonly<Record<string, string>> = {

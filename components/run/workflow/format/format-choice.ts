@@ -3,7 +3,7 @@
 
 import { persisted } from "@/lib/browser/persisted";
 import { list, type Reader } from "@/lib/contract/json/readers";
-import { type BothFormats, type Format } from "@/components/run/run-state";
+import { type BothFormats, type Format } from "@/components/run/workflow/opened";
 import { fingerprint } from "../workflow-id";
 
 const MOST_FILES = 200;

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { ok, type Result } from "@/lib/shared/result";
-import { type Format, type OpenedFile } from "@/components/run/run-state";
+import { type Format, type OpenedFile } from "@/components/run/workflow/opened";
 import { differencesOf, type FormatDifferences } from "./format-differences";
 import { type CataloguePort, openDrawingOf } from "../open-workflow";
 import { type Refusal, type RefusalReason } from "../refusal";

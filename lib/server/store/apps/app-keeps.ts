@@ -8,7 +8,7 @@ import { appBounds } from "@/lib/contract/apps/shape";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AppFileRow } from "./app-rows";
 import { RUNS_KEPT_MS } from "./app-runs";
-import { readKept } from "./apps";
+import { readKept } from "./app-rows";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 

@@ -1,6 +1,7 @@
 // The rows of apps and of what members keep with them. Times are milliseconds since 1970.
 
 import "server-only";
+import { parseExactJson } from "@/lib/contract/json/exact-json";
 
 export type AppRow = {
   id: string;
@@ -61,3 +62,8 @@ export type AppRunRow = {
   /** Its outputs, once it has ended; null before. */
   results: string | null;
 };
+
+/** JSON that this store wrote, from values parsed with the contract's schemas. */
+export function readKept<T>(json: string): T {
+  return parseExactJson(json) as T;
+}

@@ -7,7 +7,7 @@ import { type Kysely, sql } from "kysely";
 import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
-import { readKept } from "./apps";
+import { readKept } from "./app-rows";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type AppRunRow } from "./app-rows";

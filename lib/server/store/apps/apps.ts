@@ -7,30 +7,18 @@ import { randomUUID } from "node:crypto";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
 import { type AppChange } from "@/lib/contract/apps/compare";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
-import { type AppRow } from "./app-rows";
+import { faceOf, rolesOf, type StoredCard, toCard } from "./app-cards";
+import { readKept } from "./app-rows";
 import { type Tables } from "../tables";
 
 const MOST_VERSIONS = 100;
 export const MOST_APPS = 2000;
 
 export type Asker = { memberId: string; role: Role; isAdmin: boolean };
-export type StoredCard = {
-  id: string;
-  connectionId: string;
-  maker: { id: string; name: string } | undefined;
-  title: string;
-  text: string;
-  tags: string[];
-  cover: string | undefined;
-  access: AppAccess["kind"];
-  version: number;
-  updatedAt: number;
-  isFavourite: boolean;
-};
 export type StoredApp = StoredCard & { definition: AppDefinition; limits: AppLimits; members: string[]; roles: Role[] };
 export type AppFilter = {
   words: readonly string[];
@@ -262,40 +250,6 @@ function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, i
     ]),
     ...(isAdmin ? [where("apps.access", "=", "members"), where("apps.maker_id", "is", null)] : []),
   ]);
-}
-
-function rolesOf(access: AppAccess): string {
-  return writeExactJson(access.kind === "members" ? access.roles : []);
-}
-
-function faceOf(definition: AppDefinition) {
-  const { title, text, tags, cover } = definition;
-  const words = [title, text, ...tags].join("\n").toLowerCase();
-  return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };
-}
-
-type CardRow = Omit<AppRow, "words" | "definition" | "limits" | "roles"> & { maker_name: string | null; favoured_by: string | null };
-
-function toCard(row: CardRow): StoredCard {
-  const { id, connection_id: connectionId, maker_id: makerId, title, text, version, updated_at: updatedAt } = row;
-  return {
-    id,
-    connectionId,
-    maker: makerId === null ? undefined : { id: makerId, name: row.maker_name ?? "" },
-    title,
-    text,
-    tags: readKept<string[]>(row.tags),
-    cover: row.cover ?? undefined,
-    access: row.access === "team" || row.access === "members" ? row.access : "me",
-    version,
-    updatedAt,
-    isFavourite: row.favoured_by !== null,
-  };
-}
-
-/** JSON that this store wrote, from values parsed with the contract's schemas. */
-export function readKept<T>(json: string): T {
-  return parseExactJson(json) as T;
 }
 
 function readPlace(after: string | undefined): string[] {

@@ -6,30 +6,14 @@
 import "server-only";
 import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { toJobView } from "@/lib/contract/views/job-view";
-import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { dialectOf } from "../dialect/dialect";
-import { bodyOf, markOf } from "./ledger-words";
 import { type Database } from "../database";
+import { indexed, type LedgerNote, merged, rowOf } from "./ledger-entry";
 import { firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-rows";
 import { noteUsage } from "./job-usage";
 import { type Tables } from "../tables";
 import { createWrittenNotes } from "./written-notes";
 
-/** What an answer told about a job. Absent fields keep their known value. */
-export type LedgerNote = {
-  jobId: string;
-  item?: Partial<JobListItem>;
-  /** Exact to the millisecond if `isExact`. */
-  createdMs?: number;
-  isExact?: boolean;
-  kinds?: readonly string[];
-  memberId?: string;
-  inputs?: string;
-  /** Is ignored for a job that is not known yet. */
-  isAside?: boolean;
-};
 export type LedgerReach = {
   newestMs?: number;
   cursorMs?: number;
@@ -232,33 +216,6 @@ export function createJobLedgerStore(database: Database) {
 
 export type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
 
-function merged(before: Known | undefined, note: LedgerNote): Known {
-  const old: Partial<JobListItem> = before?.item ?? {};
-  const told = Object.fromEntries(Object.entries(note.item ?? {}).filter(([, value]) => value !== undefined));
-  // An older answer that arrived late.
-  const isLate = isOver(old.status) && !isOver(note.item?.status ?? old.status);
-  const isNewTime = note.createdMs !== undefined && (note.isExact === true || !before?.createdMs);
-  const createdMs = (isNewTime ? note.createdMs : before?.createdMs) ?? 0;
-  return {
-    jobId: note.jobId,
-    // Fields in the order of the schema, as a row is read: otherwise an equal item would look new and be written at each poll.
-    item: jobListItemSchema.parse({
-      status: "unknown",
-      ...old,
-      ...(isLate ? {} : told),
-      id: note.jobId,
-      create_time: createdMs || undefined,
-    }),
-    createdMs,
-    isExact: before?.isExact === true || (note.isExact === true && note.createdMs !== undefined),
-    kinds: [...new Set([...(before?.kinds ?? []), ...(note.kinds ?? [])])],
-    memberId: before?.memberId ?? note.memberId,
-    inputs: note.inputs ?? before?.inputs,
-  };
-}
-
-const isOver = (word: string | undefined) => word !== undefined && isTerminalWord(word);
-
 /** Returns the row's key. */
 async function put(
   trx: Kysely<Tables>,
@@ -282,31 +239,6 @@ async function put(
     .execute();
   await dialectOf(trx).putWords(trx, key, body);
   return key;
-}
-
-function rowOf({ item, isExact, memberId, kinds, inputs }: Known) {
-  const { runMs } = toJobView(item);
-  return {
-    is_exact: isExact ? 1 : 0,
-    member_id: memberId ?? null,
-    run_ms: runMs === undefined ? null : Math.round(runMs),
-    kinds: kinds.join(","),
-    item: writeExactJson(item),
-    inputs: inputs ?? null,
-  };
-}
-
-/** The text that the index of words gets for a job. */
-export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "item" | "memberId" | "kinds" | "inputs">): string {
-  const { error } = toJobView(item);
-  const marks = [
-    markOf("state", toJobState(item.status)),
-    ...(memberId === undefined ? [] : [markOf("member", memberId)]),
-    ...(item.workflow_id === undefined ? [] : [markOf("workflow", item.workflow_id)]),
-    ...kinds.map((kind) => markOf("output", kind)),
-  ];
-  const said = error && [error.nodeType, error.type, error.lateValidation?.message ?? error.message].filter(Boolean).join(": ");
-  return bodyOf(marks, [...(said ? [said] : []), inputs]);
 }
 
 /** Jobs of the same moment get neighbouring keys. */

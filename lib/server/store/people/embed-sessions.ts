@@ -11,7 +11,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { type Database, prepareOne } from "../database";
 import { hashToken } from "./set-up-token";
-import { type EmbedSessionRow } from "../tables";
+import { type EmbedSessionRow } from "./people-rows";
 
 export type NewEmbedSession = EmbedLook & {
   hostId: string;

@@ -5,7 +5,7 @@
 import "server-only";
 import { type Database, prepareOne } from "../database";
 import { insertMember, type Member, type NewMember, oneMemberAtATime } from "./members";
-import { type IdentityRow } from "../tables";
+import { type IdentityRow } from "./people-rows";
 
 /** `provider`: its id in the settings, for people to read. */
 export type Identity = { issuer: string; subject: string; provider: string };

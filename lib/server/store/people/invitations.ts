@@ -9,7 +9,7 @@ import { type Database } from "../database";
 import { type Identity, linkIdentity } from "./identities";
 import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
 import { hashToken } from "./set-up-token";
-import { type InvitationRow } from "../tables";
+import { type InvitationRow } from "./people-rows";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 200;

@@ -7,7 +7,8 @@ import { type Kysely } from "kysely";
 import { roles, type Role } from "@/lib/contract/people/roles";
 import { type Database, prepareOne } from "../database";
 import { dialectOf } from "../dialect/dialect";
-import { type MemberRow, type Tables } from "../tables";
+import { type Tables } from "../tables";
+import { type MemberRow } from "./people-rows";
 
 export type Member = {
   id: string;

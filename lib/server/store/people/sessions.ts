@@ -6,7 +6,7 @@ import "server-only";
 import { type Selectable } from "kysely";
 import { type Database, prepareOne } from "../database";
 import { type Member, toMember } from "./members";
-import { type SessionRow } from "../tables";
+import { type SessionRow } from "./people-rows";
 
 export type Session = {
   id: string;

@@ -12,7 +12,7 @@ import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
 import { type Database, prepareOne } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { hashToken } from "./set-up-token";
-import { type TokenRow } from "../tables";
+import { type TokenRow } from "./people-rows";
 
 export type Token = {
   id: string;
