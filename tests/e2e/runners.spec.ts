@@ -1,5 +1,6 @@
 // A server with a GPU becomes a runner, runs a job that only it can run, and is paused: seen by an admin.
-import { gpuClasses, startRunnerServer } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { startRunnerServer } from "@/tests/support/runner-server";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { drop, photograph, workflow } from "./support/files";
 import { cancel, submit, untilState } from "./support/jobs";

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { detail, ended, list, png, record, running, submit } from "../integration/service/support";
-import { gpuClasses, startRunnerServer } from "../support/runner-server";
+import { gpuClasses } from "../support/gpu-classes";
+import { startRunnerServer } from "../support/runner-server";
 import { until } from "../support/until";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 

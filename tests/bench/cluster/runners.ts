@@ -1,7 +1,8 @@
 // The program of the process that holds the stand-in runners of `npm run bench -- cluster`: says where they are, and of each job when it
 // began and ended there. Its jobs compute nothing; they last as long as the parent says and put out one small picture, each another one.
 import sharp from "sharp";
-import { gpuClasses, startRunnerServer } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { startRunnerServer } from "@/tests/support/runner-server";
 
 /** `job`: the text of its node. Times of one clock, in milliseconds. */
 export type Ran = { runner: number; job: string; begun: number; ended: number };

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { createLibraries } from "@/lib/service/runners/libraries";
 import { storeAbout } from "@/lib/service/runners/store";
 import { query } from "@/lib/service/store/database";
-import { gpuClasses } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 let place: ServicePlace;

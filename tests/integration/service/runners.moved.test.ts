@@ -4,7 +4,8 @@ import { runnerChores } from "@/lib/service/runners/rounds";
 import { createRunners } from "@/lib/service/runners/store";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
-import { gpuClasses, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 

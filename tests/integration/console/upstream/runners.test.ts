@@ -4,7 +4,8 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-import { gpuClasses, startRunnerServer } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { startRunnerServer } from "@/tests/support/runner-server";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;

@@ -1,0 +1,33 @@
+type Json = Record<string, unknown>;
+
+const io = (required: Json, output: string[], output_node = false) => ({
+  input: { required },
+  input_order: { required: Object.keys(required) },
+  is_input_list: false,
+  output,
+  output_is_list: output.map(() => false),
+  output_name: output,
+  display_name: "",
+  description: "",
+  category: "test",
+  output_node,
+});
+
+/** A few classes that the built-in runner lacks, with these models, and two that it has. */
+export function gpuClasses(models: readonly string[]): Json {
+  const classes: Record<string, Json> = {
+    LoadModel: io({ model: [[...models], {}] }, ["MODEL"]),
+    Sample: io(
+      { model: ["MODEL"], seed: ["INT", { default: 0, min: 0, max: 18446744073709551615n }], prompt: ["STRING", { multiline: true }] },
+      ["IMAGE"],
+    ),
+    LoadImage: io({ image: [["on-the-runner.png"], { image_upload: true }] }, ["IMAGE", "MASK"]),
+    SaveImage: io({ images: ["IMAGE"], filename_prefix: ["STRING", { default: "x" }] }, [], true),
+    ShowText: io({ text: ["STRING", {}] }, ["STRING"], true),
+  };
+  return JSON.parse(
+    JSON.stringify(Object.fromEntries(Object.entries(classes).map(([name, info]) => [name, { ...info, name }])), (_key, value: unknown) =>
+      typeof value === "bigint" ? Number(value) : value,
+    ),
+  ) as Json;
+}
