@@ -1,7 +1,8 @@
 // Faults of runners and their effect on jobs: each job ends once, on another runner if need be, and says why.
 import { afterEach, describe, expect, it } from "vitest";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { gpuClasses, type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { until } from "@/tests/support/until";
 import { detail, ended, type Json, png, record, running, string, submit } from "./support";
 
@@ -277,26 +278,5 @@ describe("faults of runners", () => {
     await bench.service.runners.remove((await bench.service.runners.list())[1]?.id ?? "");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 1 } });
     expect(a.queue().running).toBeUndefined();
-  });
-
-  it.each([
-    ["a service with keys", (path: string) => [401, path], "cloud_service"],
-    ["a page", () => [200, "<html>"], "not_a_server"],
-    ["a redirect", () => [302, ""], "redirects"],
-    ["a server that fails", () => [500, ""], "failing"],
-  ] as const)("does not take %s for a runner, and says what it is", async (_name, answer, code) => {
-    await start();
-    const { startLittleServer } = await import("@/tests/support/little-server");
-    const little = await startLittleServer(({ url }, response) => {
-      const [status, body] = answer(url);
-      response.writeHead(Number(status), { location: "http://127.0.0.1:9/" }).end(body);
-    });
-    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
-    expect(await bench.service.runners.add({ address: little.url })).toMatchObject({ ok: false, failure: { code } });
-    expect(little.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
-    await little.close();
-    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
-    expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
-    expect(await bench.service.runners.list()).toHaveLength(1);
   });
 });

@@ -2,21 +2,12 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { gpuClasses, type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { createClient, type ServiceBench, startService } from "@/tests/support/service";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { until } from "@/tests/support/until";
-import { canvas, detail, ended, type Json, list, png, record, running, string, submit } from "./support";
-
-const picture = (seed: number) => Buffer.from(png(16, 8, { seed }));
-
-/** One picture by the model, with a text beside it. */
-function made(model = "one.safetensors", seed = 1): Json {
-  return {
-    "1": { class_type: "LoadModel", inputs: { model } },
-    "2": { class_type: "Sample", inputs: { model: ["1", 0], seed, prompt: "a house" } },
-    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "house" } },
-  };
-}
+import { made, makes, picture } from "./house-job";
+import { canvas, detail, ended, type Json, list, record, running, string, submit } from "./support";
 
 describe("jobs on runners", () => {
   let bench: ServiceBench | undefined;
@@ -26,9 +17,6 @@ describe("jobs on runners", () => {
     bench = undefined;
     for (const server of servers.splice(0)) await server.close();
   });
-
-  const makes: RunnerOptions["makes"] = (node) =>
-    node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { others: { text: ["said"] } };
 
   async function runner(models = ["one.safetensors"], options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
     const server = await startRunnerServer({ objectInfo: gpuClasses(models), makes, ...options });
@@ -45,6 +33,11 @@ describe("jobs on runners", () => {
     const added = await bench?.service.runners.add({ address: server.address, label, ...rest });
     if (!added?.ok) throw new Error(`not added: ${added?.failure.message ?? ""}`);
     return added.value.id;
+  }
+
+  async function clientWithKey(service: ServiceBench["service"]) {
+    const { key } = await service.keys.createKey("ada");
+    return { key, client: createClient((request) => service.fetch(request), key) };
   }
 
   const labelOf = (job: Json) => record(job.runner).label;
@@ -193,8 +186,7 @@ describe("jobs on runners", () => {
     const { service } = await start();
     const server = await runner();
     await add(server, "GPU");
-    const key = (await service.keys.createKey("ada")).key;
-    const client: Client = (await import("@/tests/support/service")).createClient((request) => service.fetch(request), key);
+    const { client, key } = await clientWithKey(service);
     const heard: (string | Uint8Array)[] = [];
     const feed = await service.listen(key, "me", (message) => heard.push(message));
     server.does("hold");
@@ -224,8 +216,7 @@ describe("jobs on runners", () => {
       makes: (_node, nodeId) => ({ files: [{ name: `of-${nodeId}.png`, bytes: picture(Number(nodeId)) }] }),
     });
     await add(server, "GPU");
-    const key = (await service.keys.createKey("ada")).key;
-    const client: Client = (await import("@/tests/support/service")).createClient((request) => service.fetch(request), key);
+    const { client, key } = await clientWithKey(service);
     const told: Json[] = [];
     const feed = await service.listen(key, "me", (one) => {
       const message = typeof one === "string" ? record(JSON.parse(one)) : {};

@@ -1,0 +1,29 @@
+// What answers at an address and is no runner: it is told what it is, and not added.
+import { afterEach, describe, expect, it } from "vitest";
+import { startLittleServer } from "@/tests/support/little-server";
+import { type ServiceBench, startService } from "@/tests/support/service";
+
+describe("faults of runners", () => {
+  let bench: ServiceBench;
+  afterEach(() => bench.dispose());
+
+  it.each([
+    ["a service with keys", (path: string) => [401, path], "cloud_service"],
+    ["a page", () => [200, "<html>"], "not_a_server"],
+    ["a redirect", () => [302, ""], "redirects"],
+    ["a server that fails", () => [500, ""], "failing"],
+  ] as const)("does not take %s for a runner, and says what it is", async (_name, answer, code) => {
+    bench = await startService();
+    const little = await startLittleServer(({ url }, response) => {
+      const [status, body] = answer(url);
+      response.writeHead(Number(status), { location: "http://127.0.0.1:9/" }).end(body);
+    });
+    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code, message: expect.any(String) });
+    expect(await bench.service.runners.add({ address: little.url })).toMatchObject({ ok: false, failure: { code } });
+    expect(little.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
+    await little.close();
+    expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
+    expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
+    expect(await bench.service.runners.list()).toHaveLength(1);
+  });
+});
