@@ -17,42 +17,11 @@ import { addTags, removeTags } from "@/lib/service/assets/tags";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { openDatabase, type SqliteDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
-import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
+import { seedAssets } from "@/tests/bench/service/seed-assets";
 import { until } from "@/tests/support/until";
-import { evenly } from "@/tests/support/evenly";
+import { ASSETS, type Change, change, type Question, question } from "./asset-changes";
 
-const ASSETS = 2500;
-const sorts = ["created_at", "updated_at", "name", "size", "last_access_time"] as const;
-const NAMES = [...WORDS, "", "Straße", "ＦＵＬＬ", "𝒜 letter", "a", "ab", "zz top"];
 const silentLog = { info: () => undefined, warn: () => undefined, error: console.error };
-
-const tag = fc.constantFrom(...KINDS.slice(0, 4), ...PLACES.slice(0, 4), "input", "new", "none-such");
-const change = fc.record({
-  kind: fc.constantFrom("create", "delete", "tag", "untag", "rename", "metadata", "access", "size", "ship", "undo", "many"),
-  at: fc.nat(ASSETS),
-  time: fc.nat(1e6),
-  name: fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...NAMES), fc.nat(50)).map((parts) => parts.join(" ")),
-  tags: fc.uniqueArray(tag, { maxLength: 3 }),
-  width: fc.constantFrom(256, 300),
-});
-const question = fc.record({
-  include_tags: fc.uniqueArray(tag, { maxLength: 2 }),
-  exclude_tags: fc.uniqueArray(tag, { maxLength: 1 }),
-  name_contains: fc.oneof(
-    fc.constant(""),
-    fc.constantFrom(...NAMES),
-    fc.constantFrom("o", "in", "RAIT", "y 00", ".png", "SS", "ull", "e ", "𝒜"),
-  ),
-  width: fc.option(fc.constantFrom(256, 300), { nil: undefined, freq: 4 }),
-  include_public: fc.boolean(),
-  sort: fc.constantFrom(...sorts),
-  order: fc.constantFrom("asc" as const, "desc" as const),
-  limit: fc.integer({ min: 1, max: 60 }),
-  // The start of the list, positions throughout it, and some beyond its end.
-  depth: fc.oneof(fc.constant(0), evenly(0, 1.1)),
-});
-type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
-type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 
 describe("lists of assets from memory", () => {
   let folder: string;
