@@ -8,6 +8,7 @@ import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { drop, sample, workflow } from "./support/files";
 import { submit } from "./support/jobs";
+import { manyTexts, POEM } from "./support/many-texts";
 import { expectShownIsSent, shownIn, type Graph } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
@@ -20,50 +21,6 @@ const samples = readdirSync("public/samples")
 
 const formReady = (page: Page) => page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true });
 const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
-
-const POEM = 'a lighthouse at dusk\nwaves, "salt" \\ spray\n\n  third line';
-
-/** Thirty single-line and thirty multi-line texts, in an order that a catalogue might have, and the nodes with two or three prompts. */
-function manyTexts(): { graph: Graph; catalogue: unknown } {
-  const names = Array.from({ length: 60 }, (_, index) => `part_${index + 1}`);
-  const isLong = (index: number) => index % 2 === 1;
-  const texts = names.map((name, index) => [name, isLong(index) ? `${name} of a long text` : index % 3 === 0 ? "" : `${name} in one line`]);
-  const text = (multiline: boolean) => ["STRING", { multiline, default: "" }];
-  const sdxl = { text_g: "wide shot", text_l: POEM, width: 1024, height: 1024, crop_w: 0, ascore: 6.5 };
-  return {
-    graph: {
-      "1": { class_type: "ManyTexts", inputs: Object.fromEntries(texts) },
-      "2": { class_type: "CLIPTextEncodeSDXL", inputs: sdxl },
-      "3": {
-        class_type: "CLIPTextEncodeFlux",
-        inputs: { clip_l: "short", t5xxl: 7, guidance: 3.5, is_on: true, off: "yes", mode: "soft", seed: null },
-      },
-      "4": {
-        class_type: "ManyTexts",
-        inputs: { part_1: "two\nlines in an input of one", part_2: "windows\r\nline", part_3: " ends with a space " },
-      },
-      "5": { class_type: "ShowAll", inputs: { one: ["1", 0], two: ["2", 0], three: ["3", 0], four: ["4", 0] } },
-    },
-    catalogue: {
-      ManyTexts: { input: { optional: Object.fromEntries(names.map((name, index) => [name, text(isLong(index))])) }, output: ["STRING"] },
-      CLIPTextEncodeSDXL: { input: { required: { text_g: text(true), text_l: text(true), width: ["INT", {}] } }, output: ["CONDITIONING"] },
-      CLIPTextEncodeFlux: {
-        input: {
-          required: {
-            clip_l: text(true),
-            t5xxl: text(true),
-            is_on: ["BOOLEAN", {}],
-            off: ["BOOLEAN", {}],
-            seed: ["INT", {}],
-            mode: [["hard", "soft"], {}],
-          },
-        },
-        output: ["CONDITIONING"],
-      },
-      ShowAll: { input: { required: { one: ["*", {}] } }, output: [], output_node: true },
-    },
-  };
-}
 
 /** Holds the answer with the list of nodes until it is released, like a distant service. */
 async function holdCatalogue(page: Page, catalogue?: unknown): Promise<() => void> {
