@@ -1,71 +1,13 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { useState } from "react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Compare } from "@/components/viewer/compare";
-import { Viewer } from "@/components/viewer/viewer";
-import { ok } from "@/lib/shared/result";
-import { renderInApp } from "../render";
-import { arrive, backToTheBrowser, graphs, pass, picture, standInForTheBrowser } from "./viewer-world";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { click, hold, items, press, show, shown } from "./shown-viewer";
+import { arrive, backToTheBrowser, pass, standInForTheBrowser } from "./viewer-world";
 
 beforeEach(standInForTheBrowser);
 afterEach(cleanup);
 afterEach(backToTheBrowser);
 
-/** jsdom has no PointerEvent. */
-class Finger extends MouseEvent {
-  readonly pointerId: number;
-  readonly pointerType = "touch";
-  readonly isPrimary: boolean;
-  constructor(type: string, { pointerId = 7, isPrimary = true, ...rest }: PointerEventInit) {
-    super(type, rest);
-    this.pointerId = pointerId;
-    this.isPrimary = isPrimary;
-  }
-}
-
-const items = [
-  picture("one", "job-1"),
-  picture("two", "job-2"),
-  { ...picture("three"), sizeBytes: 900_000_000 },
-  { ...picture("film"), kind: "video" as const, sizeBytes: 2000 },
-];
-function show(at = 0, canDownload = true) {
-  const onClose = vi.fn();
-  function Held() {
-    const [now, setNow] = useState(at);
-    const [compared, setCompared] = useState<readonly string[]>([]);
-    const isCovered = compared.length > 0;
-    return (
-      <>
-        <Viewer
-          count={items.length}
-          at={now}
-          itemAt={(n) => items[n]}
-          onMove={setNow}
-          onClose={onClose}
-          onCompare={setCompared}
-          isCovered={isCovered}
-          canDownload={canDownload}
-        />
-        {isCovered ? (
-          <Compare
-            items={items.filter(({ id }) => compared.includes(id))}
-            readWorkflow={async (jobId) => ok(graphs[jobId])}
-            onClose={() => setCompared([])}
-          />
-        ) : null}
-      </>
-    );
-  }
-  renderInApp(<Held />);
-  return onClose;
-}
-const shown = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;
-const press = (key: string) => act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key }));
-const hold = (key: string) =>
-  act(async () => void fireEvent.keyDown(screen.getByRole("group", { name: /Picture|film/ }), { key, repeat: true }));
-const click = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 it("offers no download where the service hands out no files", async () => {
   show();
   expect(screen.getByRole("link", { name: /Download/ })).toBeTruthy();
@@ -263,45 +205,6 @@ it("only arrows go on while they are held: a held Space plays the slideshow once
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
   await hold("ArrowRight");
   expect(shown()).toBe("2 of 4");
-});
-
-it("a second finger that joins a swipe begins a pinch from where the first one is", async () => {
-  show();
-  await arrive("one.png");
-  HTMLElement.prototype.setPointerCapture = () => undefined;
-  const picture = screen.getByRole("group", { name: /Picture/ });
-  const touch = (type: string, clientX: number, more: PointerEventInit = {}) =>
-    act(async () => void fireEvent(picture, new Finger(type, { clientX, clientY: 200, bubbles: true, ...more })));
-  const transform = () => [...screen.getByAltText("one.png").style.transform.matchAll(/-?[\d.]+/g)].map(([n]) => Number(n).toFixed(3));
-  const before = transform();
-  await touch("pointerdown", 300);
-  await touch("pointermove", 260);
-  expect(transform()).not.toEqual(before);
-  await touch("pointerdown", 400, { pointerId: 8, isPrimary: false });
-  await touch("pointermove", 260);
-  expect(transform()).toEqual(before);
-  await touch("pointermove", 200);
-  expect(transform()).not.toEqual(before);
-});
-
-it("a finger drawn aside turns the page while the whole picture is seen, and moves the picture where it is zoomed", async () => {
-  show();
-  await arrive("one.png");
-  const swipe = async (from: number, to: number) => {
-    const picture = screen.getByRole("group", { name: /Picture/ });
-    const draw = (type: string, clientX: number) => fireEvent(picture, new Finger(type, { clientX, clientY: 200, bubbles: true }));
-    await act(async () => {
-      draw("pointerdown", from);
-      draw("pointermove", (from + to) / 2);
-      draw("pointerup", to);
-    });
-  };
-  await swipe(300, 280);
-  expect(shown()).toBe("1 of 4");
-  await swipe(300, 120);
-  expect(shown()).toBe("2 of 4");
-  await swipe(120, 300);
-  expect(shown()).toBe("1 of 4");
 });
 
 it("what cannot be played or seen is named with its size and the ways that lead on", async () => {
