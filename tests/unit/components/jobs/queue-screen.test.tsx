@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { type ReactElement, Suspense } from "react";
+import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { Toasts } from "@/components/ui/toasts";
@@ -11,8 +11,7 @@ import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { type QueueView } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";
-
-const draw = (screen: ReactElement) => renderInApp(screen);
+import { busy, noteCalls, press, row, show, showBusy } from "./shown-queue";
 
 // jsdom has no media queries; the screen is a narrow one, where rows have a second line.
 beforeEach(() => {
@@ -23,18 +22,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
-
-async function show(queue: Parameters<typeof QueueScreen>[0]["queue"]) {
-  await act(async () => {
-    draw(
-      <Suspense>
-        <QueueScreen canCancel queue={queue} />
-      </Suspense>,
-    );
-    await queue;
-  });
-  await act(() => vi.dynamicImportSettled());
-}
 
 it("a queue that could not be read states no figures, offers no clearing, and does not call itself empty", async () => {
   await show(Promise.resolve(failed({ code: "UPSTREAM_UNREACHABLE", message: "no", status: 502 })));
@@ -50,28 +37,6 @@ it("an empty queue that was read says so", async () => {
   expect(screen.getByText("The queue is empty")).toBeDefined();
   expect(screen.getByRole("link", { name: "Run a workflow" }).getAttribute("href")).toBe("/run");
 });
-
-const row = (id: string, state: "pending" | "in_progress"): JobRow => ({ id, word: state, state, createdMs: 1 });
-const busy = { running: [row("runs-1", "in_progress")], pending: [row("wait-1", "pending"), row("wait-2", "pending")] };
-
-/** `fetch` is replaced: it records requests and answers like the console. */
-function noteCalls() {
-  const sent: { path: string; json: unknown; keepalive: boolean }[] = [];
-  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
-    if (init.method === "POST") sent.push({ path, json: JSON.parse(String(init.body)), keepalive: init.keepalive === true });
-    if (init.method !== "POST") return Response.json({ running: [], pending: [], source: "jobs", canStop: false });
-    if (path.startsWith("/api/queue")) return Response.json({ deleted: ["wait-1"], cleared: false });
-    return Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 });
-  });
-  return sent;
-}
-async function showBusy(canStop: boolean) {
-  vi.useFakeTimers();
-  const sent = noteCalls();
-  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop }, atMs: 1 })));
-  return sent;
-}
-const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
 it("a cancelled job is held for five seconds, in which Undo takes it back and nothing is sent", async () => {
   const sent = await showBusy(false);
@@ -189,7 +154,7 @@ it("no clock runs on while the service cannot be reached, and each goes on with 
   );
   const queue = Promise.resolve(ok({ value: toQueueList(list), atMs: nowMs }));
   await act(async () => {
-    draw(
+    renderInApp(
       <ConnectionProvider currentId="away" connections={[{ id: "away", name: "Away", embedded: true }]}>
         <Suspense>
           <QueueScreen canCancel queue={queue} />
@@ -223,7 +188,7 @@ it("each that waits says when it may start, from past runs that are asked for on
   });
   const queue = Promise.resolve(ok({ value: { ...list, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1_000 }));
   await act(async () => {
-    draw(
+    renderInApp(
       <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
         <Suspense>
           <QueueScreen canCancel queue={queue} />

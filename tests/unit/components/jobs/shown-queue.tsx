@@ -1,0 +1,42 @@
+// The queue as its page shows it, with one job that runs and two that wait.
+import { act, fireEvent, screen } from "@testing-library/react";
+import { Suspense } from "react";
+import { vi } from "vitest";
+import { type JobRow } from "@/components/jobs/job-row";
+import { QueueScreen } from "@/components/jobs/queue/queue-screen";
+import { ok } from "@/lib/shared/result";
+import { renderInApp } from "../render";
+
+export async function show(queue: Parameters<typeof QueueScreen>[0]["queue"]) {
+  await act(async () => {
+    renderInApp(
+      <Suspense>
+        <QueueScreen canCancel queue={queue} />
+      </Suspense>,
+    );
+    await queue;
+  });
+  await act(() => vi.dynamicImportSettled());
+}
+
+export const row = (id: string, state: "pending" | "in_progress"): JobRow => ({ id, word: state, state, createdMs: 1 });
+export const busy = { running: [row("runs-1", "in_progress")], pending: [row("wait-1", "pending"), row("wait-2", "pending")] };
+
+/** `fetch` is replaced: it records requests and answers like the console. */
+export function noteCalls() {
+  const sent: { path: string; json: unknown; keepalive: boolean }[] = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    if (init.method === "POST") sent.push({ path, json: JSON.parse(String(init.body)), keepalive: init.keepalive === true });
+    if (init.method !== "POST") return Response.json({ running: [], pending: [], source: "jobs", canStop: false });
+    if (path.startsWith("/api/queue")) return Response.json({ deleted: ["wait-1"], cleared: false });
+    return Response.json({ stopped: ["runs-1"], stopping: [], over: [], unable: [], together: 0 });
+  });
+  return sent;
+}
+export async function showBusy(canStop: boolean) {
+  vi.useFakeTimers();
+  const sent = noteCalls();
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop }, atMs: 1 })));
+  return sent;
+}
+export const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
