@@ -5,16 +5,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type RunPorts } from "@/components/run/run-ports";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
-import { type Submission } from "@/components/run/submit/submission";
-import { type Failure } from "@/lib/contract/failure";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { ok } from "@/lib/shared/result";
 import { sampleText } from "../files";
 import { openText, portsTo } from "../page";
 import { renderPage } from "../render";
-
-type Sent = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
+import { accepted, desk, nth, refused, runCopies } from "./copies-desk";
 
 beforeEach(() => {
   // jsdom has the element without its methods.
@@ -30,43 +26,6 @@ afterEach(() => {
   sessionStorage.clear();
   vi.unstubAllGlobals();
 });
-
-/** A service whose answers the test chooses, one by one. */
-function desk(ports: Partial<RunPorts> = {}) {
-  const sent: Sent[] = [];
-  const sendPrompt = (submission: Submission, key: string, copy?: { label: string }) =>
-    new Promise<Result<unknown, Failure>>((answer) =>
-      sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer }),
-    );
-  const store = createRunStore();
-  const all = portsTo(undefined, { sendPrompt, ...ports });
-  const show = (at = store, around: (page: ReactNode) => ReactNode = (page) => page) =>
-    renderPage(around(<RunScreen canRun memberId="ada" store={at} ports={all} />));
-  return { sent, show };
-}
-
-async function runCopies(typed: { from: string; to: string; step: string }, press: string, workflow: "new" | "open" = "new") {
-  if (workflow === "new") await openText(sampleText("01-invert"));
-  fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
-  const dialog = await screen.findByRole("dialog");
-  for (const [label, value] of [
-    ["From", typed.from],
-    ["to", typed.to],
-    ["in steps of", typed.step],
-  ] as const) {
-    fireEvent.change(within(dialog).getByLabelText(label), { target: { value } });
-  }
-  fireEvent.click(within(dialog).getByRole("button", { name: press }));
-}
-
-const nth = async (sent: Sent[], count: number): Promise<Sent> => {
-  await waitFor(() => expect(sent).toHaveLength(count));
-  const last = sent[count - 1];
-  if (!last) throw new Error("nothing was sent");
-  return last;
-};
-const accepted = (id: string) => ok({ prompt_id: id, node_errors: {} });
-const refused = (status: number, code: string, more: Partial<Failure> = {}) => failed({ code, message: "", status, ...more });
 
 it("a press with Shift counts from none of the input that was varied before", async () => {
   const method = [["area", "bicubic", "bilinear", "lanczos"]];
