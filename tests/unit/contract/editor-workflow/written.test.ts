@@ -13,6 +13,7 @@ import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { graphsOf } from "./any-graph";
 import { comparable } from "./comparable";
 import { definition, info as ours, net } from "./editor-files";
 
@@ -22,36 +23,6 @@ const pairInfo = objectInfoSchema.parse(read("object-info.json"));
 const info = { ...pairInfo, ...ours };
 const names = readdirSync(folder).flatMap((file) => (file.endsWith(".editor.json") ? file.replace(".editor.json", "") : []));
 const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(file), catalogue, { fill: false }).graph;
-
-/** All inputs of a class as any person or script might fill them, and some that no class has. */
-const odd = fc.oneof(
-  fc.jsonValue({ maxDepth: 2, stringUnit: "binary" }),
-  fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
-  fc.bigInt({ min: -(2n ** 64n), max: -(2n ** 53n) }),
-  fc.constantFrom("Loading...", "sample_euler", "%date:yyyy%", "{a|b} // c", ["1"], { __value__: ["1", 0] }, null),
-);
-const classes = [...Object.keys(info), "Nobody.Knows", "Sharpen"];
-const inputNames = [
-  ...new Set(Object.values(info).flatMap(({ input }) => Object.keys({ ...input?.required, ...input?.optional }))),
-  ...[
-    "resize_type.width",
-    "resize_type.match",
-    "images.image0",
-    "images.image3",
-    "values.a",
-    "mode.factor",
-    "undeclared",
-    "constructor",
-    "größe 寸",
-  ],
-];
-const ids = fc.oneof(fc.nat(12).map(String), fc.constantFrom("5:3", "a", "01", "constructor", "1e3", "9007199254740993", "节点 7", "-1"));
-const link = fc.tuple(ids, fc.nat(4));
-const anyNode = fc.record({
-  class_type: fc.constantFrom(...classes),
-  inputs: fc.dictionary(fc.constantFrom(...inputNames), fc.oneof(odd, link), { maxKeys: 8 }),
-});
-const anyGraph = fc.dictionary(ids, anyNode, { maxKeys: 8 });
 
 /** The inputs that `as` names, in one canonical notation. */
 function inputsLike(as: Graph, graph: Graph): unknown {
@@ -67,6 +38,8 @@ function unwrapped(value: unknown): unknown {
   const list = objectOf(value)?.__value__;
   return Array.isArray(list) && !isLink(list) ? list : value;
 }
+
+const anyGraph = graphsOf(info);
 
 test("any graph, written as a file of the editor and read back, is the same", () => {
   fc.assert(
