@@ -4,15 +4,15 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request, type IncomingHttpHeaders } from "node:http";
+import { type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { findOrInstall } from "@/bin/browser.mjs";
+import { ask, HOST_NAME, ORIGIN } from "./ask";
 import { buildImage, readSteps } from "./image";
 import { freePort } from "@/tests/support/free-port";
 import { startNginx as runNginx } from "@/tests/support/nginx";
@@ -22,8 +22,6 @@ import { type Started, startProcess, startProgram } from "@/tests/support/start-
 import { until } from "@/tests/support/until";
 
 const execute = promisify(execFile);
-const HOST_NAME = "desk.example.com";
-const ORIGIN = `http://${HOST_NAME}`;
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 const TOKEN = "a-token-of-the-metrics";
@@ -247,33 +245,6 @@ function startCaddy(program: string, front: number): void {
     .replace("127.0.0.1:3000", `127.0.0.1:${portBelow}`);
   writeFileSync(join(own, "Caddyfile"), `{\n\tadmin off\n}\n${example}`);
   running.push(startProgram(program, ["run", "--config", join(own, "Caddyfile")], own));
-}
-
-type Asked = {
-  headers?: Record<string, string>;
-  json?: unknown;
-  form?: Record<string, string>;
-  body?: { type: string; length: number; pieces: Iterable<Buffer> };
-};
-
-/** Over a new connection, with the public host name. */
-function ask(at: number, path: string, { headers, json, form, body }: Asked = {}) {
-  const text = json !== undefined ? JSON.stringify(json) : form && String(new URLSearchParams(form));
-  const type = body?.type ?? (json !== undefined ? "application/json" : "application/x-www-form-urlencoded");
-  const length = body?.length ?? Buffer.byteLength(text ?? "");
-  const sends = body !== undefined || text !== undefined;
-  const sent = { host: HOST_NAME, ...(sends && { origin: ORIGIN, "content-type": type, "content-length": String(length) }), ...headers };
-  return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port: at, path, method: sends ? "POST" : "GET", headers: sent, agent: false as const };
-    const asked = request(options, async (answer) => {
-      let text = "";
-      for await (const piece of answer.setEncoding("utf8")) text += String(piece);
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
-    });
-    asked.on("error", reject);
-    if (body) Readable.from(body.pieces).pipe(asked);
-    else asked.end(text);
-  });
 }
 
 async function signIn(): Promise<string> {
