@@ -16,13 +16,13 @@ import { startProcess, type Started } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
-/** One of the four processes, with its own line to the database. */
-export type Part = { port: number; line: Line; settings: Record<string, string>; process: Started; begin(): Promise<void> };
+/** One of the four processes. */
+export type Part = { port: number; settings: Record<string, string>; process: Started; begin(): Promise<void> };
 type Kind = { script: string; says: string };
 
 const console: Kind = { script: "dist/console.mjs", says: "Lightdesk" };
 const service: Kind = { script: "dist/service.mjs", says: "Service" };
-export const FIVE_MINUTES_MS = 300_000;
+const FIVE_MINUTES_MS = 300_000;
 /** What it is loaded before says that it is later. Next copies what is `Date`'s own. */
 const laterBy = (ms: number) =>
   `--import=data:text/javascript,${encodeURIComponent(
@@ -37,6 +37,7 @@ export async function startCluster(program: string) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-cluster-"));
   const postgres: PostgresServer = await startPostgres({ connections: 100 });
   const { url } = await createDatabase(postgres.url);
+  const line: Line = await startLine(Number(new URL(url).port));
   const runner: RunnerServer = await startRunnerServer({
     objectInfo: gpuClasses(["one.safetensors"]),
     makes: ({ class_type, inputs }) =>
@@ -49,6 +50,7 @@ export async function startCluster(program: string) {
 
   const [front, serviceFront] = [await freePort(), await freePort()];
   const shared = {
+    DATABASE_URL: url.replace(/:\d+\//, `:${line.port}/`),
     LIGHTDESK_BLOBS: join(folder, "blobs"),
     LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
     LIGHTDESK_TRUST_PROXY: "127.0.0.1",
@@ -57,17 +59,14 @@ export async function startCluster(program: string) {
   };
   const makePart = async ({ script, says }: Kind, name: string, settings: Record<string, string>): Promise<Part> => {
     const port = await freePort();
-    const line = await startLine(Number(new URL(url).port));
     const all = {
       ...shared,
       ...settings,
       PORT: String(port),
-      DATABASE_URL: url.replace(/:\d+\//, `:${line.port}/`),
       LIGHTDESK_DATA_DIR: join(folder, name),
     };
     const part: Part = {
       port,
-      line,
       settings: all,
       process: startProcess(script, all),
       async begin() {
@@ -99,6 +98,7 @@ export async function startCluster(program: string) {
     key,
     url,
     postgres,
+    line,
     runner,
     gate,
     consoles,
@@ -108,7 +108,7 @@ export async function startCluster(program: string) {
       for (const proxy of proxies) await proxy.stop();
       await gate.close();
       await runner.close();
-      for (const { line } of [...consoles, ...services]) line.close();
+      line.close();
       await postgres.remove();
       await rm(folder, { recursive: true, force: true });
     },
