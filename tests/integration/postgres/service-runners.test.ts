@@ -75,6 +75,21 @@ it("begins what the built-in runner can do while others wait that only a busy on
   expect(server.seen.ran).toHaveLength(1 + waits.length);
 });
 
+it("begins a job that only one of many free runners can do, though there are more of them than processes ask for at once", async () => {
+  const others = await Promise.all(Array.from({ length: 7 }, () => startRunnerServer({ objectInfo: gpuClasses(["another.safetensors"]) })));
+  try {
+    for (const { address } of others) expect((await two.here.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
+    expect((await two.here.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
+    // Each round a new kind is learnt while all others are free, or found nothing a moment ago.
+    for (let seed = 0; seed < 5; seed += 1) {
+      const id = await submit(seed % 2 ? there : here, graphOf(seed));
+      expect(await ended(here, id)).toMatchObject({ status: "completed", runner: { label: "A" } });
+    }
+  } finally {
+    for (const other of others) await other.close();
+  }
+});
+
 it("follows at the other what a service had sent that is cut off, and submits nothing twice", async () => {
   await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
   await two.here.service.stop();

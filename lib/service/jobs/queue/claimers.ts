@@ -26,10 +26,13 @@ export type Question = {
 };
 
 type ClaimerParts = { pgPool: Pool; processes: Processes; database: Database; log: ServiceLog; slots: number };
-/** `ask`: returns a question, or for how long there is none; a change may bring one earlier. */
-type Desk<Q> = { ask(): Q | number; take(payload: unknown, question: Q | undefined): Promise<void> };
+/** `ask`: returns a question, or for how long there is none; a change may bring one earlier. `news`: jobs came into the queue. */
+type Desk<Q> = { ask(): Q | number; take(payload: unknown, question: Q | undefined): Promise<void>; news(): void };
 
-export function createClaimers<Q extends Question>({ pgPool, processes, database, log, slots }: ClaimerParts, { ask, take }: Desk<Q>) {
+export function createClaimers<Q extends Question>(
+  { pgPool, processes, database, log, slots }: ClaimerParts,
+  { ask, take, news }: Desk<Q>,
+) {
   const workers = new Set<Worker>();
   let wakers: (() => void)[] = [];
   let isStopped = false;
@@ -98,6 +101,7 @@ export function createClaimers<Q extends Question>({ pgPool, processes, database
     const asked = new Map<Worker, { question: Q; at: number }>();
     const answered = new Map<string, Q>();
     events.on("worker:create", ({ worker }) => own.add(worker));
+    events.on("pool:listen:notification", news);
     events.on("worker:getJob:start", ({ worker }) => {
       const question = posed.shift();
       if (question) asked.set(worker, { question, at: performance.now() });

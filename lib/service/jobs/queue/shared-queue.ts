@@ -8,11 +8,11 @@ import { type Processes } from "@/lib/service/store/processes";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Place } from "@/lib/service/runners/pool";
 import { type Claimed } from "../run/claim";
+import { createAskedPlaces } from "./asked-places";
 import { createClaimers, type Question } from "./claimers";
 import { type Floor, type JobQueue } from "./job-queue";
 import { beginClearing, endClearing, enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry } from "./queue-entries";
 import { createSharedClaims, type Entry, type Offer } from "./shared-claims";
-import { createVainClaims } from "./vain-claims";
 import { waitingJobs } from "./waiting-jobs";
 
 const PAUSE_MS = 1000;
@@ -29,7 +29,7 @@ type Asked = Question & { offer?: Offer };
 export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
   const { database, pool, log, concurrency } = floor.parts;
   const kinds = new Set<string>();
-  const vain = createVainClaims(() => performance.now());
+  const asked = createAskedPlaces(() => performance.now());
   let isStopped = false;
   let isTidying = false;
   const claims = createSharedClaims(floor, {
@@ -37,43 +37,45 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     offered: () => claimers.changed(),
     isStale: removeAllStale,
   });
-  const claimers = createClaimers({ pgPool, processes, database, log, slots: concurrency }, { ask, take });
+  const claimers = createClaimers({ pgPool, processes, database, log, slots: concurrency }, { ask, take, news: asked.news });
 
-  /** Asks only for jobs that can be done at the place it asks for; a free place is occupied until the answer. */
+  /** A place is held while a job is asked for; the returned function gives it up. */
+  function places(): { place: string; offer?: Offer; hold(): () => void }[] {
+    return [
+      ...[...claims.offers()].map((offer) => ({ place: offer.place.runner.id, offer, hold: () => offer.ask() })),
+      ...pool.free().map((runner) => ({ place: runner.id, hold: () => pool.occupy(runner).release })),
+    ];
+  }
+
+  /** Asks only for jobs that can be done at the place it asks for. */
   function ask(): Asked | number {
     let waitMs = Infinity;
-    function about(runnerId: string, hold: () => Pick<Asked, "offer" | "giveUp">): Asked | undefined {
-      const skip = [...kinds].filter((kind) => !pool.canDo(kind, runnerId));
-      const restMs = vain.restMs(runnerId, skip);
+    if (!floor.mayTake()) return waitMs;
+    for (const { place, offer, hold } of asked.inTurn(places())) {
+      const skip = [...kinds].filter((kind) => !pool.canDo(kind, place));
+      const restMs = asked.restMs(place, skip);
       waitMs = Math.min(waitMs, restMs);
-      if (restMs > 0) return undefined;
-      const held = hold();
+      if (restMs > 0) continue;
+      asked.asks(place);
+      const giveUp = hold();
       return {
-        ...held,
-        skip,
+        ...(offer && { offer }),
+        ...{ skip, giveUp },
         foundNothing(askedAt) {
-          vain.foundNothing(runnerId, skip, askedAt);
-          held.giveUp();
+          asked.foundNothing(place, skip, askedAt);
+          giveUp();
+          if (places().some((other) => asked.isDue(other.place))) claimers.changed();
         },
       };
-    }
-    if (!floor.mayTake()) return waitMs;
-    for (const offer of claims.offers()) {
-      const asked = about(offer.place.runner.id, () => ({ offer, giveUp: offer.ask() }));
-      if (asked) return asked;
-    }
-    for (const runner of pool.free()) {
-      const asked = about(runner.id, () => ({ giveUp: pool.occupy(runner).release }));
-      if (asked) return asked;
     }
     return waitMs;
   }
 
-  async function take(payload: unknown, asked: Asked | undefined): Promise<void> {
+  async function take(payload: unknown, question: Asked | undefined): Promise<void> {
     const entry = await learn(payload);
-    const isClaimed = entry && (await asked?.offer?.hand(entry));
+    const isClaimed = entry && (await question?.offer?.hand(entry));
     // A free place is taken anew, now that the job is known.
-    asked?.giveUp();
+    question?.giveUp();
     if (!entry || isClaimed) return;
     const best = pool.best(entry.kind, pool.free());
     const place = best && pool.occupy(best);
@@ -160,7 +162,7 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     },
     enqueue: (tx, job, isFirst) => enqueueAll(tx, [job], isFirst ? "first" : undefined),
     // The database wakes the workers that are not held back.
-    waits: ({ kind }) => void (vain.came(kind) && claimers.wake()),
+    waits: ({ kind }) => void (asked.came(kind) && claimers.wake()),
     forget: (userId, seqs) =>
       database.commitFreeing((tx) => (seqs ? removeEntries(tx, userId, seqs) : beginClearing(tx, userId, processes.id))),
     waitAgain(userId) {
