@@ -87,7 +87,16 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const [rest, setRest] = useState({ wallKey, index: startIndex });
   const firstIndex = rest.wallKey === wallKey ? rest.index : startIndex;
   const wall = useRef<WallHandle>(undefined);
-  const onReady = useCallback((handle: WallHandle) => void (wall.current = handle), []);
+  /** What was asked of the wall before it was there: its code may still be loading. */
+  const due = useRef<(handle: WallHandle) => void>(undefined);
+  const onReady = useCallback((handle: WallHandle | undefined) => {
+    wall.current = handle;
+    const act = due.current;
+    if (!handle || !act) return;
+    due.current = undefined;
+    queueMicrotask(() => act(handle)); // an effect must not draw at once
+  }, []);
+  const onWall = (act: (handle: WallHandle) => void) => (wall.current ? act(wall.current) : void (due.current = act));
   const onRest = useCallback(
     (index: number) => {
       setRest({ wallKey, index });
@@ -242,8 +251,8 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             const offset = by === "pages" ? Math.floor(firstIndex / query.limit) * query.limit : query.offset;
             router.push(assetsHref({ ...query, offset }, { look: { ...look, by }, connection, view }));
           }}
-          onJump={(index) => wall.current?.jumpTo(index)}
-          onSelectAll={() => picking.band(wall.current?.inView() ?? [], picking.store.ids())}
+          onJump={(index) => onWall(({ jumpTo }) => jumpTo(index))}
+          onSelectAll={() => onWall(({ inView }) => picking.band(inView(), picking.store.ids()))}
         />
       )}
     </>

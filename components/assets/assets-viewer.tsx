@@ -32,8 +32,9 @@ export function AssetsViewer({ source, viewing, onCompare, isCovered, ...where }
   const shown = assetAt(at ?? 0);
   const canDownload = useHandsOutFiles(where.connectionId, shown && assetFileUrl(shown, where.connectionId));
   useEffect(() => {
-    if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD));
+    if (at !== undefined) want(Math.max(0, at - AHEAD), Math.min(count, at + AHEAD), "full view");
   }, [want, at, count]);
+  useEffect(() => () => want(0, 0, "full view"), [want]);
   const { failure } = alone;
   const isLost = isAlone && failure !== undefined && !alone.asset && !isCovered;
   useEffect(() => {

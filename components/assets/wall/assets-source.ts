@@ -14,8 +14,8 @@ export type AssetsSource = {
   rows: () => AssetView[];
   /** These rows, loading those that are missing; fewer where the service refuses. */
   range: (from: number, to: number, signal: AbortSignal) => Promise<AssetView[]>;
-  /** Called when these rows have stayed in view for a moment. */
-  want: (from: number, to: number) => void;
+  /** Called when these rows have stayed in view for a moment, in the wall or in the full view over it; with none when that closes. */
+  want: (from: number, to: number, viewer?: "wall" | "full view") => void;
   /** New assets above, not shown yet. */
   newCount: number;
   /** Why some rows are missing. */

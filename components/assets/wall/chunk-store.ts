@@ -17,6 +17,8 @@ export const MOST_CHUNKS = 24;
 export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
 
+/** Both may show the list at once: a full view stands over the wall. */
+type Viewer = "wall" | "full view";
 type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortController };
 
 export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
@@ -32,7 +34,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   /** Rows that arrived at the top since, not shown yet. */
   let lead = 0;
   const failures = new Map<number, ApiFailure>();
-  let wanted = { from: 0, to: 0 };
+  const wanted = new Map<Viewer, { from: number; to: number }>();
 
   const tell = () => version.setState((count) => count + 1);
 
@@ -82,19 +84,21 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
 
   function dropFar(middle: number) {
     const far = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MOST_CHUNKS);
-    for (const number of far) chunks.delete(number);
+    for (const number of far) if (!isWanted(number)) chunks.delete(number);
   }
 
-  function want(from: number, to: number) {
-    wanted = { from, to };
-    const first = Math.floor(from / CHUNK);
-    const last = Math.floor(Math.max(from, to - 1) / CHUNK);
-    for (const [number, chunk] of chunks) if (chunk.reading && (number < first || number > last)) giveUp(number, chunk);
-    for (let number = first; number <= last; number += 1) {
-      const chunk = chunks.get(number);
-      if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
+  const isWanted = (number: number) => [...wanted.values()].some(({ from, to }) => number * CHUNK < to && (number + 1) * CHUNK > from);
+
+  /** Reads what is wanted and missing, and gives up what is no longer wanted. */
+  function readWanted() {
+    for (const [number, chunk] of chunks) if (chunk.reading && !isWanted(number)) giveUp(number, chunk);
+    for (const { from, to } of wanted.values()) {
+      for (let number = Math.floor(from / CHUNK); number * CHUNK < to; number += 1) {
+        const chunk = chunks.get(number);
+        if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
+      }
+      dropFar((from + to) / 2 / CHUNK);
     }
-    dropFar((first + last) / 2);
   }
 
   const at = (index: number): AssetView | undefined => chunks.get(Math.floor(index / CHUNK))?.rows[index % CHUNK];
@@ -118,9 +122,13 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     count: (): number => total ?? (isEndSeen ? seen : seen + CHUNK),
     total: () => total,
     /** The failure of the chunks in view, even if another chunk has loaded. */
-    failure: () => [...failures].find(([number]) => number * CHUNK < wanted.to && (number + 1) * CHUNK > wanted.from)?.[1],
+    failure: () => [...failures].find(([number]) => isWanted(number))?.[1],
     held: () => chunks.size,
-    want,
+    /** These rows stay in view there: until the next call, or until none are. */
+    want(from: number, to: number, viewer: Viewer = "wall"): void {
+      wanted.set(viewer, { from, to });
+      readWanted();
+    },
     /** Adds a page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
     seed(page: AssetPage, offset: number): void {
       learn(page, offset + page.assets.length);
@@ -138,7 +146,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       failures.clear();
       learn(page, offset + page.assets.length);
       chunks.set(offset / CHUNK, { rows: page.assets.slice(0, CHUNK), isStale: false });
-      want(wanted.from, wanted.to);
+      readWanted();
       tell();
     },
     /** Held rows may be outdated: those in view are read again now, and shown as they were until then. */
@@ -149,7 +157,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
         if (chunk.reading) giveUp(number, chunk);
         else chunks.set(number, { rows: chunk.rows, isStale: true });
       }
-      want(wanted.from, wanted.to);
+      readWanted();
     },
     /** Changes one asset in place. */
     patch(id: string, change: (asset: AssetView) => AssetView): void {

@@ -26,7 +26,8 @@ export type WallProps = {
   /** Shows the asset in full, with the rest of the list around it. */
   onView: (index: number) => void;
   onRest: (firstIndex: number) => void;
-  onReady: (wall: WallHandle) => void;
+  /** Undefined when it goes. */
+  onReady: (wall: WallHandle | undefined) => void;
 };
 /** What the bars around a wall may call. */
 export type WallHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
@@ -81,7 +82,10 @@ export function Gallery({
   const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
   const { jumpTo, reveal } = wall;
-  useEffect(() => onReady({ jumpTo, reveal, inView }), [onReady, jumpTo, reveal, inView]);
+  useEffect(() => {
+    onReady({ jumpTo, reveal, inView });
+    return () => onReady(undefined);
+  }, [onReady, jumpTo, reveal, inView]);
   const style = drawn
     ? {
         ...standAt(drawn.topPx),

@@ -15,11 +15,11 @@ beforeEach(standInForSizes);
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());
 
-function viewer(id: string, rows: readonly AssetView[]) {
+function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["want"] = nothing) {
   const source: AssetsSource = {
     ...{ version: 1, total: rows.length, newCount: 0, failure: undefined, atMs: 0, everyMs: 1000, offset: 0, isEmpty: rows.length === 0 },
     ...{ count: rows.length, at: (index) => rows[index], rows: () => [...rows], range: async () => [] },
-    ...{ indexOf: (one) => rows.findIndex((row) => row.id === one), want: nothing, refresh: nothing, patch: nothing },
+    ...{ indexOf: (one) => rows.findIndex((row) => row.id === one), want, refresh: nothing, patch: nothing },
   };
   const found = source.indexOf(id);
   const viewing = { isOpen: true, id, at: found < 0 ? undefined : found, open: nothing, move: nothing, close: vi.fn() };
@@ -45,4 +45,13 @@ it("one that is gone closes the viewer", async () => {
   const { part, viewing } = viewer("gone", [asset("one")]);
   renderInApp(part);
   await waitFor(() => expect(viewing.close).toHaveBeenCalled(), { timeout: 10_000 });
+});
+
+it("that is closed wants no rows any more, besides those of the wall under it", () => {
+  const want = vi.fn();
+  const rows = Array.from({ length: 40 }, (_, index) => asset(`row${index}`));
+  const { unmount } = renderInApp(viewer("row20", rows, want).part);
+  expect(want.mock.calls).toEqual([[8, 32, "full view"]]);
+  unmount();
+  expect(want.mock.lastCall).toEqual([0, 0, "full view"]);
 });

@@ -62,6 +62,22 @@ describe("the rows of a long list", () => {
     expect(asked).toEqual([0, 60_000]);
   });
 
+  it("are read for the wall while a full view over it looks at others, and for nobody once that has closed", async () => {
+    const { read, asked, aborted, hold } = service(1_000);
+    const store = createChunkStore(read, { leads: true });
+    const open = hold();
+    store.want(70, 150);
+    store.want(88, 112, "full view");
+    store.want(888, 912, "full view");
+    expect(asked).toEqual([60, 120, 840, 900]);
+    store.want(0, 0, "full view");
+    expect(aborted).toEqual([840, 900]);
+    open();
+    await rested(store, 130);
+    await rested(store, 70);
+    expect(store.at(888)).toBeUndefined();
+  });
+
   it("stay bounded however far somebody scrolls", async () => {
     const { read } = service(100_000);
     const store = createChunkStore(read, { leads: true });
