@@ -25,6 +25,7 @@ import { RunError } from "./run-error";
 const tones: Readonly<Record<AppRunState, Tone>> = {
   sending: "wait",
   unsent: "bad",
+  refused: "bad",
   unknown: "unknown",
   pending: "wait",
   in_progress: "run",

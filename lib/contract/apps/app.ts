@@ -157,10 +157,20 @@ export type AppPreset = { id: string; name: string; inputs: AppValues; isTeam: b
 export const appRunBodySchema = z.object({ inputs: z.record(z.string().max(40), z.unknown()).default({}) });
 
 /**
- * `sending`: recorded, the service has not answered yet. `unsent`: the console ended before it sent the run. `unknown`: sent, but what
- * became of it cannot be known.
+ * `sending`: recorded, the service has not answered yet. `unsent`: the console ended before it sent the run. `refused`: nothing was
+ * started, as the service did not take it or could not be reached; in no list. `unknown`: sent, but what became of it cannot be known.
  */
-export const appRunStates = ["sending", "unsent", "unknown", "pending", "in_progress", "completed", "failed", "cancelled"] as const;
+export const appRunStates = [
+  "sending",
+  "unsent",
+  "refused",
+  "unknown",
+  "pending",
+  "in_progress",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
 export type AppRunState = (typeof appRunStates)[number];
 
 /** A problem with an input; in the service's own words where the console has none. */

@@ -1,11 +1,12 @@
 // A run of an app: reads and checks its inputs, counts its limits, and submits the filled graph the way the console submits everything.
 // Guarantees: the run is stored before anything is sent, and reaches the service once, however often its key is sent and whenever the
-// console ends; a refused run starts nothing, counts for nothing and names inputs by their labels.
+// console ends; a refused run starts nothing, counts for nothing and names inputs by their labels. It stays under its id, which others that
+// sent the same key may have been told.
 // Must never: keep the value of an input that holds a key.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
-import { appRunBodySchema, type AppInput, type AppValues } from "@/lib/contract/apps/app";
+import { appRunBodySchema, type AppInput, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, fillApp, problemSentence, valueOfText, isFileKind } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
@@ -24,11 +25,11 @@ import { readJson } from "../bff/read-request";
 import { composition } from "../composition";
 import { type Access, openConnection } from "../connections/access";
 import { submitOnce } from "../prompts/submit-once";
-import { type StoredRun } from "../store/apps/app-runs";
+import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, problemsOfNamed, sendFile, type TakenFile, takeForm } from "./files";
 import { filesNotTheirs } from "./pictures";
-import { inAppWords } from "./refused-graph";
+import { inAppWords, refusedGraph } from "./refused-graph";
 import { limitReached, limitsOf, settleMoving } from "./run-limits";
 import { refreshRun, sendingOf, submissionKey } from "./run-state";
 
@@ -107,16 +108,18 @@ function withoutFiles(values: AppValues, files: readonly TakenFile[]): AppValues
 
 type Again = Given & { earlier: StoredRun; contentHash: string };
 
-/** The run that this key has already made. If a console ended before it could send the run, it is sent now. */
+/** The run that this key has already made. If nothing of it was sent, it is sent now; a refused one may have other inputs by then. */
 async function again(
   asked: Asked,
   access: Access,
   app: StoredApp,
   { earlier, contentHash, ...given }: Again,
 ): Promise<Result<StoredRun, Failure>> {
-  if (earlier.contentHash !== contentHash) return failed(refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
+  const isOther = (run: StoredRun) => run.contentHash !== contentHash && run.state !== "refused";
+  const conflict = failed(refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
+  if (isOther(earlier)) return conflict;
   const run = await refreshRun(access, app, earlier);
-  if (!run.ok || run.value.state !== "unsent") {
+  if (!run.ok || !isNotSent(run.value)) {
     asked.note({ outcome: "the same run again: nothing was sent" });
     return run;
   }
@@ -124,12 +127,12 @@ async function again(
   if (!checked.ok) return checked;
   const { files } = given;
   const { appRuns } = composition().store;
-  const anew = { id: earlier.id, ...(await beginning(access, app, checked.value, files)) };
+  const anew = { id: earlier.id, contentHash, ...(await beginning(access, app, checked.value, files)) };
   const beginIt = () => appRuns.beginAgain(anew, limitsOf(app, anew.createdAt));
   const sent = await sendOnce(asked, access, app, earlier.id, { values: checked.value, files }, beginIt);
   if (sent) return sent;
   const now = await appRuns.find(app.id, earlier.memberId, earlier.id);
-  if (now && now.state !== "unsent") return ok(now);
+  if (now && !isNotSent(now)) return isOther(now) ? conflict : ok(now);
   return failed(await limitReached(app, earlier.memberId, anew.createdAt));
 }
 
@@ -183,10 +186,7 @@ async function send(
   const values = { ...checked };
   for (const file of files) {
     const name = await sendFile(asked, app, file);
-    if (!name.ok) {
-      await appRuns.forget(runId);
-      return name;
-    }
+    if (!name.ok) return refuse(runId, name.failure);
     values[file.part] = name.value;
   }
   if (files.length > 0) await appRuns.set(runId, { inputs: keptInputs(app, values) });
@@ -194,10 +194,7 @@ async function send(
   const strings = named.filter((value) => typeof value === "string");
   await appKeeps.giveAgain(asked.viewer.memberId, strings, composition().now());
   const filled = fillApp(app.definition, values);
-  if (!filled.ok) {
-    await appRuns.forget(runId);
-    return failed(unprocessable(filled.problems));
-  }
+  if (!filled.ok) return refuse(runId, unprocessable(filled.problems));
   const { editor, title } = app.definition;
   const drawing = editor && (await drawingWith(access, editor, filled.graph));
   const body = { prompt: filled.graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) };
@@ -208,16 +205,25 @@ async function send(
     const other = await appRuns.find(app.id, memberId, runId);
     if (other) return ok(other);
   }
-  if (!outcome.ok && !mayHaveStarted(outcome.failure)) {
-    await appRuns.forget(runId);
-    return failed(inAppWords(asked.viewer, app.definition, outcome.failure));
-  }
+  if (!outcome.ok && !mayHaveStarted(outcome.failure))
+    return refuse(runId, inAppWords(asked.viewer, app.definition, outcome.failure), refusedGraph(app.definition, outcome.failure));
   const jobId = outcome.ok ? submittedJob(parseJson(outcome.value)) : undefined;
   if (jobId === undefined)
     await appRuns.set(runId, { state: "unknown", error: outcome.ok ? unreadable : { message: outcome.failure.message } });
   else await appRuns.set(runId, { state: "pending", jobId });
   const run = await appRuns.find(app.id, memberId, runId);
   return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+}
+
+/** Nothing was started. */
+async function refuse(
+  runId: string,
+  failure: Failure,
+  error: AppRunError = { message: failure.message },
+): Promise<Result<StoredRun, Failure>> {
+  const { store, now } = composition();
+  await store.appRuns.set(runId, { state: "refused", error, endedAt: now() });
+  return failed(failure);
 }
 
 const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;

@@ -14,6 +14,9 @@ import { type AppRunRow } from "./app-rows";
 import { type Tables } from "../tables";
 
 const RUNS_READ = 20;
+/** Nothing of them was sent: they do not count, and their key begins them anew. */
+const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
+export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((one) => one === state);
 /** Counted from when they began. */
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
@@ -48,7 +51,7 @@ export function createAppRunStore(database: Database) {
   /** Whether one more run may begin, counting the member's other runs. */
   const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
     const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
-    return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan}) < ${runsPerDay ?? 0})
+    return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(notSent)})) < ${runsPerDay ?? 0})
           AND (${atOnce ?? -1} < 0 OR ${counted} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
   };
 
@@ -77,13 +80,13 @@ export function createAppRunStore(database: Database) {
       );
     },
 
-    /** Begins an unsent run again, as if it began now. False if it is already under way, or a limit is reached. */
-    async beginAgain(run: Omit<NewRun, "key" | "contentHash">, limits: Limits): Promise<boolean> {
+    /** Begins a run of which nothing was sent again, as if it began now. False if it is already under way, or a limit is reached. */
+    async beginAgain(run: Omit<NewRun, "key">, limits: Limits): Promise<boolean> {
       return alone(run, (trx) =>
         sql`
           UPDATE app_runs SET state = 'sending', error = NULL, error_facts = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
-            created_at = ${run.createdAt}
-          WHERE id = ${run.id} AND state = 'unsent' AND ${isWithin(run, limits)}`.execute(trx),
+            content_hash = ${run.contentHash}, created_at = ${run.createdAt}, ended_at = NULL
+          WHERE id = ${run.id} AND state IN (${sql.join(notSent)}) AND ${isWithin(run, limits)}`.execute(trx),
       );
     },
 
@@ -97,9 +100,9 @@ export function createAppRunStore(database: Database) {
       return row && toRun(row);
     },
 
-    /** Newest first. */
+    /** Newest first, without refused ones: whoever sent them was told, and nothing was started. */
     async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
-      let query = ofMember(appId, memberId);
+      let query = ofMember(appId, memberId).where("state", "<>", "refused");
       if (before)
         query = query.where((where) =>
           where.or([where("created_at", "<", before[0]), where.and([where("created_at", "=", before[0]), where("id", "<", before[1])])]),
@@ -166,11 +169,6 @@ export function createAppRunStore(database: Database) {
           .where((where) => (seen.jobId === undefined ? where("job_id", "is", null) : where("job_id", "=", seen.jobId)));
       const done = await (asSeen ?? query).executeTakeFirst();
       return Number(done.numUpdatedRows) > 0;
-    },
-
-    /** Nothing was started: the run does not count, and its key may be used again. */
-    async forget(id: string): Promise<void> {
-      await database.deleteFrom("app_runs").where("id", "=", id).execute();
     },
   };
 }

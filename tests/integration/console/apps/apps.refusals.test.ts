@@ -2,6 +2,7 @@
 import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition } from "./app-world";
 
 const KEY = "the-key-of-a-script-1";
@@ -45,6 +46,48 @@ test("what the service refuses is said of the input, starts nothing, counts for 
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
   answer = usual;
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
+});
+
+const refusals: [string, (response: ServerResponse) => unknown, object][] = [
+  ["refuses it", (response) => answerJson(response, { error: { type: "bad", message: "bad", details: "" } }, 400), { code: "workflow" }],
+  ["asks for patience", (response) => answerJson(response, { message: "slowly" }, 429), { message: expect.any(String) }],
+];
+test.each(refusals)(
+  "whoever sent the same key while the service %s reads why under the id that they were told",
+  async (_what, refuse, error) => {
+    const app = await make({ runsPerDay: 1 });
+    const usual = answer;
+    const held: ServerResponse[] = [];
+    answer = (request, response) => (request.method === "POST" ? void held.push(response) : usual(request, response));
+    const first = run(app, "a", "runner", KEY);
+    await until("it is on its way", () => held.length === 1);
+    const other = await run(app, "a", "runner", KEY);
+    expect(other).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
+    const { id } = other.body.run;
+    for (const response of held) refuse(response);
+    expect((await first).status).toBeGreaterThanOrEqual(400);
+    const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+    expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
+    expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
+    // Others run meanwhile, since it counts for nothing; the key begins it anew, with whatever inputs are right now.
+    answer = usual;
+    const anew = (await run(app, "b", "runner", KEY)).body.run;
+    expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
+    expect(anew).not.toHaveProperty("error");
+    expect(anew).not.toHaveProperty("endedAt");
+    expect((await run(app, "a", "runner", KEY)).status).toBe(409);
+    expect((await run(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
+  },
+);
+
+test("a refused run counts for nothing beside others of the day", async () => {
+  const app = await make({ runsPerDay: 1 });
+  const usual = answer;
+  answer = (_, response) => answerJson(response, { message: "slowly" }, 429);
+  expect((await run(app, "a", "runner", KEY)).status).toBe(429);
+  answer = usual;
+  expect((await run(app, "b")).status).toBe(202);
+  expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
 test("what the service says of nodes is not repeated, whichever way it says it", async () => {

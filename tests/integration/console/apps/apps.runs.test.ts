@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
@@ -81,16 +82,17 @@ test("runs at once are counted by the states of their jobs, also where twenty co
 async function leftBehind(app: { id: string }, { began, answered }: { began: boolean; answered?: string }): Promise<string> {
   const { store } = world.harness.console;
   const { memberId } = world.harness.viewerOf("runner");
-  expect((await run(app, "a", "runner", KEY)).status).toBe(202);
-  const made = await store.appRuns.findByKey(app.id, memberId, KEY);
+  const model = await run(app, "a");
+  expect(model.status).toBe(202);
+  const made = await store.appRuns.find(app.id, memberId, model.body.run.id);
   if (!made) throw new Error("no run");
-  await store.appRuns.forget(made.id);
-  await store.submissions.forget({ memberId, key: submissionKey(made.id) });
-  await store.appRuns.begin({ ...made, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
-  const submission = { memberId, key: submissionKey(made.id) };
+  await store.appRuns.set(made.id, { state: "cancelled" });
+  const id = randomUUID();
+  await store.appRuns.begin({ ...made, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
+  const submission = { memberId, key: submissionKey(id) };
   if (began) await store.submissions.begin(submission, { contentHash: "x", now, forgetBefore: 0 });
   if (answered !== undefined) await store.submissions.accepted(submission, answered);
-  return made.id;
+  return id;
 }
 const read = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
 
