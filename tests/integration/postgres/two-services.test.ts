@@ -1,5 +1,5 @@
 // Two services on one PostgreSQL run jobs together: each job once, fairly between users, and each service sees and ends what runs at the other.
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "@/tests/integration/service/support";
 import { ask } from "@/tests/support/postgres-server";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
@@ -138,6 +138,25 @@ it("runs a job whose entry a hundred workers were given and could not take", asy
   await ask(two.url, "UPDATE lightdesk_queue._private_jobs SET attempts = attempts + 100");
   await here.post("/api/interrupt");
   expect((await ended(here, waits)).status).toBe("completed");
+});
+
+it("takes jobs although its first question to the queue failed", async () => {
+  const { here } = await two.clients();
+  await two.here.service.stop();
+  await two.there.service.stop();
+  await ask(two.url, "CREATE SEQUENCE failures");
+  const fail = "BEGIN PERFORM nextval('failures'); RAISE EXCEPTION 'not now'; END";
+  await ask(two.url, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ ${fail} $$`);
+  const tasks = "lightdesk_queue._private_tasks";
+  await ask(two.url, `CREATE TRIGGER fails BEFORE INSERT ON ${tasks} FOR EACH STATEMENT EXECUTE FUNCTION fail()`);
+  await two.here.service.start();
+  await until("it has asked", async () => (await ask<{ is: boolean }>(two.url, "SELECT is_called AS is FROM failures"))[0]?.is);
+  await ask(two.url, `DROP TRIGGER fails ON ${tasks}`);
+  expect((await ended(here, await submit(here, canvas(1)))).status).toBe("completed");
+  // The library prints it.
+  for (const [said] of vi.mocked(console.error).mock.calls) expect(String(said)).toContain("not now");
+  vi.mocked(console.error).mockClear();
+  await two.there.service.start();
 });
 
 it("gives back what a service that is cut off was running, and fails it where that was the third attempt", async () => {

@@ -100,6 +100,7 @@ export function createClaimers<Q extends Question>(
     const events: WorkerEvents = new EventEmitter();
     const asked = new Map<Worker, { question: Q; at: number }>();
     const answered = new Map<string, Q>();
+    let isAnswered = false;
     events.on("worker:create", ({ worker }) => own.add(worker));
     events.on("pool:listen:notification", news);
     events.on("worker:getJob:start", ({ worker }) => {
@@ -109,6 +110,7 @@ export function createClaimers<Q extends Question>(
     events.on("worker:getJob:empty", ({ worker }) => {
       const sent = asked.get(worker);
       asked.delete(worker);
+      isAnswered = true;
       sent?.question.foundNothing(sent.at);
     });
     events.on("worker:getJob:error", ({ worker, error }) => {
@@ -120,10 +122,13 @@ export function createClaimers<Q extends Question>(
       asked.delete(worker);
       sent.question.giveUp();
       unsure.add(worker.workerId);
+      // The library keeps how its first question for the numbers of tasks ended, even if it failed: all later ones would fail alike.
+      if (!isAnswered) giveUp();
     });
     events.on("job:start", ({ worker, job }) => {
       const sent = asked.get(worker);
       asked.delete(worker);
+      isAnswered = true;
       if (sent) answered.set(job.id, sent.question);
     });
     events.on("worker:stop", ({ worker }) => {
