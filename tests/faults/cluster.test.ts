@@ -6,10 +6,17 @@ import { findOrInstall } from "@/bin/browser.mjs";
 import { ask } from "../support/postgres-server";
 import { isPrompt } from "../support/service-gate";
 import { until } from "../support/until";
-import { type Cluster, startCluster, UNANSWERED } from "./cluster/cluster";
-import { type Answer, createPeople, expectRefusedWell, type People } from "./cluster/people";
+import { type Cluster, FIVE_MINUTES_MS, startCluster, UNANSWERED } from "./cluster/cluster";
+import { type Answer, createPeople, expectRefusedWell, patience, type People } from "./cluster/people";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+/** Longer than a lease, and than a connection is waited for; as long as a statement or a transaction may stand still. */
+const CUT_MS = 30_000;
+const isLater = (ms: number) => {
+  const at = performance.now() + ms;
+  return () => performance.now() > at;
+};
 
 const program = await findOrInstall("nginx", "nginx-light");
 const test = anywhere.skipIf(program === undefined);
@@ -55,13 +62,16 @@ test("a script runs an app twice with one key while a console is killed: once", 
     const [other] = cluster.consoles.filter((one) => one !== console);
     const first = people.runApp(key, `http://127.0.0.1:${console.port}`);
     await until("the service has it", () => people.sentFor(key) === 1);
-    const second = people.runApp(key, `http://127.0.0.1:${other?.port}`);
+    const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
+    const again = (to?: string) => people.answered("it is run again", () => people.runApp(key, to));
+    const elsewhere = `http://127.0.0.1:${other?.port}`;
+    // The other console knows that it is on its way.
+    expect(stateOf(await again(elsewhere))).toEqual([202, "sending"]);
+    const second = people.runApp(key, elsewhere);
     await console.process.stop("SIGKILL");
     expect((await first).status).toBe(0);
-    const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
     // It may have been asked before the console's end was known.
     expect(stateOf(await second)).toEqual([202, expect.toBeOneOf(["sending", "unknown"])]);
-    const again = () => people.answered("it is run again", () => people.runApp(key));
     await until("its end is known", async () => stateOf(await again())[1] !== "sending");
     expect(stateOf(await again())).toEqual([202, "unknown"]);
     expect(people.sentFor(key)).toBe(1);
@@ -81,14 +91,53 @@ test("the database is started anew: the reason is said meanwhile, and what was a
   await people.expectAllOnce();
 });
 
-test("the line to the database is cut: what was asked meanwhile is answered once it is mended", async () => {
-  cluster.line.cut();
+test("all are cut off from the database for half a minute, and one service for longer: a start meanwhile is refused in words, what was asked is done once it is mended, and what the late one says of a job that went elsewhere changes nothing", async () => {
+  const parts = [...cluster.consoles, ...cluster.services];
+  const [late] = cluster.services.slice(1);
+  cluster.runner.does("hold");
+  const held = await people.submitted("key-held-while-cut", "gpu");
+  await until("it runs there", () => cluster.runner.queue().running !== undefined);
+  // The service in each of the four runs one.
+  const slow = await Promise.all(parts.map((_, at) => people.submitted(`key-slow-${at}-of-a-service`, "slow")));
+  const ofSlow = () => people.rowsOf(slow);
+  await until("each runs one", async () => {
+    const running = (await ofSlow()).filter(({ state }) => state === "in_progress");
+    return new Set(running.map(({ holder }) => holder)).size === parts.length;
+  });
+  for (const { line } of parts) line.cut();
+  const isOver = isLater(CUT_MS);
+
   const during = people.work("cut");
-  await until("something was said to the database", () => cluster.line.heldBytes() > 0);
+  // A request that finds no connection is refused in seconds, one whose connection is silent after half a minute.
+  const said = people.list().then(expectRefusedWell);
+  const restarted = cluster.consoles[1];
+  await restarted?.process.stop("SIGKILL");
+  await expect(restarted?.begin()).rejects.toThrow(/The database that DATABASE_URL names cannot be reached/);
+  await said;
+  // The runner reports the job's end while nobody can write it down.
+  cluster.runner.does("run");
+  cluster.runner.letGo();
+  await until("half a minute has passed", isOver);
   expect(cluster.gate.seen.filter((asked) => isPrompt(asked) && asked.body.includes("key-cut-"))).toEqual([]);
-  cluster.line.mend();
-  await during;
+
+  for (const part of parts) if (part !== late) part.line.mend();
+  const begun = restarted?.begin();
+  const done = await until(
+    "all have ended, although two of those that ran them are dead or cut off",
+    async () => {
+      const rows = await ofSlow();
+      return rows.every(({ state }) => state === "completed") && rows;
+    },
+    patience,
+  );
+  expect(done.filter(({ attempts }) => attempts > 1).length).toBeGreaterThanOrEqual(2);
+  // By one clock each: two of the four are five minutes ahead.
+  for (const { lasted } of done) expect([lasted >= 0, lasted < FIVE_MINUTES_MS], String(lasted)).toEqual([true, true]);
+  late?.line.mend();
+  await Promise.all([begun, during]);
   await people.expectAllOnce();
+  expect((await people.jobOf(held ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
+  expect(await ofSlow()).toEqual(done);
 });
 
 test("others take all connections of the database: it is said, and goes on by itself once there are some", async () => {

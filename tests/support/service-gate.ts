@@ -6,7 +6,12 @@ import { answerJson, type LittleServer, type Seen, startLittleServer } from "./l
 /** "lost": not passed on. "unanswered": passed on, but its answer is kept back. */
 type Fate = "lost" | "unanswered" | undefined;
 
-export function startServiceGate(service: { url: string }, fateOf: (asked: Seen) => Fate): Promise<LittleServer> {
+/** `onAnswer`: gets the status of each answer of the service. */
+export function startServiceGate(
+  service: { url: string },
+  fateOf: (asked: Seen) => Fate,
+  onAnswer: (asked: Seen, status: number) => void = () => undefined,
+): Promise<LittleServer> {
   const pass = async (asked: Seen, response: ServerResponse) => {
     const { method, url, headers, body } = asked;
     const fate = fateOf(asked);
@@ -20,6 +25,7 @@ export function startServiceGate(service: { url: string }, fateOf: (asked: Seen)
     // The connection to the service broke, so this one breaks too.
     if (!heard) return void response.destroy();
     const { answer, read } = heard;
+    onAnswer(asked, answer.status);
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";
     if (type.startsWith("application/json")) answerJson(response, JSON.parse(read.toString()), answer.status);

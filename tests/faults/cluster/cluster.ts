@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { png } from "@/tests/integration/service/support";
 import { freePort } from "@/tests/support/free-port";
+import { type Seen } from "@/tests/support/little-server";
 import { type Line, startLine } from "@/tests/support/line";
 import { startNginx } from "@/tests/support/nginx";
 import { createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
@@ -16,13 +17,13 @@ import { startProcess, type Started } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
-/** One of the four processes. */
-export type Part = { port: number; settings: Record<string, string>; process: Started; begin(): Promise<void> };
+/** One of the four processes, with its own line to the database. */
+export type Part = { port: number; line: Line; settings: Record<string, string>; process: Started; begin(): Promise<void> };
 type Kind = { script: string; says: string };
 
 const console: Kind = { script: "dist/console.mjs", says: "Lightdesk" };
 const service: Kind = { script: "dist/service.mjs", says: "Service" };
-const FIVE_MINUTES_MS = 300_000;
+export const FIVE_MINUTES_MS = 300_000;
 /** What it is loaded before says that it is later. Next copies what is `Date`'s own. */
 const laterBy = (ms: number) =>
   `--import=data:text/javascript,${encodeURIComponent(
@@ -37,7 +38,6 @@ export async function startCluster(program: string) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-cluster-"));
   const postgres: PostgresServer = await startPostgres({ connections: 100 });
   const { url } = await createDatabase(postgres.url);
-  const line: Line = await startLine(Number(new URL(url).port));
   const runner: RunnerServer = await startRunnerServer({
     objectInfo: gpuClasses(["one.safetensors"]),
     makes: ({ class_type, inputs }) =>
@@ -50,7 +50,6 @@ export async function startCluster(program: string) {
 
   const [front, serviceFront] = [await freePort(), await freePort()];
   const shared = {
-    DATABASE_URL: url.replace(/:\d+\//, `:${line.port}/`),
     LIGHTDESK_BLOBS: join(folder, "blobs"),
     LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
     LIGHTDESK_TRUST_PROXY: "127.0.0.1",
@@ -59,14 +58,17 @@ export async function startCluster(program: string) {
   };
   const makePart = async ({ script, says }: Kind, name: string, settings: Record<string, string>): Promise<Part> => {
     const port = await freePort();
+    const line = await startLine(Number(new URL(url).port));
     const all = {
       ...shared,
       ...settings,
       PORT: String(port),
+      DATABASE_URL: url.replace(/:\d+\//, `:${line.port}/`),
       LIGHTDESK_DATA_DIR: join(folder, name),
     };
     const part: Part = {
       port,
+      line,
       settings: all,
       process: startProcess(script, all),
       async begin() {
@@ -85,8 +87,11 @@ export async function startCluster(program: string) {
       startNginx(program, await mkdtemp(join(folder, "nginx-")), { front: at, consoles: parts.map(({ port }) => port), below: 9 }),
     ),
   );
-  const gate = await startServiceGate({ url: `http://127.0.0.1:${serviceFront}` }, (asked) =>
-    isPrompt(asked) && asked.body.includes(UNANSWERED) ? "unanswered" : undefined,
+  const refused = new Set<Seen>();
+  const gate = await startServiceGate(
+    { url: `http://127.0.0.1:${serviceFront}` },
+    (asked) => (isPrompt(asked) && asked.body.includes(UNANSWERED) ? "unanswered" : undefined),
+    (asked, status) => void (status === 503 && refused.add(asked)),
   );
   const links = await Promise.all(consoles.map(({ process }) => process.printed("Set up")));
   await Promise.all(services.map(({ process }) => process.printed("Service")));
@@ -98,9 +103,10 @@ export async function startCluster(program: string) {
     key,
     url,
     postgres,
-    line,
     runner,
     gate,
+    /** Requests that a service refused, since its database was away. */
+    refused,
     consoles,
     services,
     async remove(): Promise<void> {
@@ -108,7 +114,7 @@ export async function startCluster(program: string) {
       for (const proxy of proxies) await proxy.stop();
       await gate.close();
       await runner.close();
-      line.close();
+      for (const { line } of [...consoles, ...services]) line.close();
       await postgres.remove();
       await rm(folder, { recursive: true, force: true });
     },

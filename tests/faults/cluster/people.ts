@@ -4,20 +4,25 @@ import { once } from "node:events";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
 import { type EventSocket, openEvents } from "@/tests/support/event-socket";
+import { ask } from "@/tests/support/postgres-server";
 import { isPrompt } from "@/tests/support/service-gate";
 import { until } from "@/tests/support/until";
 import { type Cluster } from "./cluster";
 
 export type Answer = { status: number; text: string; setCookies: string[] };
 type Asking = { json?: unknown; headers?: Record<string, string>; to?: string };
-/** `gpu`: on the runner that the services share; `own`: by a service itself; `long`: until it is cancelled. */
-type Way = "gpu" | "own" | "long";
+/** `gpu`: on the runner that the services share; `own`: by a service itself; `slow`: likewise, for SLOW_MS; `long`: until cancelled. */
+type Way = "gpu" | "own" | "slow" | "long";
+type JobRow = { id: string; holder: string; attempts: number; state: string; lasted: number };
 export type People = Awaited<ReturnType<typeof createPeople>>;
 
 const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 /** So many of each are on their way at once. */
 const AT_ONCE = 3;
+const SLOW_MS = 6000;
 const NOT_ALLOWED = 1008;
+/** What began before a cut of half a minute ends some time after it. */
+export const patience = { timeoutMs: 100_000 };
 
 /** What may be said while something is away, by its code. `unknown`: behind it the service may have taken what it was sent. */
 const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: true }> = {
@@ -26,6 +31,7 @@ const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: t
     message:
       /^(The console's database does not answer\. Try again in a moment: you stay signed in\.|The service's database does not answer now\. .*)$/,
   },
+  STARTING: { statuses: [503], message: /^Lightdesk is starting\. Ask again in a moment\.$/ },
   UPSTREAM_ERROR: { statuses: [502], message: /^The service answered 50[0234] without saying why\.$/, unknown: true },
   UPSTREAM_UNREACHABLE: { statuses: [502], message: /^The service at 127\.0\.0\.1:\d+ cannot be reached(: [a-z ]+)?\.$/, unknown: true },
   INTERNAL: { statuses: [500], message: /^The console ended while it waited for the service's answer\.$/, unknown: true },
@@ -79,9 +85,19 @@ export async function createPeople(cluster: Cluster) {
       json: { inputs: { prefix: key } },
       ...(to !== undefined && { to }),
     });
-  const sentFor = (key: string) => gate.seen.filter((asked) => isPrompt(asked) && asked.body.includes(`"${key}"`)).length;
+  /** Without what a service refused, which is sent again. */
+  const sentFor = (key: string) =>
+    gate.seen.filter((asked) => isPrompt(asked) && asked.body.includes(`"${key}"`) && !cluster.refused.has(asked)).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
   const jobOf = async (id: string) => JSON.parse((await answered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
+
+  /** Of jobs, as they are stored. */
+  const rowsOf = (jobs: readonly (string | undefined)[]) =>
+    ask<JobRow>(
+      cluster.url,
+      `SELECT id, holder, attempts::integer, state, (end_time - start_time)::float AS lasted FROM lightdesk_service.jobs
+       WHERE id IN (${jobs.map((job) => `'${job}'`).join()}) ORDER BY seq`,
+    );
 
   /** Asked again until it is done, or what became of it is said not to be known. */
   async function submitted(key: string, way: Way): Promise<string | undefined> {
@@ -124,6 +140,7 @@ export async function createPeople(cluster: Cluster) {
     submitted,
     answered,
     jobOf,
+    rowsOf,
 
     /** All of it at once. */
     async work(name: string): Promise<void> {
@@ -199,13 +216,14 @@ export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnk
 
 /** Asked again until it is answered, as pages do it. */
 async function answered(what: string, asking: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
-  return until(what, async () => {
+  const said = async () => {
     const answer = await asking();
     if (answer.status === 200 || answer.status === 202) return answer;
     const { isUnknown } = expectRefusedWell(answer);
     // Asked again with its key the console would say the same.
     return mayBeUnknown && isUnknown && answer.status !== 0 ? answer : undefined;
-  });
+  };
+  return until(what, said, patience);
 }
 
 const graphs: Record<Way, (key: string) => object> = {
@@ -217,6 +235,11 @@ const graphs: Record<Way, (key: string) => object> = {
   own: (key) => ({
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 7 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: key } },
+  }),
+  slow: (key) => ({
+    "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 8 } },
+    "2": { class_type: "Wait", inputs: { seconds: SLOW_MS / 1000, anything: ["1", 0] } },
+    "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: key } },
   }),
   long: (key) => ({
     "1": { class_type: "Wait", inputs: { seconds: 3600 } },
