@@ -117,7 +117,10 @@ export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptR
   await tx.run(query.updateTable("attempts").set({ state: "over" }).where("job_seq", "=", job_seq).where("number", "=", number));
 }
 
-/** Counts how a job ended on a runner. Failures of three different users in a row set the runner aside; never the built-in one. */
+/**
+ * Counts how a job ended on a runner. Failures of three different users in a row set the runner aside; never the built-in one. `ms` is below
+ * zero if the clock of the process that began the job is ahead.
+ */
 export async function noteEnd(
   tx: Transaction,
   end: { runner: string | null; userId: number; isGood: boolean; ms: number; needs?: number | null },
@@ -128,7 +131,7 @@ export async function noteEnd(
   await tx.run(
     query
       .updateTable("runners")
-      .set(({ eb }) => ({ [column]: eb(column, "+", 1), run_ms: eb("run_ms", "+", Math.round(ms)) }))
+      .set(({ eb }) => ({ [column]: eb(column, "+", 1), run_ms: eb("run_ms", "+", Math.max(0, Math.round(ms))) }))
       .where("id", "=", id),
   );
   if (runner === null) return;
