@@ -1,5 +1,5 @@
-// Two consoles and two services on one PostgreSQL, and what befalls them while people and programs work: none is signed out, what was
-// acknowledged is there, nothing runs twice, and whatever is refused is said in words.
+// Faults in a cluster of two consoles and two services on one PostgreSQL, while people and programs work: nobody is signed out, everything
+// acknowledged is kept, nothing runs twice, and every refusal gives a reason.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test as anywhere, vi } from "vitest";
 import { findOrInstall } from "@/bin/browser.mjs";
@@ -11,7 +11,7 @@ import { type Answer, createPeople, expectRefusedWell, patience, type People } f
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-/** Longer than a lease, and than a connection is waited for; as long as a statement or a transaction may stand still. */
+/** Longer than a lease and a connection timeout; as long as the timeout of statements and transactions. */
 const CUT_MS = 30_000;
 const isLater = (ms: number) => {
   const at = performance.now() + ms;
@@ -65,12 +65,12 @@ test("a script runs an app twice with one key while a console is killed: once", 
     const stateOf = ({ status, text }: Answer) => [status, JSON.parse(text).run.state];
     const again = (to?: string) => people.answered("it is run again", () => people.runApp(key, to));
     const elsewhere = `http://127.0.0.1:${other?.port}`;
-    // The other console knows that it is on its way.
+    // The other console knows that it is being sent.
     expect(stateOf(await again(elsewhere))).toEqual([202, "sending"]);
     const second = people.runApp(key, elsewhere);
     await console.process.stop("SIGKILL");
     expect((await first).status).toBe(0);
-    // It may have been asked before the console's end was known.
+    // This may be asked before the other console notices that the first one ended.
     expect(stateOf(await second)).toEqual([202, expect.toBeOneOf(["sending", "unknown"])]);
     await until("its end is known", async () => stateOf(await again())[1] !== "sending");
     expect(stateOf(await again())).toEqual([202, "unknown"]);
@@ -97,7 +97,7 @@ test("all are cut off from the database for half a minute, and one service for l
   cluster.runner.does("hold");
   const held = await people.submitted("key-held-while-cut", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
-  // The service in each of the four runs one.
+  // Each of the four processes runs one of them.
   const slow = await Promise.all(parts.map((_, at) => people.submitted(`key-slow-${at}-of-a-service`, "slow")));
   const ofSlow = () => people.rowsOf(slow);
   await until("each runs one", async () => {

@@ -1,4 +1,5 @@
-// Jobs of many users over all runners by several services: none lost, none twice, in turns; and how long a runner waits between two of them.
+// Measures jobs of many users on all runners by several services: how many are lost or run twice, how fair the order is, and how long a
+// runner is idle between two jobs.
 import { percentile } from "../figures";
 import { post } from "../processes";
 import { createAsk } from "../service/asking";
@@ -8,14 +9,14 @@ import { type Ran } from "./runners";
 import { type Cluster, haveRun, jobOf, type Runners } from "./services";
 
 const AT_ONCE = 20;
-/** Of a real one it is seconds: what the services and the database do is then a small part of it. */
+/** A real job takes seconds; the work of services and database is then a small part of it. */
 const JOB_MS = 250;
 const LONG_JOBS = 400;
 
 /** Name, figure to reach, figure. */
 type Line = [string, string, string];
 
-/** All wait before the first one is claimed. `jobs`: of all users together, as many of each. */
+/** All jobs wait before the first one is claimed. `jobs`: the number over all users, the same for each. */
 export async function measureFairness(cluster: Cluster, runners: Runners, jobs: number, tell: (text: string) => void): Promise<Line[]> {
   const users = cluster.keys.length;
   tell(`  ${jobs} jobs of ${users} users are submitted`);
@@ -53,7 +54,7 @@ export async function measureFairness(cluster: Cluster, runners: Runners, jobs: 
   ];
 }
 
-/** All of the first user, then all of the second: the worst case of whoever serves in the order of arrival. */
+/** All jobs of the first user, then all of the second: the worst case for a queue that goes by arrival. */
 async function submitAll({ services, keys }: Cluster, from: number, to: number): Promise<void> {
   const wanted = keys.flatMap((key, user) =>
     Array.from({ length: to - from }, (_, at) => ({ key, name: `${user}/${from + at}`, service: services[(user + at) % services.length] })),
@@ -63,7 +64,7 @@ async function submitAll({ services, keys }: Cluster, from: number, to: number):
   });
 }
 
-/** By all services in turn; the last outputs are still on their way when the last job has run. */
+/** Asks all services in turn: when the last job has run, the last outputs are still being stored. */
 async function countCompleted({ services, keys }: Cluster, jobs: number): Promise<number> {
   const end = Date.now() + 60_000;
   for (;;) {
@@ -77,7 +78,7 @@ async function countCompleted({ services, keys }: Cluster, jobs: number): Promis
   }
 }
 
-/** In the order in which they began: how many jobs more than any other a user ever had. */
+/** By the order in which jobs began: the largest lead that a user ever had over another, in jobs. */
 function furthestAhead(ran: readonly Ran[], users: number): number {
   const served = Array.from({ length: users }, () => 0);
   let furthest = 0;

@@ -1,4 +1,4 @@
-// Lists of the same jobs on both databases, each by a service of its own that nothing else is asked of.
+// Measures lists of the same jobs on both databases, each by a service of its own that does nothing else.
 import { join } from "node:path";
 import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
@@ -9,7 +9,7 @@ import { jobGroups, measureGroup, takeTheSlot, totalOf } from "../service/job-li
 import { seedJobs } from "../service/seed-jobs";
 
 const REQUESTS = 200;
-/** One line for each group of questions: what is asked, the figure to reach, SQLite, PostgreSQL. */
+/** One line for each group of requests: the request, the figure to reach, SQLite, PostgreSQL. */
 export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell: (text: string) => void): Promise<string[][]> {
   const folder = newFolder();
   const first = await startService(folder);
@@ -18,7 +18,7 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell
   tell(`  filling SQLite with ${jobs} jobs`);
   seedJobs(file, "bench", jobs);
   takeTheSlot(file);
-  // First: a folder whose rows were moved is refused.
+  // SQLite comes first, as a folder whose rows were moved is refused.
   const onSqlite = await listsOf(await startService(folder, {}, first.headers), tell);
   takeTheSlot(file);
   const database = await createDatabase(postgresUrl);

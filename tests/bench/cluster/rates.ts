@@ -1,4 +1,4 @@
-// Submissions and claims a second with so many services on one database: the same number of clients in all, and the same runners.
+// Measures submissions and claims a second by a number of services on one database, with the same number of clients and the same runners.
 import { spread } from "../figures";
 import { load, type Load } from "../load";
 import { post } from "../processes";
@@ -9,7 +9,7 @@ const CLIENTS = 20;
 
 export const rateNames = ["submissions a second", "- p95 ms", "jobs claimed, run and ended a second"];
 
-/** `jobs`: how many are claimed of those that were submitted. */
+/** `jobs`: how many of the submitted jobs are claimed. */
 export async function measureRates(cluster: Cluster, runners: Runners, jobs: number): Promise<string[]> {
   const { services, keys } = cluster;
   const wanted = Array.from({ length: jobs }, (_, at) => at % services.length);
@@ -31,7 +31,7 @@ export async function measureRates(cluster: Cluster, runners: Runners, jobs: num
   ];
 }
 
-/** By a user of its own at each service. */
+/** Each service is used by a user of its own. */
 function submissionsTo({ services, keys }: Cluster, at: number, connections: number): Promise<Load[]> {
   const headers = { "x-api-key": keys[at] ?? "", "content-type": "application/json" };
   const body = JSON.stringify({ prompt: jobOf("rate") });

@@ -1,10 +1,10 @@
-// The program of the process that holds the stand-in runners of `npm run bench -- cluster`: says where they are, and of each job when it
-// began and ended there. Its jobs compute nothing; they last as long as the parent says and put out one small picture, each another one.
+// The program of the process with the stand-in runners of `npm run bench -- cluster`: reports their addresses, and when each job began and
+// ended. Jobs compute nothing; they last as long as the parent process says, and put out one small picture, each a different one.
 import sharp from "sharp";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 
-/** `job`: the text of its node. Times of one clock, in milliseconds. */
+/** `job`: the text of its node. Times are of one clock, in milliseconds. */
 export type Ran = { runner: number; job: string; begun: number; ended: number };
 export type Told = { addresses: string[] } | { ran: Ran[] };
 export type Order = { jobMs: number };

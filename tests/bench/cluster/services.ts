@@ -1,4 +1,4 @@
-// Several services on one PostgreSQL and the stand-in runners that do their jobs, each in a process of its own.
+// Starts several services on one PostgreSQL and the stand-in runners that run their jobs, in processes of their own.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
@@ -9,7 +9,7 @@ import { type Order, type Ran, type Told } from "./runners";
 export type Runners = Awaited<ReturnType<typeof startRunners>>;
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** The classes that they have are no other runner's: while they are paused, what is sent waits. */
+/** No other runner has their classes: while they are paused, submitted jobs wait. */
 export const jobOf = (name: string) => ({
   "1": { class_type: "LoadModel", inputs: { model: "bench.safetensors" } },
   "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: name } },
@@ -24,7 +24,7 @@ export async function startRunners(count: number) {
   );
   return {
     addresses,
-    /** All jobs that have run so far, those of a runner in their order. */
+    /** All jobs that have run so far, in order for each runner. */
     ran,
     last(jobMs: number): void {
       child.send({ jobMs } satisfies Order);
@@ -33,7 +33,7 @@ export async function startRunners(count: number) {
   };
 }
 
-/** With an empty database and a folder of files that they share. The runners are paused. */
+/** With an empty database and a shared folder of files. The runners are paused. */
 export async function startCluster(postgresUrl: string, services: number, users: number, { addresses }: Runners) {
   const database = await createDatabase(postgresUrl);
   const settings = { DATABASE_URL: database.url, LIGHTDESK_BLOBS: newFolder() };
@@ -70,7 +70,7 @@ export async function startCluster(postgresUrl: string, services: number, users:
   };
 }
 
-/** Until so many jobs have run; fails when for two minutes none did. */
+/** Waits until this many jobs have run; fails if none did for two minutes. */
 export async function haveRun({ ran }: Runners, count: number): Promise<void> {
   let before = ran.length;
   let end = Date.now() + 120_000;

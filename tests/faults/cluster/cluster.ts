@@ -24,16 +24,16 @@ type Kind = { script: string; says: string };
 const console: Kind = { script: "dist/console.mjs", says: "Lightdesk" };
 const service: Kind = { script: "dist/service.mjs", says: "Service" };
 export const FIVE_MINUTES_MS = 300_000;
-/** What it is loaded before says that it is later. Next copies what is `Date`'s own. */
+/** A preloaded module that sets the clock ahead. Next copies the own properties of `Date`. */
 const laterBy = (ms: number) =>
   `--import=data:text/javascript,${encodeURIComponent(
     `const Real=Date;globalThis.Date=class extends Real{constructor(...a){a.length?super(...a):super(Real.now()+${ms})}static now(){return Real.now()+${ms}}static UTC=Real.UTC;static parse=Real.parse}`,
   )}`;
 const clocks: Record<string, string>[] = [{}, { NODE_OPTIONS: laterBy(FIVE_MINUTES_MS) }];
-/** Of whoever sends it no answer of a service is heard. */
+/** The service's answer to a submission with this text never arrives. */
 export const UNANSWERED = "a-key-without-an-answer";
 
-/** `program`: nginx. Whoever starts it removes it. */
+/** `program`: nginx. The caller calls `remove`. */
 export async function startCluster(program: string) {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-cluster-"));
   const postgres: PostgresServer = await startPostgres({ connections: 100 });
@@ -80,7 +80,7 @@ export async function startCluster(program: string) {
   };
   const pair = (kind: Kind, name: string, at: number) =>
     Promise.all(clocks.map((clock, n) => makePart(kind, `${name}-${n}`, { ...clock, LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at}` })));
-  // All at once, on an empty database.
+  // All start at once, on an empty database.
   const [consoles, services] = await Promise.all([pair(console, "console", front), pair(service, "service", serviceFront)]);
   const proxies = await Promise.all(
     [[front, consoles] as const, [serviceFront, services] as const].map(async ([at, parts]) =>
@@ -105,7 +105,7 @@ export async function startCluster(program: string) {
     postgres,
     runner,
     gate,
-    /** Requests that a service refused, since its database was away. */
+    /** Requests that a service refused because its database was away. */
     refused,
     consoles,
     services,

@@ -1,5 +1,5 @@
-// What people and programs do while parts of the cluster fail. Each asks again as a page does, what is refused is held against what may be
-// said, and of all that was acknowledged it is remembered what must be so in the end.
+// Simulates people and programs at work while parts of the cluster fail. Each request is retried as a page retries it, each refusal is compared
+// with the allowed ones, and everything acknowledged is recorded for the checks at the end.
 import { once } from "node:events";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
@@ -17,14 +17,14 @@ type JobRow = { id: string; holder: string; attempts: number; state: string; las
 export type People = Awaited<ReturnType<typeof createPeople>>;
 
 const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
-/** So many of each are on their way at once. */
+/** Requests of each kind that are in progress at once. */
 const AT_ONCE = 3;
 const SLOW_MS = 6000;
 const NOT_ALLOWED = 1008;
-/** What began before a cut of half a minute ends some time after it. */
+/** Jobs that began before a cut of half a minute end some time after it. */
 export const patience = { timeoutMs: 100_000 };
 
-/** What may be said while something is away, by its code. `unknown`: behind it the service may have taken what it was sent. */
+/** The allowed refusals during a fault, by code. `unknown`: the service may have accepted the request all the same. */
 const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: true }> = {
   SERVICE_UNAVAILABLE: {
     statuses: [503],
@@ -44,7 +44,7 @@ export async function createPeople(cluster: Cluster) {
   const unknown: string[] = [];
   const runs = new Map<string, string>();
 
-  /** As a browser does it; status 0 where the line broke. */
+  /** A request as a browser sends it; status 0 if the connection broke. */
   async function request(path: string, { json, headers, to = front }: Asking = {}): Promise<Answer> {
     const sent = { cookie, ...(json !== undefined && { origin: front, "content-type": "application/json" }), ...headers };
     try {
@@ -78,20 +78,20 @@ export async function createPeople(cluster: Cluster) {
   const list = () => request(about("/api/jobs?limit=5"));
   const submit = (key: string, way: Way) =>
     request(about("/api/prompt"), { headers: { "idempotency-key": key }, json: { prompt: graphs[way](key) } });
-  /** As a program does it, which has no session. */
+  /** A request as a program sends it, without a session. */
   const runApp = (key: string, to?: string) =>
     request(`/api/apps/${app.id}/runs`, {
       headers: { cookie: "", "x-api-key": token, "idempotency-key": key },
       json: { inputs: { prefix: key } },
       ...(to !== undefined && { to }),
     });
-  /** Without what a service refused, which is sent again. */
+  /** Without requests that a service refused, which are sent again. */
   const sentFor = (key: string) =>
     gate.seen.filter((asked) => isPrompt(asked) && asked.body.includes(`"${key}"`) && !cluster.refused.has(asked)).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
   const jobOf = async (id: string) => JSON.parse((await answered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
 
-  /** Of jobs, as they are stored. */
+  /** The stored rows of these jobs. */
   const rowsOf = (jobs: readonly (string | undefined)[]) =>
     ask<JobRow>(
       cluster.url,
@@ -99,7 +99,7 @@ export async function createPeople(cluster: Cluster) {
        WHERE id IN (${jobs.map((job) => `'${job}'`).join()}) ORDER BY seq`,
     );
 
-  /** Asked again until it is done, or what became of it is said not to be known. */
+  /** Retried until it is accepted, or its outcome is reported as unknown. */
   async function submitted(key: string, way: Way): Promise<string | undefined> {
     const { status, text } = await answered(`${key} is accepted`, () => submit(key, way), { mayBeUnknown: true });
     const job: string | undefined = status === 200 ? JSON.parse(text).prompt_id : undefined;
@@ -113,13 +113,13 @@ export async function createPeople(cluster: Cluster) {
     if (job === undefined) return;
     await until(`${key} is cancelled`, async () => {
       const { status, text } = await request(about(`/api/jobs/${job}/cancel`), { json: {} });
-      // The answer to an earlier one may be what was lost.
+      // The lost answer may be that of an earlier request.
       if (status !== 200 && status !== 404) expectRefusedWell({ status, text, setCookies: [] });
       return (await jobOf(job)).status === "cancelled";
     });
   }
 
-  /** Twice at once and then once more: the same run. */
+  /** Sent twice at once and then once more: all give the same run. */
   async function ran(key: string): Promise<void> {
     const runOf = ({ text }: Answer): string => JSON.parse(text).run.id;
     const both = await Promise.all([1, 2].map(() => answered(`${key} is run`, () => runApp(key))));
@@ -142,7 +142,7 @@ export async function createPeople(cluster: Cluster) {
     jobOf,
     rowsOf,
 
-    /** All of it at once. */
+    /** Requests of every kind, all at once. */
     async work(name: string): Promise<void> {
       const each = Array.from({ length: AT_ONCE }, (_, at) => `key-${name}-${at}-of-a-`);
       const looked = each.map(() => answered("the list is read", list));
@@ -154,7 +154,7 @@ export async function createPeople(cluster: Cluster) {
       ]);
     },
 
-    /** Of all that was ever acknowledged; and whoever listens hears of what is new. */
+    /** Checks everything that was ever acknowledged, and that the listener hears of a new job. */
     async expectAllOnce(): Promise<void> {
       await Promise.all(
         [...acknowledged].map(async ([key, { job, way }]) => {
@@ -183,7 +183,7 @@ export async function createPeople(cluster: Cluster) {
           const { run } = JSON.parse((await answered("a run is read", read)).text);
           return ["completed", "unknown"].includes(run.state) && run.state;
         });
-        // A console that was killed may have been about to send it.
+        // A killed console may not have sent it yet.
         expect(sentFor(key) === 1 || (state === "unknown" && sentFor(key) === 0), key).toBe(true);
       }
       await until("it listens again", () => listener.isOpen());
@@ -196,7 +196,7 @@ export async function createPeople(cluster: Cluster) {
   };
 }
 
-/** The console says what is the matter, the proxy that it had no answer; nothing signs out. */
+/** The console gives the reason, or the proxy reports that it got no answer; neither signs out. */
 export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnknown: boolean } {
   expect(setCookies).toEqual([]);
   if (status === 0) return { isUnknown: true };
@@ -214,13 +214,13 @@ export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnk
   return { isUnknown: saying?.unknown === true };
 }
 
-/** Asked again until it is answered, as pages do it. */
+/** Retried until it is answered, as pages do. */
 async function answered(what: string, asking: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
   const said = async () => {
     const answer = await asking();
     if (answer.status === 200 || answer.status === 202) return answer;
     const { isUnknown } = expectRefusedWell(answer);
-    // Asked again with its key the console would say the same.
+    // With the same key the console would repeat this answer.
     return mayBeUnknown && isUnknown && answer.status !== 0 ? answer : undefined;
   };
   return until(what, said, patience);
@@ -266,7 +266,7 @@ async function signIn(front: string): Promise<string> {
   return cookiesOf(done).join("; ");
 }
 
-/** A page that opens its socket anew whenever it was closed. */
+/** Opens its socket again whenever it is closed, as a page does. */
 function listenAgainAndAgain(url: string, headers: Record<string, string>) {
   const sockets: EventSocket[] = [];
   const refusals: string[] = [];

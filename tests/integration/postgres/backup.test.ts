@@ -1,4 +1,4 @@
-// A console on PostgreSQL is backed up while others write, and restored into an empty database: every row, every answer, the sessions.
+// A console on PostgreSQL is backed up while others write, and restored into an empty database: all rows, answers and sessions are the same.
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ const restoreTo = (dataDir: string, database?: string) =>
 const ofConsoles = ["attempts", "kysely_migration", "kysely_migration_lock"];
 const ofServices = ["migrations", "commits", "tag_counts", "processes", "rounds", "turns", "long_notices", "run_progress"];
 
-/** Not copied: limits of sign-in, what processes that share a database tell each other, and the numbers of counted tags. */
+/** Not copied: limits of sign-in, messages between processes that share a database, and the numbers of counted tags. */
 async function rowsIn(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
   const isOfConsole = schema === "public";
   const tables = await ask<{ name: string }>(
@@ -56,19 +56,19 @@ async function rowsIn(database: string, schema = "public"): Promise<Record<strin
   for (const { name } of tables)
     rows[name] = await ask(
       database,
-      // What is counted as nothing is not copied.
+      // Counters of zero are not copied.
       `SELECT to_jsonb(one) AS row FROM "${schema}"."${name}" AS one WHERE to_jsonb(one) ->> 'n' IS DISTINCT FROM '0' ORDER BY 1`,
     );
   return rows;
 }
 
 test("a backup is of one moment, whatever is written while it is made", async () => {
-  // What reads jobs in the background would go on writing.
+  // The background reader of jobs would go on writing.
   const { ledger } = world.harness.console;
   await ledger.reader.stop();
   await ledger.settled();
   const before = await rowsIn(url);
-  // However fast it is, it waits in the middle.
+  // Held in the middle, however fast it is.
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit");
@@ -76,7 +76,7 @@ test("a backup is of one moment, whatever is written while it is made", async ()
   const { env } = world.harness.console;
   const backup = backUp({ env, place: at("backup"), withKeys: true, version: "0.2.0", now: Date.now(), say: (text) => said.push(text) });
   await until("it waits", () => said.some((text) => text.startsWith("archives:")));
-  // In a table that is copied by now, and in one that is not yet.
+  // One change in a table that has been copied, one in a table that has not.
   await ask(url, "INSERT INTO connections VALUES ('later', 'Later', 'http://127.0.0.1:9', NULL, NULL, 'unknown', 1, 'interface', 1)");
   await ask(url, "INSERT INTO settings VALUES ('later', 'x')");
   await holder.end();

@@ -1,4 +1,4 @@
-// Every command with DATABASE_URL, beside a console that runs: what it says is of the rows in the database, and none says its password.
+// Every command with DATABASE_URL, beside a running console: it reports on the rows in the database, and never prints the password.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** What it has printed; it ends with 0. */
+/** The command's output; its exit code is 0. */
 async function run(name: string, args: string[] = [], settings: Record<string, string> = {}): Promise<string> {
   const here = { LIGHTDESK_DATA_DIR: world.harness.folder, DATABASE_URL: database.url, PORT: "0" };
   const started = startProcess(`dist/${name}.mjs`, { ...here, ...settings }, args);

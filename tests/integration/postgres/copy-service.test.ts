@@ -1,4 +1,4 @@
-// The rows of a service move to PostgreSQL and back, with something in every table, also where the copying is broken off and the service runs on.
+// The rows of a service move to PostgreSQL and back, with rows in every table, also when the copy is interrupted and the service runs on.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/mi
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { ask, createDatabase, inSchema, type OwnDatabase } from "@/tests/support/postgres-server";
 
-/** More than are read at once. */
+/** More than one read returns. */
 const ROWS = 1200;
 const now = () => 1_700_000_000_000;
-/** What triggers make of the rows, and what only one of the two databases has. */
+/** Tables that triggers fill, and tables that only one of the two databases has. */
 const made = /^(sqlite_.*|migrations|asset_search.*|asset_tag_codes|assets_unsearched|job_counts|asset_counts|user_storage|tag_counts)$/;
 const counters = {
   job_counts: "SELECT user_id, workflow_id, state, has_image, n FROM job_counts WHERE n <> 0 ORDER BY 1, 2, 3, 4",
@@ -84,7 +84,7 @@ test("back in a folder it is what it was, to the last row and counter", async ()
   const store = await openDatabase(after, now);
   await store.close();
   const sqlite = new SqliteDatabase(after, { readonly: true });
-  // The number of the job that is gone is not given again, and what finds assets is made at the next start.
+  // The number of a deleted job is not used again, and the search index of assets is built at the next start.
   expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROWS);
   expect(sqlite.prepare("SELECT count(*) FROM assets_unsearched").pluck().get()).toBe(ROWS - 2);
   sqlite.close();
@@ -134,13 +134,13 @@ function tablesOf(sqlite: SqliteDatabase.Database): string[] {
   return names.filter((name) => !made.test(name));
 }
 
-/** Rows in every table, each column with a value of its own. One is longer than what is read at once. */
+/** Rows in every table, each column with a distinct value. One is longer than one read returns. */
 function fill(file: string): void {
   const sqlite = new SqliteDatabase(file);
   migrate(sqlite, now);
   sqlite.pragma("foreign_keys = OFF");
   sqlite.transaction(() => {
-    // Tags are counted by whose their assets are.
+    // Tags are counted by the owner of their assets.
     for (const table of tablesOf(sqlite).sort((one, other) => Number(one === "asset_tags") - Number(other === "asset_tags"))) {
       const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
       const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
@@ -160,7 +160,7 @@ function fill(file: string): void {
   sqlite.close();
 }
 
-/** Every row of every table, whole numbers to the last digit. */
+/** Every row of every table, with exact whole numbers. */
 function held(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteDatabase(file, { readonly: true });
   sqlite.defaultSafeIntegers();

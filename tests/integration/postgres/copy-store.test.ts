@@ -1,4 +1,4 @@
-// A console's store moves to PostgreSQL and back, with something in every table, also where the copying is killed.
+// A console's store moves to PostgreSQL and back, with rows in every table, also when the copy is killed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ test("a copy that was killed is no console's to start on; run again it ends, and
   const target = openStore("", undefined, database.url);
   await target.migrate();
   await target.close();
-  // However fast it is, it waits in the middle.
+  // Held in the middle, however fast it is.
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit IN SHARE MODE");
@@ -116,7 +116,7 @@ function tablesOf(sqlite: SqliteDatabase.Database): string[] {
     .filter((name) => !/^(sqlite_|kysely_|ledger_words)/.test(name));
 }
 
-/** Some rows in every table, each column with a value of its own. */
+/** Some rows in every table, each column with a distinct value. */
 function fill(file: string): void {
   const sqlite = new SqliteDatabase(file);
   sqlite.pragma("foreign_keys = OFF");
@@ -140,11 +140,11 @@ function fill(file: string): void {
     }
   }
   sqlite.exec(`UPDATE audit_end SET id = ${ENTRIES}; UPDATE ledger_connections SET jobs = 1`);
-  // The index as the console makes it is compared by what it finds.
+  // The console's own search index is compared by its results.
   sqlite.close();
 }
 
-/** Every row of every table, whole numbers to the last digit. */
+/** Every row of every table, with exact whole numbers. */
 function held(place: string): Map<string, unknown[]> {
   const sqlite = new SqliteDatabase(join(place, "console.sqlite"), { readonly: true });
   sqlite.defaultSafeIntegers();

@@ -1,4 +1,4 @@
-// What the doctor says of a database on PostgreSQL: whose it is, its version, its connections, its clock, and what waits for a lock.
+// What the doctor reports about a PostgreSQL database: its installation, version, connections and clock, and what waits for a lock.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** By what was checked. */
+/** The results by check. */
 async function findings(url = database.url, now = Date.now()): Promise<Record<string, string>> {
   const found = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now);
   const told = found.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);

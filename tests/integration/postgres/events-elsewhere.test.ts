@@ -1,4 +1,4 @@
-// What is told of jobs at one process and heard at another, over one PostgreSQL.
+// Events of jobs at one process that listeners at another one hear, over one PostgreSQL.
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { createJobEvents, type JobEvents } from "@/lib/service/events/job-events";
@@ -52,7 +52,7 @@ afterEach(async () => {
   await own.drop();
 });
 
-/** What a listener there hears, from its first message on. */
+/** All messages that a listener at the other process hears. */
 async function listenThere(clientId?: string) {
   const heard: (string | Uint8Array)[] = [];
   const stop = await there.events.listen(1, clientId, (one) => void heard.push(one));
@@ -97,7 +97,7 @@ it("short texts, long ones and pictures come whole, once, and in the order in wh
   expect(shown(heard)).toEqual(["status", ...executing, ...rest]);
   expect(heard).toContainEqual(Buffer.from(picture));
   expect(String(heard[301])).toContain(long);
-  // Many short ones share a notice.
+  // Many short events share one notice.
   expect(notices.length).toBeLessThan(60);
   for (const notice of notices) expect(Buffer.byteLength(notice)).toBeLessThan(8000);
 });

@@ -1,4 +1,4 @@
-// The disk of the database is full: what cannot be kept is refused with who has to free room, what is there is read, and it goes on by itself.
+// The disk of the database is full: writes are refused with a sentence that says who has to free room, reads work, and it recovers by itself.
 import { randomBytes } from "node:crypto";
 import { expect, inject, it } from "vitest";
 import { canvas, ended, submit } from "@/tests/integration/service/support";
@@ -9,7 +9,7 @@ import { until } from "@/tests/support/until";
 
 type FullDisk = { url: string; fill(): Promise<void>; free(): Promise<void>; dispose(): Promise<void> };
 
-/** The server refuses by itself, with its own word for it, whatever its disk is. */
+/** Makes the server refuse writes with its own error code, without filling its disk. */
 async function byWord(): Promise<FullDisk> {
   const own = await createDatabase(inject("postgres"));
   const refuse = `CREATE FUNCTION lightdesk_service.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -49,7 +49,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     const stored = (await client.upload("some words", "note.txt")).body as { id: string };
     await disk.fill();
     const note = () => ({ prompt: canvas(), extra_data: { note: randomBytes(150_000).toString("base64") } });
-    // What was free in the tables may still take some.
+    // Free space inside the tables may still take some rows.
     const refused = await until("a submission is refused", async () => {
       const answer = await client.post("/api/prompt", note());
       return answer.status !== 200 && answer;
@@ -58,7 +58,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     expect(refused.text).toMatch(/disk .* is full\. Nothing of this request was kept\. Whoever runs the service must free space/);
     for (const path of [`/api/jobs/${before}`, "/api/jobs", "/api/assets", "/api/queue"])
       expect([path, (await client.get(path)).status]).toEqual([path, 200]);
-    // What goes takes hardly any room there.
+    // Deleting takes hardly any room.
     expect((await client.call("DELETE", `/api/assets/${stored.id}`)).status).toBe(204);
     await disk.free();
     const id = await until("a submission is taken", async () => {

@@ -1,4 +1,4 @@
-// Lists of the same jobs on both databases: PostgreSQL answers what SQLite does.
+// Lists of the same jobs on both databases: PostgreSQL gives the same answers as SQLite.
 // Another test compares SQLite's lists with a sort of every row.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

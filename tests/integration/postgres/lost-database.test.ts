@@ -1,4 +1,4 @@
-// A database that goes away and comes back: everybody is told so, nobody is signed out, and nothing has to be started again.
+// A database that goes away and comes back: everyone is told, nobody is signed out, and nothing needs a restart.
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -60,7 +60,7 @@ test("the doctor knows a console by the secret that all on its database share, a
   const address = front.address();
   const port = String(typeof address === "object" ? address?.port : address);
   await harness.connect(`http://127.0.0.1:${port}`, "sk-of-a-service");
-  // Of another console: the secret that it was made with is no longer what counts.
+  // A cookie of another console, made with a secret that is no longer valid.
   const data = join(folder, "third");
   mkdirSync(data);
   writeFileSync(join(data, "auth-secret"), "a secret of its own");
@@ -115,7 +115,7 @@ test("connections are bounded, and one that the server ends is replaced", async 
   await Promise.all(many);
   const count = "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = 'lightdesk' AND datname = current_database()";
   const [row] = await ask<{ n: number }>(url, count);
-  // Of a console with its service, and of one store more.
+  // The connections of a console with its service, and of one more store.
   expect(row?.n).toBeLessThanOrEqual(27 + 10);
   await ask(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lightdesk'");
   await until("the store answers again", () => store.members.hasOwner().catch(() => undefined));

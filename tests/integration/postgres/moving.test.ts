@@ -1,4 +1,4 @@
-// An installation moves to PostgreSQL and back by the commands: it never starts without its rows, nor on those that it left.
+// An installation moves to PostgreSQL and back by the commands: it never starts without its rows, or on rows that were left behind.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const world = await createAppWorld({ settings: { DATABASE_URL: "" } });
   ({ folder } = world.harness);
   made = await fillInstallation(world);
-  // What waits goes along, also in the queue.
+  // Waiting jobs move too, with their entries in the queue.
   await setBuiltIn(world, "paused");
   waits = await submit(world, 98);
   told = await tellOf(world, made);
@@ -47,7 +47,7 @@ async function setBuiltIn({ harness }: AppWorld, state: "paused" | "ready"): Pro
 
 const settingsOf = (dataDir: string, url = "") => ({ LIGHTDESK_DATA_DIR: dataDir, DATABASE_URL: url, PORT: "0" });
 
-/** What a console says that does not start there. */
+/** The output of a console that refuses to start there. */
 async function refusal(dataDir: string, url?: string): Promise<string> {
   const console = startComposition({ env: readEnv(settingsOf(dataDir, url)), logDestination: { write: () => undefined } });
   const said = await console.ready.then(
@@ -65,7 +65,7 @@ async function command(name: string, args: string[], dataDir: string, url?: stri
   return { code, output: process.output() };
 }
 
-/** What the installation tells, started there. */
+/** What the installation answers when it is started there. */
 async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown>> {
   const world = await createAppWorld({ made: dataDir, settings: { DATABASE_URL: url } });
   try {
@@ -77,7 +77,7 @@ async function tellAt(dataDir: string, url = ""): Promise<Record<string, unknown
 
 type Command = [name: string, args: string[]];
 
-/** Each of them ends with this sentence. */
+/** The last sentence of each refusal. */
 async function expectRefused(commands: Command[], sentence: RegExp, url?: string): Promise<void> {
   for (const [name, args] of commands)
     expect([name, ...args, await command(name, args, folder, url)]).toEqual([
@@ -108,7 +108,7 @@ test("a copy that was killed among the service's rows is nobody's to start on; r
   await holder.end();
   expect(await refusal(folder, database.url)).toMatch(/has not ended: run it again/);
   expect(await command("service", ["keys", "list"], folder, database.url)).toMatchObject({ code: 1 });
-  // Also where DATABASE_URL is set already.
+  // Also if DATABASE_URL is set already.
   expect(await command("copy-store", ["--to", database.url], folder, database.url)).toMatchObject({
     code: 0,
     output: expect.stringMatching(/^\d+ rows of \d+ tables copied, and compared row by row/m),
@@ -152,14 +152,14 @@ test("where an earlier version moved the console alone, its service's rows follo
   const place = join(root, "older");
   cpSync(folder, place, { recursive: true });
   told = await tellAt(place);
-  // What `copy-store` of version 0.2.0 did.
+  // The result of `copy-store` of version 0.2.0.
   await copyBetween({ dataDir: place }, { url: older.url }, () => undefined);
   expect(await refusal(place, older.url)).toMatch(/service\.sqlite has the rows.* npm run copy-store/);
   expect(await command("copy-store", ["--to", older.url], place)).toMatchObject({
     code: 1,
     output: expect.stringContaining("holds a console already"),
   });
-  // Where a user's own files lay until then.
+  // The earlier place of users' own files.
   const ofUser = join(place, "service", "userdata", "1", "workflows");
   mkdirSync(ofUser, { recursive: true });
   writeFileSync(join(ofUser, "kept.json"), '{"nodes":[1]}');

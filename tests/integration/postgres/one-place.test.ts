@@ -1,4 +1,4 @@
-// Where bytes lie belongs to one database, and all services on it keep them alike: what does not fit is refused at the start, in words.
+// A place of bytes belongs to one database, and all services on it must use the same: anything else is refused at the start, with a reason.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** `at`: its database, the first or the second. */
+/** `at`: the database, the first or the second. */
 const start = (folder: string, { blobs, at = 0 }: { blobs?: string; at?: 0 | 1 } = {}) =>
   startService({
     dataDir: join(root, folder),
@@ -48,7 +48,7 @@ it("refuses a data folder, and a place, of another database", async () => {
   await expect(start("second", { blobs: "place", at: 1 })).rejects.toThrow(
     /LIGHTDESK_BLOBS must be this service's own place: it holds the files of another database/,
   );
-  // Files of users that lie by numbers, which are others there.
+  // Users' files are stored by user number, and the numbers differ there.
   await mkdir(join(root, "third", "userdata", "1"), { recursive: true });
   await writeFile(join(root, "third", "userdata", "1", "a.json"), "{}");
   await expect(start("third", { blobs: "place" })).rejects.toThrow(/third belongs to another database/);
@@ -59,7 +59,7 @@ it("refuses one whose files lie elsewhere than those of another that runs on the
   await expect(start("joining", { blobs: "place" })).rejects.toThrow(
     /keeps its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
   );
-  // It goes on, and whoever was refused is not counted.
+  // The running service goes on, and the refused one is not counted.
   expect((await own.client().upload("mine", "mine.txt")).status).toBe(201);
   await own.service.stop();
   await own.service.start();

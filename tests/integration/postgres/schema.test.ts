@@ -1,4 +1,4 @@
-// The two databases have one schema: what the migrations of SQLite have made, and what those of PostgreSQL make.
+// The two databases have one schema: the migrations of SQLite and of PostgreSQL make the same tables.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { openStore } from "@/lib/server/store/store";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 
-/** Of each database alone: the index of words, and what a library keeps. */
+/** Tables of one database only: the search index, and a library's own tables. */
 const own = /^(ledger_words.*|sqlite_.*|kysely_.*)$/;
 
 it("has the same tables, columns, keys, references and indexes in both", async () => {

@@ -1,4 +1,4 @@
-// Assets are one on SQLite and on PostgreSQL: after whatever was done to them, every question has the same answer.
+// Assets behave alike on SQLite and on PostgreSQL: after the same random changes every request has the same answer.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -177,7 +177,7 @@ async function apply(tx: Transaction, { id, owner }: { id: string; owner: number
   return tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
 }
 
-/** Each in both, in one commit: what is there is known beforehand. */
+/** Each change is made in both, in one commit. */
 async function applyAll(acts: readonly Act[]) {
   const done = acts.flatMap((one) => {
     const target = one.kind === "create" ? { id: crypto.randomUUID(), owner: one.owner } : made[one.at % Math.max(1, made.length)];
@@ -192,7 +192,7 @@ async function applyAll(acts: readonly Act[]) {
   await Promise.all(worlds.map(({ database }) => database.commit(all)));
 }
 
-/** By their ids: the numbers of rows are each database's own. */
+/** By id, since row numbers differ between the databases. */
 async function answer({ database, search }: World, { filter: asked, include_public, depth, ...page }: Question) {
   const read = readFilter({ include_public, ...asked });
   const offset = Math.floor(depth * made.length);
@@ -208,7 +208,7 @@ async function answer({ database, search }: World, { filter: asked, include_publ
   return { ids: seqs.map((seq) => ids.get(seq)), total, tags: [...counts].filter(([, n]) => n > 0).sort() };
 }
 
-/** Everything else that is asked of the tables of assets. */
+/** All other requests to the tables of assets. */
 async function others({ database }: World, called: string) {
   const idOf = async (seq: number | undefined) =>
     seq === undefined ? undefined : (await database.row(query.selectFrom("assets").select("id").where("seq", "=", seq)))?.id;
@@ -275,7 +275,7 @@ it("asks an index of PostgreSQL for pieces of names and for metadata, where it k
   await write("insert into blobs (hash, sha256, size, media_type, created_at) values ('h', 'h', 1, 'x', 1)");
   await write(`insert into assets (id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
     select 'id-' || n, 1, 'output', 'h', n || ' name', n || ' name', 1, '{"n":' || n || '}', n, n, n from generate_series(1, 10000) as n`);
-  // What new rows are noted in until the database has time.
+  // New rows are noted here until the database indexes them.
   for (const index of ["asset_search_names", "asset_search_metadata"]) await write(`select gin_clean_pending_list('${index}')`);
   await write("analyze assets");
   const plans: string[] = [];

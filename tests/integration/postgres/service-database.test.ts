@@ -1,4 +1,4 @@
-// The service's database on PostgreSQL keeps what its interface promises, also while connections break and beside other processes.
+// The service's database on PostgreSQL keeps the promises of its interface, also while connections break and other processes write.
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query } from "@/lib/service/store/database";
@@ -87,7 +87,7 @@ it("lets what one process has read hold until it has written, while another writ
       const user = await tx.row(query.selectFrom("users").select("last_number").where("name", "=", "ada"));
       await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
     });
-  // One after the other in each, so that none shares a transaction with its neighbour.
+  // One after the other in each process, so that no two share a transaction.
   const many = async (one: Database) => {
     for (let count = 0; count < 40; count += 1) await next(one);
   };

@@ -1,4 +1,5 @@
-// An attempt that another service has taken over, of two on one PostgreSQL: it completes, fails, cancels, gives back and puts out nothing.
+// Of two services on one PostgreSQL, one has taken over the other's attempt: the stale attempt completes, fails, cancels, gives back and
+// puts out nothing.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { canvas, detail, ended, type Json, list, record, running, submit, waiting } from "@/tests/integration/service/support";
 import { type Client } from "@/tests/support/service";
@@ -15,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => two.dispose());
 
-/** A job that runs at one of the two, whose slot at the other is taken. */
+/** A job that runs at one service, while the other one's slot is taken. */
 async function runThere(graph: Json): Promise<string> {
   const id = await submit(here, graph);
   await running(here, id);
@@ -25,7 +26,7 @@ async function runThere(graph: Json): Promise<string> {
   return id;
 }
 
-/** As the other service does it, of which this one has not heard yet. */
+/** Takes the job over as the other service would, unnoticed by this one so far. */
 async function takeOver(id: string): Promise<void> {
   const url = new URL(two.url);
   url.searchParams.set("options", "-c search_path=lightdesk_service");
@@ -35,7 +36,7 @@ async function takeOver(id: string): Promise<void> {
   );
 }
 
-/** A slot is free again where the stale attempt ran. */
+/** Waits until the stale attempt's slot is free again. */
 async function untilOver(): Promise<void> {
   expect((await ended(here, await submit(here, canvas(1)))).status).toBe("completed");
 }
@@ -83,7 +84,7 @@ it("gives nothing back when its service stops", async () => {
 });
 
 it("cancels nothing: the attempt that took its place goes on, and is the one that is cancelled", async () => {
-  // Where the line will be cut.
+  // Each service runs one; the connection of one service is cut below.
   const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
   for (const id of ids) await running(here, id);
   const before = await ask<{ id: string; holder: string }>(two.url, "SELECT id, holder FROM lightdesk_service.jobs ORDER BY seq");
@@ -97,7 +98,7 @@ it("cancels nothing: the attempt that took its place goes on, and is the one tha
   await here.post("/api/jobs/cancel", { job_ids: [kept] });
   await until("it runs here", async () => (await detail(here, lost)).status === "in_progress");
   two.wire.mend();
-  // Its own run is ended: its slot is free, though the other one's is taken.
+  // Its own run has ended: its slot is free, while the other one's is taken.
   expect((await ended(here, await submit(here, canvas(4)), 30_000)).status).toBe("completed");
   expect((await detail(there, lost)).status).toBe("in_progress");
   const [now] = await ask(two.url, `SELECT state, attempts, fence FROM lightdesk_service.jobs WHERE id = '${lost}'`);

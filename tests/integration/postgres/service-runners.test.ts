@@ -1,5 +1,5 @@
-// Two services on one PostgreSQL and the runners that both send jobs to: slots count over both, what a dead service had sent is followed by the other,
-// and a runner is looked at once for both.
+// Two services on one PostgreSQL send jobs to the same runners: slots count over both, the other service follows the jobs of a dead one,
+// and each runner is checked once for both.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
 import { ask } from "@/tests/support/postgres-server";
@@ -51,7 +51,7 @@ it("never sends more to a runner than its slots, whichever of the two takes a jo
   const sent = await Promise.all(Array.from({ length: 24 }, (_, seed) => submit(seed % 2 ? here : there, graphOf(seed))));
   for (const id of sent) expect(await ended(there, id)).toMatchObject({ status: "completed", outputs_count: 1 });
   expect(server.seen.ran).toHaveLength(24);
-  // At each beginning: what had begun before and not ended yet. Moments are those of the commits, which take turns.
+  // For each attempt: how many had begun before and not ended yet. The times are those of the commits, which take turns.
   const most = `SELECT max(n)::integer AS n FROM (SELECT count(*) AS n FROM lightdesk_service.attempts AS one
     JOIN lightdesk_service.attempts AS other ON other.started_at <= one.started_at AND other.ended_at > one.started_at GROUP BY one.job_seq) AS counts`;
   expect((await ask<{ n: number }>(two.url, most))[0]?.n).toBeLessThanOrEqual(2);
@@ -80,7 +80,7 @@ it("begins a job that only one of many free runners can do, though there are mor
   try {
     for (const { address } of others) expect((await two.here.service.runners.add({ address, label: `B ${address}` })).ok).toBe(true);
     expect((await two.here.service.runners.add({ address: server.address, label: "A" })).ok).toBe(true);
-    // Each round a new kind is learnt while all others are free, or found nothing a moment ago.
+    // In each round the other runners are free, and their last look through the queue may have found nothing.
     for (let seed = 0; seed < 5; seed += 1) {
       const id = await submit(seed % 2 ? there : here, graphOf(seed));
       expect(await ended(here, id)).toMatchObject({ status: "completed", runner: { label: "A" } });

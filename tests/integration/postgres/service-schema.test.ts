@@ -1,4 +1,4 @@
-// The service's database is one in SQLite and in PostgreSQL: the same tables, and counters that say the same whatever is done to them.
+// The service's schema is the same in SQLite and in PostgreSQL, and its counters agree after the same random changes.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/mi
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 
-/** What lists are found by, where it is the database's own; in PostgreSQL alone, what its processes share. */
+/** Indexes of one database only, and the tables that processes share, which only PostgreSQL has. */
 const own =
   /^(jobs_idle|asset_search.*|asset_tag_codes|assets_unsearched|sqlite_.*|commits|processes|rounds|turns|long_notices|run_progress)$/;
 const now = () => 1_700_000_000_000;
@@ -69,7 +69,7 @@ const bit = fc.constantFrom(0, 1);
 const row = fc.integer({ min: 1, max: 12 });
 const tag = fc.constantFrom("cat", "dog", "Dog", "鳥");
 
-/** `?` for each value, in both. Rows are named by small numbers, so that acts meet each other. */
+/** `?` for each value, in both databases. Rows have small numbers, so that changes meet the same rows. */
 const act: fc.Arbitrary<Statement[]> = fc.oneof(
   fc.tuple(row, user, state, bit, bit, fc.constantFrom("", "w1", "w2")).map(([seq, owner, to, image, video, workflow]): Statement[] => [
     [
@@ -78,7 +78,7 @@ const act: fc.Arbitrary<Statement[]> = fc.oneof(
       ...[seq, `job-${seq}`, owner, to, workflow, image, video],
     ],
   ]),
-  // No step leads out of a terminal state.
+  // Terminal states are never left.
   fc
     .tuple(row, row, state)
     .map(([from, to, next]): Statement[] => [
@@ -108,7 +108,7 @@ const act: fc.Arbitrary<Statement[]> = fc.oneof(
   fc.tuple(row, tag).map(([seq, name]): Statement[] => [["DELETE FROM asset_tags WHERE asset_seq >= ? AND tag = ?", seq, name]]),
 );
 
-/** What is kept, and what is counted from the rows themselves. */
+/** The stored counters, and the same counted from the rows. */
 const counters = {
   job_counts: [
     "SELECT user_id, workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id <> ''",
@@ -124,7 +124,7 @@ const counters = {
     "SELECT owner_id, tag, count(*) AS n FROM asset_tags JOIN assets ON seq = asset_seq GROUP BY 1, 2",
   ],
 } as const;
-/** Kept alike in both, and said by no other table. */
+/** Stored alike in both, and not derived from another table. */
 const kept = [
   "SELECT user_id, state, has_image, has_video, n FROM job_counts WHERE n <> 0 AND workflow_id = ''",
   "SELECT user_id, job_seq FROM ended_since_clear",
@@ -182,5 +182,5 @@ it("counts in both the same, and what is there, after whatever was done", async 
   }
 });
 
-/** Numbers of PostgreSQL come as texts here. */
+/** PostgreSQL's numbers arrive as text here. */
 const sorted = (rows: readonly object[]) => rows.map((one) => Object.values(one).map(String).join(" ")).sort();

@@ -1,4 +1,4 @@
-// The service as a whole on PostgreSQL, and what a client is told while the database is away.
+// The whole service on PostgreSQL, and its answers while the database is away.
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { createService } from "@/lib/service/index";
 import { canvas, ended, submit } from "@/tests/integration/service/support";

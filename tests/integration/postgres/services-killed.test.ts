@@ -1,4 +1,4 @@
-// Services as processes on one PostgreSQL, killed with SIGKILL while they run jobs: the others run them, and touch nothing of those that live.
+// Services as processes on one PostgreSQL, killed with SIGKILL while they run jobs: the others run these jobs, and touch no job of a live process.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ it("gives what a killed one ran to another, and a start touches nothing of those
   const [lost] = (await jobs()).filter(({ holder }) => mine.includes(holder));
   const [kept] = (await jobs()).filter(({ holder }) => !mine.includes(holder));
   await second.stop("SIGKILL");
-  // Comes while the dead one is not known to be dead yet, and takes over in the end.
+  // Starts before the dead process is known to be dead, and takes over in the end.
   const third = await start("third");
   await until(
     "it runs elsewhere",
@@ -75,7 +75,7 @@ it("loses no job and runs none twice at once, while services are killed and star
   const client = httpClient(one?.url ?? "", key);
   for (const id of ids) expect(["completed", "failed"]).toContain((await ended(client, id, 60_000)).status);
   const all = await jobs();
-  // What was lost three times is told as lost; a kill takes one job along at the most.
+  // A job that was lost three times is reported as lost; each kill loses at most one.
   expect(all.reduce((sum, { attempts }) => sum + attempts - 1, 0)).toBeLessThanOrEqual(4);
   expect(all.map(({ state }) => state)).toEqual(ids.map(() => "completed"));
   const outputs =

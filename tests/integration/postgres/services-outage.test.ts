@@ -1,4 +1,4 @@
-// Services that share a PostgreSQL while it is away: what runs goes on, nothing is given up for it, and afterwards all go on by themselves.
+// Services share a PostgreSQL that goes away: running jobs go on, no job is given up because of it, and all recover by themselves.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ it("runs no job twice for a database that was away for seconds, and takes the ne
   const server = await startPostgres();
   const blobs = await mkdtemp(join(tmpdir(), "lightdesk-shared-bytes-"));
   const settings = { ...settingsOf({ LIGHTDESK_BLOBS: blobs }), databaseUrl: server.url, concurrency: 1 };
-  // Together: their tables are made once.
+  // They start together: the tables are made once.
   const services = await Promise.all([1, 2, 3].map(() => startService(settings)));
   const [first] = services;
   if (!first) throw new Error("there are three");
@@ -27,7 +27,7 @@ it("runs no job twice for a database that was away for seconds, and takes the ne
   for (const id of long) await running(client, id);
   const short = await Promise.all(Array.from({ length: 12 }, (_, color) => submit(client, canvas(color + 10))));
   await server.stop();
-  // By then no lease is good any more.
+  // All leases have expired by then.
   const written = async (folder: string) =>
     (await readdir(join(folder, "work"), { recursive: true })).some((file) => file.endsWith(".png"));
   for (const { folder } of services) await until("what ran has put something out", () => written(folder));

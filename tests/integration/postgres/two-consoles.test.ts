@@ -1,4 +1,4 @@
-// Two consoles on one database, whole: what one does or learns the other acts by, and what one is in the middle of the other waits for.
+// Two whole consoles on one database: each acts on changes of the other, and waits for work that the other has in progress.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ let first: Harness;
 let second: Harness;
 let service: LittleServer;
 let connection: string;
-/** What the service says to the next submissions, in their order. */
+/** The service's answers to the next submissions, in order. */
 let answers: { status: number; comes: Promise<unknown> }[] = [];
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
     LIGHTDESK_ENCRYPTION_KEYS: `one:${Buffer.alloc(32, 1).toString("base64")}`,
   };
   first = await createHarness({ settings });
-  // Whose clock is wrong.
+  // The clock of this console is wrong.
   second = await createHarness({
     settings,
     made: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const sent = () => service.seen.filter(({ method }) => method === "POST");
 
-/** Handlers ask for the composition of their process, which both are here. */
+/** Handlers use the composition of their process; here two share one process. */
 function at(harness: Harness, path: string, asking: Asking): Promise<Response> {
   setRunningComposition(harness.console);
   return harness.request(path, asking);
@@ -70,7 +70,7 @@ function gate(): { comes: Promise<void>; open(): void } {
   const comes = new Promise<void>((resolve) => (open = resolve));
   return { comes, open: () => open() };
 }
-/** That a console waits is seen by what it asks again and again. */
+/** A waiting console is recognised by its repeated query. */
 async function waits(harness: Harness, work: Promise<unknown>): Promise<void> {
   let looks = 0;
   const { peers } = harness.console.store;
@@ -112,7 +112,7 @@ test("where the service refuses what one console sent, the other sends it anew, 
   expect(sent()).toHaveLength(before + 2);
 });
 
-/** Other suites have databases of their own at this server. */
+/** Other suites have their own databases on this server. */
 const holders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 

@@ -1,4 +1,4 @@
-// Downloads of two services on one PostgreSQL: each is fetched by one of them, shown and cancelled by both, and taken over where one dies.
+// Downloads of two services on one PostgreSQL: one service fetches each, both show and cancel it, and it is taken over if a service dies.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -79,7 +79,7 @@ it("is taken over where its process is gone, and what that one had is neither tr
   const path = await begin(there, `${source.url}/taken`);
   await reached(here, path, 130_000);
   const [part] = await partsOf(two.there);
-  // It is cut off from the database, and goes on fetching: it is given up all the same.
+  // Cut off from the database it goes on fetching, and is given up all the same.
   two.wire.cut();
   await until("the other one has it", async () => (await partsOf(two.here)).length === 1, { timeoutMs: 20_000 });
   expect(await partsOf(two.here)).not.toContain(part);

@@ -1,4 +1,4 @@
-// Two services on one PostgreSQL: whatever one of them does is seen at the other.
+// Two services on one PostgreSQL: every change at one is seen at the other.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => two.dispose());
 
 type Heard = { type: string; data: Json };
-/** What a listener hears at each of the two, from its first message on. */
+/** All messages that a listener at each of the two hears. */
 async function listeners(user = "ada") {
   const { key } = await two.here.service.keys.createKey(user);
   return Promise.all(
@@ -32,10 +32,10 @@ async function listeners(user = "ada") {
 }
 const of = (heard: readonly Heard[], id: string) => heard.filter(({ data }) => data.prompt_id === id);
 const isOver = (heard: readonly Heard[], id: string) => of(heard, id).some(({ type, data }) => type === "executing" && data.node === null);
-/** Progress is told as often as it can be; all else is told to both. */
+/** Progress may be left out; every other message reaches both. */
 const steps = (heard: readonly Heard[], id: string) => of(heard, id).filter(({ type }) => !type.startsWith("progress"));
 
-/** A picture at once, and then a node that waits. */
+/** Puts out a picture at once, and then waits in a node. */
 const landing = (seconds: number): Json => ({
   ...canvas(0x1f2f3f, 48),
   "3": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
@@ -74,7 +74,7 @@ it("a job that is cancelled at one is told to have been interrupted at both, onc
   }
 });
 
-/** The address of the first picture of a job that goes on. */
+/** The address of the first picture of a running job. */
 async function landed(heard: readonly Heard[], id: string): Promise<{ address: string; filename: string }> {
   const executed = () => of(heard, id).find(({ type }) => type === "executed");
   await until("the first picture is told", executed);
@@ -155,7 +155,7 @@ it("takes no bytes away that one of them stores, while the other looks through t
     const id = string(record((await there.upload(text, `${at}.txt`)).body).id);
     if (at % 3 === 0) {
       await there.call("DELETE", `/api/assets/${id}`);
-      // The same bytes, at the moment in which they go.
+      // The same bytes are uploaded while they are being removed.
       kept.push(string(record((await there.upload(text, `${at}.txt`)).body).id));
     } else kept.push(id);
   }

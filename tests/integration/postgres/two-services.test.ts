@@ -1,4 +1,4 @@
-// Two services on one PostgreSQL run jobs together: each job once, fairly between users, and each service sees and ends what runs at the other.
+// Two services on one PostgreSQL run jobs together: each job once, fairly between users; each service shows and cancels the other's jobs.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "@/tests/integration/service/support";
 import { ask } from "@/tests/support/postgres-server";
@@ -46,7 +46,7 @@ it("is fair between users over both", async () => {
     sent.map(async ({ name, client, id }) => ({ name, at: Number((await ended(client, id)).execution_start_time) })),
   );
   const order = began.sort((a, b) => a.at - b.at).map(({ name }) => name);
-  // Wherever one stops reading, neither is more than two ahead until bob's have all begun.
+  // At no point is either user more than two jobs ahead, until all of bob's have begun.
   const counts = { ada: 0, bob: 0 };
   for (const name of order.slice(0, order.lastIndexOf("bob") + 1)) {
     counts[name === "bob" ? "bob" : "ada"] += 1;
@@ -62,7 +62,7 @@ it("cancels at one what runs or waits at the other, and lists what was really ca
   const done = (await here.post("/api/jobs/cancel", { job_ids: [...ids, waits] })).body;
   expect(done).toMatchObject({});
   for (const id of [...ids, waits]) expect((await detail(there, id)).status).toBe("cancelled");
-  // Both slots are free: their workers were stopped.
+  // Both slots are free, as their workers were stopped.
   const next = [await submit(there, canvas(7)), await submit(there, canvas(8))];
   for (const id of next) expect((await ended(there, id)).status).toBe("completed");
   expect((await jobs(`WHERE id = '${ids[0]}'`))[0]).toMatchObject({ state: "cancelled", attempts: "1" });
@@ -153,7 +153,7 @@ it("takes jobs although its first question to the queue failed", async () => {
   await until("it has asked", async () => (await ask<{ is: boolean }>(two.url, "SELECT is_called AS is FROM failures"))[0]?.is);
   await ask(two.url, `DROP TRIGGER fails ON ${tasks}`);
   expect((await ended(here, await submit(here, canvas(1)))).status).toBe("completed");
-  // The library prints it.
+  // The library prints the error.
   for (const [said] of vi.mocked(console.error).mock.calls) expect(String(said)).toContain("not now");
   vi.mocked(console.error).mockClear();
   await two.there.service.start();

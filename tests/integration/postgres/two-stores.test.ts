@@ -1,4 +1,4 @@
-// Two consoles on one database, at the same moment: what may happen once happens once.
+// Two consoles act on one database at the same moment: what may happen only once happens once.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/shared-limit";
@@ -7,7 +7,7 @@ import { MOST_TOKENS } from "@/lib/server/store/people/tokens";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);
-/** Longer than the test takes: nothing comes back by itself. */
+/** Longer than the test takes, so that no allowance is refilled. */
 const HOUR_MS = 3_600_000;
 let database: OwnDatabase;
 let stores: [Store, Store];
@@ -17,7 +17,7 @@ let connectionId: string;
 beforeAll(async () => {
   database = await createDatabase(inject("postgres"));
   stores = [openStore("", undefined, database.url), openStore("", undefined, database.url)];
-  // Both start at once on an empty database.
+  // Both start on an empty database at once.
   await Promise.all(stores.map((store) => store.migrate()));
   const [store] = stores;
   memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Each of them by both stores, all at once. */
+/** Each call is made by both stores, all at once. */
 async function atOnce<T>(count: number, work: (store: Store, index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }
@@ -103,7 +103,7 @@ test("of a member's tokens no more work than there may be, and a name is one tok
   expect(many.filter((made) => typeof made === "object")).toHaveLength(MOST_TOKENS - 1);
 });
 
-/** Of attempts that were counted until now: as if so much time had passed since. */
+/** Moves the counted attempts back in time, as if this much time had passed. */
 async function letPass(ms: number): Promise<void> {
   await ask(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
 }
@@ -141,7 +141,7 @@ test("of a limit both let no more pass than one would, and most requests write n
   const before = takes;
   expect(await passed(100)).toBe(0);
   expect(takes).toBe(before);
-  // One that did not count lets the console ask again.
+  // An attempt that did not count lets the console ask again.
   await limits[0]?.giveBack("mo");
   expect(await limits[0]?.take("mo")).toBe(0);
   expect(await limits[0]?.take("mo")).toBeGreaterThan(0);
@@ -150,7 +150,7 @@ test("of a limit both let no more pass than one would, and most requests write n
 test("the log is one chain without gaps, also where a writer fails in between", async () => {
   const entry = (index: number) => ({ at: NOW, requestId: `r${index}`, action: "addMember", status: 200 });
   await atOnce(60, (store, index) =>
-    // What is no number is refused by the database, after the entry has its number.
+    // The database refuses a value that is not a number, after the entry got its number.
     index % 6 === 5 ? expect(store.audit.add({ ...entry(index), status: 0.5 })).rejects.toThrow() : store.audit.add(entry(index)),
   );
   expect(await stores[1].audit.verify()).toMatchObject({ rows: 50 });
