@@ -1,9 +1,11 @@
-// What metrics and traces show of the service's work: how many jobs are in which state, what is stored, how runs end and how long they
-// take.
+// What metrics and traces show of the service's work: how many jobs and runners are in which state, what is stored, how runs end and how
+// long they take.
 // Must never: name a user, or scan the rows of jobs or files; the counters that triggers keep are enough.
 
+import { runnerStates } from "@/lib/contract/runners/runners";
 import { freeBytes } from "@/lib/shared/readiness";
 import { observed, telemetry } from "@/lib/shared/telemetry";
+import { readRunners, stateOf } from "./runners/store";
 import { type Database, query } from "./store/database";
 
 export function tellFigures(database: Database, dataDir: string): void {
@@ -20,6 +22,11 @@ export function tellFigures(database: Database, dataDir: string): void {
     "lightdesk_jobs",
     async () => new Map([...none, ...(await database.rows(jobs)).map(({ state, n }) => [state, Number(n)] as const)]),
   );
+  metrics?.read("lightdesk_runners", async () => {
+    const states = (await readRunners(database)).map(stateOf);
+    // An alert on a state needs its series before a runner is in it.
+    return new Map(runnerStates.map((state) => [state, states.filter((one) => one === state).length]));
+  });
   metrics?.read("lightdesk_stored_bytes", async () => Number((await database.row(stored))?.bytes ?? 0));
   metrics?.read("lightdesk_disk_free_bytes", () => freeBytes(dataDir));
 }

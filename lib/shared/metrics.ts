@@ -28,6 +28,7 @@ const gauges = {
   lightdesk_http_requests_in_progress: { help: "Requests that are being answered.", labels: [] },
   lightdesk_open_streams: { help: "WebSockets that hear of jobs.", labels: [] },
   lightdesk_jobs: { help: "Jobs of the embedded or stand-alone service, by state.", labels: ["state"] },
+  lightdesk_runners: { help: "Runners of the embedded or stand-alone service, the built-in one among them, by state.", labels: ["state"] },
   lightdesk_stored_bytes: { help: "Content that users' assets refer to, each user's content once.", labels: [] },
   lightdesk_disk_free_bytes: { help: "Room left on the disk that holds the data folder.", labels: [] },
   lightdesk_ledger_waiting: { help: "Answers that wait to be written into the ledger of jobs.", labels: [] },

@@ -13,7 +13,7 @@ export const BUILT_IN_RUNNER = "built-in";
  * `draining`: takes no new job, and is `paused` once its last one has ended; `paused`: takes no new job; `set_aside`: paused by the service
  * itself, after failures; `checking`: it has not answered yet; `unreachable`: it was asked and did not answer as it should.
  */
-const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
+export const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
 
 const count = z.int().min(0);
 const id = z.string().min(1).max(200);

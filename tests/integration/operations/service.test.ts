@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startReceiver } from "@/tests/support/otlp";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { readScrape } from "@/tests/support/prometheus";
+import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 
@@ -21,11 +23,14 @@ let dataDir: string;
 let key: string;
 let service: ServiceProcess;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let runner: RunnerServer;
 let jobId: string;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "lightdesk-operations-"));
   key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+  runner = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+  await serviceCommand(dataDir, "runners", "add", runner.address, "--label", "A40");
   receiver = await startReceiver();
   service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
   const client = httpClient(service.url, key);
@@ -37,6 +42,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
+  await runner.close();
   await receiver.close();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -67,6 +73,10 @@ test("metrics are for the token alone, and each series has a type, words and lab
   expect(valueOf("lightdesk_jobs", { state: "pending" })).toBe(0);
   expect(valueOf("lightdesk_jobs", { state: "in_progress" })).toBe(0);
   expect(valueOf("lightdesk_jobs", { state: "completed" })).toBe(1);
+  // The built-in runner and the one that answers.
+  expect(valueOf("lightdesk_runners", { state: "ready" })).toBe(2);
+  for (const state of ["draining", "paused", "set_aside", "unreachable", "checking"])
+    expect(valueOf("lightdesk_runners", { state }), state).toBe(0);
   expect(valueOf("lightdesk_job_runs_total", { outcome: "success" })).toBe(1);
   expect(valueOf("lightdesk_job_run_duration_seconds_count")).toBe(1);
   expect(valueOf("lightdesk_job_run_duration_seconds_sum")).toBeGreaterThan(0);
@@ -75,8 +85,8 @@ test("metrics are for the token alone, and each series has a type, words and lab
   expect(valueOf("lightdesk_ready", { part: "workers" })).toBe(1);
   expect(types.get("nodejs_eventloop_lag_seconds")).toBe("gauge");
   expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(0);
-  for (const said of ["ada", key, jobId, "nobody-has-this-one", "nowhere", "in-the-address", "secret-prompt", dataDir, "127.0.0.1"])
-    expect(text, said).not.toContain(said);
+  const unsaid = [key, jobId, dataDir, "ada", "A40", "nobody-has-this-one", "nowhere", "in-the-address", "secret-prompt", "127.0.0.1"];
+  for (const said of unsaid) expect(text, said).not.toContain(said);
 });
 
 test("a request is a span below its caller's, the job that it sent runs below it, and none of them tells what was said", async () => {
