@@ -7,11 +7,15 @@ import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
+import { ok, type Result } from "@/lib/shared/result";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
 
 type RunsAnswer = { runs: AppRun[]; next?: string };
+type RunAnswer = { run: AppRun };
 type Attempt = { key: string; inputs: Record<string, unknown> };
+
+const SENDING_MS = 1000;
 
 const asIs = (answer: RunsAnswer) => answer;
 const runsIn = ({ runs }: RunsAnswer) => runs;
@@ -37,12 +41,14 @@ export function useAppRuns(app: string) {
     let refused: ApiFailure | undefined;
     for (let attempt = left.current[0]; attempt && !refused; attempt = left.current[0]) {
       const { key, inputs } = attempt;
-      const done = await callApi<{ run: AppRun }>(path, { method: "POST", json: { inputs }, headers: { [IDEMPOTENCY_HEADER]: key } });
-      if (done.ok) {
+      const begun = await callApi<RunAnswer>(path, { method: "POST", json: { inputs }, headers: { [IDEMPOTENCY_HEADER]: key } });
+      const done = begun.ok ? await untilSent(path, begun.value) : begun;
+      if (!done.ok) refused = done.failure;
+      else if (done.value.run.state !== "refused") {
         left.current.shift();
         const { run } = done.value;
         poll.patch((now) => ({ ...now, runs: [run, ...now.runs.filter(({ id }) => id !== run.id)] }));
-      } else refused = done.failure;
+      }
     }
     setFailure(refused);
     await poll.refresh();
@@ -70,4 +76,14 @@ export function useAppRuns(app: string) {
       setFailure(undefined);
     },
   };
+}
+
+/** An earlier request with the same key, whose answer was lost, may still be sending the run. If that was refused, it is sent once more. */
+async function untilSent(path: `/${string}`, begun: RunAnswer): Promise<Result<RunAnswer, ApiFailure>> {
+  let read: Result<RunAnswer, ApiFailure> = ok(begun);
+  while (read.ok && read.value.run.state === "sending") {
+    await new Promise((resolve) => setTimeout(resolve, SENDING_MS));
+    read = await callApi<RunAnswer>(`${path}/${read.value.run.id}`);
+  }
+  return read;
 }

@@ -88,15 +88,18 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const firstIndex = rest.wallKey === wallKey ? rest.index : startIndex;
   const wall = useRef<WallHandle>(undefined);
   /** What was asked of the wall before it was there: its code may still be loading. */
-  const due = useRef<(handle: WallHandle) => void>(undefined);
-  const onReady = useCallback((handle: WallHandle | undefined) => {
-    wall.current = handle;
-    const act = due.current;
-    if (!handle || !act) return;
-    due.current = undefined;
-    queueMicrotask(() => act(handle)); // an effect must not draw at once
-  }, []);
-  const onWall = (act: (handle: WallHandle) => void) => (wall.current ? act(wall.current) : void (due.current = act));
+  const due = useRef<{ wallKey: string; act: (handle: WallHandle) => void }[]>([]);
+  const onReady = useCallback(
+    (handle: WallHandle | undefined) => {
+      wall.current = handle;
+      if (!handle) return;
+      const acts = due.current.filter((one) => one.wallKey === wallKey);
+      due.current = [];
+      for (const { act } of acts) queueMicrotask(() => act(wall.current ?? handle)); // an effect must not draw at once
+    },
+    [wallKey],
+  );
+  const onWall = (act: (handle: WallHandle) => void) => (wall.current ? act(wall.current) : void due.current.push({ wallKey, act }));
   const onRest = useCallback(
     (index: number) => {
       setRest({ wallKey, index });

@@ -89,10 +89,10 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
 
   const isWanted = (number: number) => [...wanted.values()].some(({ from, to }) => number * CHUNK < to && (number + 1) * CHUNK > from);
 
-  /** Reads what is wanted and missing, and gives up what is no longer wanted. */
-  function readWanted() {
+  /** Reads what is wanted and missing, by all or by one of them, and gives up what is no longer wanted. */
+  function readWanted(by: Iterable<{ from: number; to: number }> = wanted.values()) {
     for (const [number, chunk] of chunks) if (chunk.reading && !isWanted(number)) giveUp(number, chunk);
-    for (const { from, to } of wanted.values()) {
+    for (const { from, to } of by) {
       for (let number = Math.floor(from / CHUNK); number * CHUNK < to; number += 1) {
         const chunk = chunks.get(number);
         if (!chunk || (chunk.isStale && !chunk.reading)) void load(number);
@@ -126,8 +126,10 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     held: () => chunks.size,
     /** These rows stay in view there: until the next call, or until none are. */
     want(from: number, to: number, viewer: Viewer = "wall"): void {
-      wanted.set(viewer, { from, to });
-      readWanted();
+      const range = { from, to };
+      if (from < to) wanted.set(viewer, range);
+      else wanted.delete(viewer);
+      readWanted(from < to ? [range] : []);
     },
     /** Adds a page that was read elsewhere, such as by the server for the first paint. `offset` begins a chunk. */
     seed(page: AssetPage, offset: number): void {

@@ -82,10 +82,12 @@ export function Gallery({
   const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
   const { jumpTo, reveal } = wall;
+  const isDrawn = drawn !== undefined;
   useEffect(() => {
+    if (!isDrawn) return;
     onReady({ jumpTo, reveal, inView });
     return () => onReady(undefined);
-  }, [onReady, jumpTo, reveal, inView]);
+  }, [isDrawn, onReady, jumpTo, reveal, inView]);
   const style = drawn
     ? {
         ...standAt(drawn.topPx),
@@ -165,6 +167,7 @@ export function useWanted(
     // At first, missing rows are requested at once; during scrolling, once it rests.
     return motion.onRest(() => want(from, to));
   }, [from, to, want, motion]);
+  useEffect(() => () => want(0, 0), [want]);
 }
 
 /** An opening panel narrows the wall: the tile that it shows is kept in view. */

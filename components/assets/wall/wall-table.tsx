@@ -38,10 +38,12 @@ export function WallTable({
   const { drawn, container, motion, jumpTo, reveal } = wall;
   const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
   const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
+  const isDrawn = drawn !== undefined;
   useEffect(() => {
+    if (!isDrawn) return;
     onReady({ jumpTo, reveal, inView });
     return () => onReady(undefined);
-  }, [onReady, jumpTo, reveal, inView]);
+  }, [isDrawn, onReady, jumpTo, reveal, inView]);
   useWanted(source, wall);
   useAllTilesKey({ source, picking, inView, list: container });
   const rows = inView().map((index) => assetRow(source.at(index), index));

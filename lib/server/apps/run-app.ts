@@ -81,7 +81,7 @@ async function begin(
   if (!checked.ok) return checked;
   const run = { id: randomUUID(), ...(await beginning(access, app, checked.value, files)) };
   const beginIt = () => store.appRuns.begin({ ...run, contentHash, key }, limitsOf(app, run.createdAt));
-  const sent = await sendOnce(asked, access, app, run.id, { values: checked.value, files }, beginIt);
+  const sent = await sendOnce(asked, access, app, run, { values: checked.value, files }, beginIt);
   if (sent) return sent;
   const other = key === undefined ? undefined : await store.appRuns.findByKey(app.id, memberId, key);
   if (other) return again(asked, access, app, { earlier: other, contentHash, files, values });
@@ -129,10 +129,12 @@ async function again(
   const { appRuns } = composition().store;
   const anew = { id: earlier.id, contentHash, ...(await beginning(access, app, checked.value, files)) };
   const beginIt = () => appRuns.beginAgain(anew, limitsOf(app, anew.createdAt));
-  const sent = await sendOnce(asked, access, app, earlier.id, { values: checked.value, files }, beginIt);
+  const sent = await sendOnce(asked, access, app, anew, { values: checked.value, files }, beginIt);
   if (sent) return sent;
   const now = await appRuns.find(app.id, earlier.memberId, earlier.id);
   if (now && !isNotSent(now)) return isOther(now) ? conflict : ok(now);
+  // Another request began it meanwhile, and was refused: now it is this one's turn.
+  if (now && now.createdAt !== earlier.createdAt) return again(asked, access, app, { earlier: now, contentHash, ...given });
   return failed(await limitReached(app, earlier.memberId, anew.createdAt));
 }
 
@@ -155,19 +157,21 @@ async function check({ viewer }: Asked, access: Access, app: StoredApp, { values
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
+type Begun = Pick<StoredRun, "id" | "createdAt">;
+
 /** Marked as under way before the run is stored: a reader at any console then sees that it is being sent. */
 async function sendOnce(
   asked: Asked,
   access: Access,
   app: StoredApp,
-  runId: string,
+  run: Begun,
   given: { values: AppValues; files: readonly TakenFile[] },
   beginIt: () => Promise<boolean>,
 ): Promise<Result<StoredRun, Failure> | undefined> {
-  const end = await composition().store.peers.beginWork(sendingOf(runId));
+  const end = await composition().store.peers.beginWork(sendingOf(run.id));
   let sent: Result<StoredRun, Failure> | undefined;
   try {
-    if (await beginIt()) sent = await send(asked, access, app, runId, given);
+    if (await beginIt()) sent = await send(asked, access, app, run, given);
   } finally {
     await end();
   }
@@ -179,14 +183,15 @@ async function send(
   asked: Asked,
   access: Access,
   app: StoredApp,
-  runId: string,
+  run: Begun,
   { values: checked, files }: { values: AppValues; files: readonly TakenFile[] },
 ): Promise<Result<StoredRun, Failure>> {
   const { appRuns, appKeeps, submissions } = composition().store;
+  const runId = run.id;
   const values = { ...checked };
   for (const file of files) {
     const name = await sendFile(asked, app, file);
-    if (!name.ok) return refuse(runId, name.failure);
+    if (!name.ok) return refuse(run, name.failure);
     values[file.part] = name.value;
   }
   if (files.length > 0) await appRuns.set(runId, { inputs: keptInputs(app, values) });
@@ -194,7 +199,7 @@ async function send(
   const strings = named.filter((value) => typeof value === "string");
   await appKeeps.giveAgain(asked.viewer.memberId, strings, composition().now());
   const filled = fillApp(app.definition, values);
-  if (!filled.ok) return refuse(runId, unprocessable(filled.problems));
+  if (!filled.ok) return refuse(run, unprocessable(filled.problems));
   const { editor, title } = app.definition;
   const drawing = editor && (await drawingWith(access, editor, filled.graph));
   const body = { prompt: filled.graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) };
@@ -206,23 +211,23 @@ async function send(
     if (other) return ok(other);
   }
   if (!outcome.ok && !mayHaveStarted(outcome.failure))
-    return refuse(runId, inAppWords(asked.viewer, app.definition, outcome.failure), refusedGraph(app.definition, outcome.failure));
+    return refuse(run, inAppWords(asked.viewer, app.definition, outcome.failure), refusedGraph(app.definition, outcome.failure));
   const jobId = outcome.ok ? submittedJob(parseJson(outcome.value)) : undefined;
   if (jobId === undefined)
     await appRuns.set(runId, { state: "unknown", error: outcome.ok ? unreadable : { message: outcome.failure.message } });
   else await appRuns.set(runId, { state: "pending", jobId });
-  const run = await appRuns.find(app.id, memberId, runId);
-  return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+  const stored = await appRuns.find(app.id, memberId, runId);
+  return stored ? ok(stored) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
 }
 
-/** Nothing was started. */
+/** Nothing was started. Another request may have begun the run anew, if this console was cut off meanwhile. */
 async function refuse(
-  runId: string,
+  { id, createdAt }: Begun,
   failure: Failure,
   error: AppRunError = { message: failure.message },
 ): Promise<Result<StoredRun, Failure>> {
   const { store, now } = composition();
-  await store.appRuns.set(runId, { state: "refused", error, endedAt: now() });
+  await store.appRuns.set(id, { state: "refused", error, endedAt: now() }, { state: "sending", createdAt, jobId: undefined });
   return failed(failure);
 }
 

@@ -1,7 +1,7 @@
 // The disk of the database is full: writes are refused with a sentence that says who has to free room, reads work, and it recovers by itself.
 import { randomBytes } from "node:crypto";
 import { expect, inject, it } from "vitest";
-import { canvas, ended, submit } from "@/tests/integration/service/support";
+import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
 import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
 import { ask, createDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { startService } from "@/tests/support/service";
@@ -39,14 +39,17 @@ async function byDisk(): Promise<FullDisk> {
 }
 
 it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a small disk", byDisk]] as const) : [])])(
-  "refuses what cannot be kept with 507 where it is full %s, and goes on when there is room",
+  "refuses what cannot be kept with 507 where it is full %s, cancels what runs and waits, and goes on when there is room",
   async (_, make) => {
     const disk = await make();
-    const bench = await startService({ databaseUrl: disk.url });
+    const bench = await startService({ databaseUrl: disk.url, concurrency: 1 });
     const client = bench.client();
     const before = await submit(client, canvas());
     await ended(client, before);
     const stored = (await client.upload("some words", "note.txt")).body as { id: string };
+    const runs = await submit(client, waiting(3600));
+    await running(client, runs);
+    const waits = await submit(client, canvas(2));
     await disk.fill();
     const note = () => ({ prompt: canvas(), extra_data: { note: randomBytes(150_000).toString("base64") } });
     // Free space inside the tables may still take some rows.
@@ -58,8 +61,12 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
     expect(refused.text).toMatch(/disk .* is full\. Nothing of this request was kept\. Whoever runs the service must free space/);
     for (const path of [`/api/jobs/${before}`, "/api/jobs", "/api/assets", "/api/queue"])
       expect([path, (await client.get(path)).status]).toEqual([path, 200]);
-    // Deleting takes hardly any room.
+    // Deleting and cancelling take hardly any room.
     expect((await client.call("DELETE", `/api/assets/${stored.id}`)).status).toBe(204);
+    for (const id of [waits, runs]) {
+      expect((await client.post(`/api/jobs/${id}/cancel`)).status).toBe(200);
+      expect((await ended(client, id)).status).toBe("cancelled");
+    }
     await disk.free();
     const id = await until("a submission is taken", async () => {
       const answer = await client.post("/api/prompt", note());

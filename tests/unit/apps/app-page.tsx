@@ -90,6 +90,8 @@ beforeEach(() => {
     if (method === "GET") {
       if (path === "/api/apps/app-1/pictures") return answer(200, { pictures: page.pictures });
       if (path === "/api/apps/app-1") return answer(200, { app: page.shown });
+      const read = page.runs.find(({ id }) => path === `/api/apps/app-1/runs/${id}`);
+      if (read) return answer(200, { run: read });
       if (path === "/api/apps/app-1/runs") return answer(200, { runs: page.runs });
       if (page.arePresetsAway) return answer(503, { code: "SERVICE_UNAVAILABLE", message: "The console's database does not answer." });
       return answer(200, {

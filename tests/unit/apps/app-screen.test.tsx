@@ -8,7 +8,7 @@ import { fillApp } from "@/lib/contract/apps/fill";
 import { objectOf } from "@/lib/contract/json/json";
 import { ok } from "@/lib/shared/result";
 import { inApp } from "../components/render";
-import { app, appPage, inputs, page, press, pressRun, show, type, withPicture } from "./app-page";
+import { app, appPage, inputs, page, press, pressRun, run, show, type, withPicture } from "./app-page";
 
 it("says beside the field what an app still needs, in the app's words, and sends nothing", async () => {
   await show();
@@ -111,6 +111,21 @@ it("keeps the key of what was not answered, so that to try again starts nothing 
   const [first, second] = page.sent;
   expect(page.sent).toHaveLength(2);
   expect(first?.key).toMatch(/^[0-9a-f]{32}$/);
+  expect(second).toEqual(first);
+});
+
+it("says why a run was refused that an earlier request with its key was still sending", async () => {
+  await withPicture();
+  const sending = run("run-of-before", {}, { state: "sending", results: [] });
+  page.runs = [{ ...sending, state: "refused" }];
+  const problems = [{ input: "seed", label: "Seed", code: "too_large", limit: 3 }];
+  page.answers = [
+    { status: 202, body: { run: sending } },
+    { status: 422, body: { error: { code: "UNPROCESSABLE", message: "…", details: { problems } } } },
+  ];
+  await pressRun();
+  expect(await screen.findByText("Seed: must be at most 3", undefined, { timeout: 10_000 })).toBeDefined();
+  const [first, second] = page.sent;
   expect(second).toEqual(first);
 });
 

@@ -78,6 +78,23 @@ describe("the rows of a long list", () => {
     expect(store.at(888)).toBeUndefined();
   });
 
+  it("that the service refused the wall are not asked for again with each step of a full view", async () => {
+    const { read, asked } = service(1_000);
+    const half: ReadPage = async (place, signal) => {
+      const page = await read(place, signal);
+      return place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
+    };
+    const store = createChunkStore(half, { leads: true });
+    store.want(70, 150);
+    await until("it is refused", () => store.failure() !== undefined);
+    store.want(600, 620, "full view");
+    await rested(store, 600);
+    expect(asked).toEqual([60, 120, 600]);
+    expect(store.failure()?.code).toBe("X");
+    store.want(0, 0);
+    expect(store.failure()).toBeUndefined();
+  });
+
   it("stay bounded however far somebody scrolls", async () => {
     const { read } = service(100_000);
     const store = createChunkStore(read, { leads: true });

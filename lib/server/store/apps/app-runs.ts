@@ -19,6 +19,8 @@ const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
 export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((one) => one === state);
 /** Counted from when they began. */
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
+/** Long enough for whoever was told the id of a run that was refused. */
+const REFUSED_KEPT_MS = 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
 /** `number`: the result's number in addresses, given when it arrived. */
@@ -68,7 +70,12 @@ export function createAppRunStore(database: Database) {
         .deleteFrom("app_runs")
         .where("app_id", "=", appId)
         .where("member_id", "=", memberId)
-        .where("created_at", "<", run.createdAt - RUNS_KEPT_MS)
+        .where((where) =>
+          where.or([
+            where("created_at", "<", run.createdAt - RUNS_KEPT_MS),
+            where.and([where("created_at", "<", run.createdAt - REFUSED_KEPT_MS), where("state", "=", "refused")]),
+          ]),
+        )
         .execute();
       return alone(run, (trx) =>
         sql`
@@ -85,7 +92,7 @@ export function createAppRunStore(database: Database) {
       return alone(run, (trx) =>
         sql`
           UPDATE app_runs SET state = 'sending', error = NULL, error_facts = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
-            content_hash = ${run.contentHash}, created_at = ${run.createdAt}, ended_at = NULL
+            content_hash = ${run.contentHash}, created_at = ${run.createdAt}, ended_at = NULL, job_id = NULL, results = NULL
           WHERE id = ${run.id} AND state IN (${sql.join(notSent)}) AND ${isWithin(run, limits)}`.execute(trx),
       );
     },

@@ -21,6 +21,7 @@ export function createAskedPlaces(clock: () => number) {
 
     /** `skip`: the kinds that were not asked for. */
     foundNothing(place: string, skip: readonly string[], askedAt: number): void {
+      asked.set(place, Math.max(lastOf(place), askedAt));
       vain.set(place, { skipped: skip, until: clock() + Math.min(MOST_MS, TIMES * (clock() - askedAt)) });
     },
 

@@ -47,12 +47,25 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
     ];
   }
 
+  const skipOf = (place: string) => [...kinds].filter((kind) => !pool.canDo(kind, place));
+
+  /** Of what one place found nothing, others that can do no more would find nothing either. */
+  function foundNothing(place: string, skip: readonly string[], askedAt: number): void {
+    asked.foundNothing(place, skip, askedAt);
+    const others = places().map((other) => other.place);
+    for (const other of new Set(others)) {
+      const own = skipOf(other);
+      if (skip.every((kind) => own.includes(kind))) asked.foundNothing(other, skip, askedAt);
+    }
+    if (others.some(asked.isDue)) claimers.changed();
+  }
+
   /** Asks only for jobs that can be done at the place it asks for. */
   function ask(): Asked | number {
     let waitMs = Infinity;
     if (!floor.mayTake()) return waitMs;
     for (const { place, offer, hold } of asked.inTurn(places())) {
-      const skip = [...kinds].filter((kind) => !pool.canDo(kind, place));
+      const skip = skipOf(place);
       const restMs = asked.restMs(place, skip);
       waitMs = Math.min(waitMs, restMs);
       if (restMs > 0) continue;
@@ -62,9 +75,8 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
         ...(offer && { offer }),
         ...{ skip, giveUp },
         foundNothing(askedAt) {
-          asked.foundNothing(place, skip, askedAt);
           giveUp();
-          if (places().some((other) => asked.isDue(other.place))) claimers.changed();
+          foundNothing(place, skip, askedAt);
         },
       };
     }
