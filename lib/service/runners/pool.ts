@@ -223,5 +223,6 @@ function inWords(state: JobWaits["state"], labels: readonly string[]): string {
   if (state === "checking") return `Waits for ${names}, which has not answered yet.`;
   if (state === "unreachable") return `Waits for ${names}, which cannot be reached now.`;
   if (state === "set_aside") return `Waits for ${names}, which was set aside after failures.`;
+  if (state === "draining") return `Waits for ${names}, which ends what it runs and takes no new jobs.`;
   return `Waits for ${names}, which is paused.`;
 }

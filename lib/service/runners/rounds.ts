@@ -47,14 +47,14 @@ export function runnerChores(stores: Stores): Chore[] {
 
 async function lookAtAll(stores: Stores): Promise<void> {
   const { database, changed, signal } = stores;
-  const others = (await readRunners(database)).filter(({ address }) => address !== null);
-  if (others.length > 0) {
-    await Promise.all(others.map((row) => lookAt(stores, row)));
-    await clearAll(stores, others);
-    if (signal.aborted) return;
-    await database.commit(settleDraining);
-    await changed();
-  }
+  const all = await readRunners(database);
+  const others = all.filter(({ address }) => address !== null);
+  await Promise.all(others.map((row) => lookAt(stores, row)));
+  await clearAll(stores, others);
+  // The built-in runner drains too, also where it is the only one.
+  if (signal.aborted || (others.length === 0 && !all.some(({ mode }) => mode === "draining"))) return;
+  await database.commit(settleDraining);
+  await changed();
 }
 
 async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
