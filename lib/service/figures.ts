@@ -45,7 +45,7 @@ export function noteSubmitted(jobId: string): void {
 
 type Ended = { how: string };
 
-export function observedRun<T extends Ended>(jobId: string, run: () => Promise<T>): Promise<T> {
+export function observedRun<T extends Ended>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
   const parent = sentBy.get(jobId) ?? null;
   sentBy.delete(jobId);
   return observed(
@@ -53,7 +53,7 @@ export function observedRun<T extends Ended>(jobId: string, run: () => Promise<T
       name: "run job",
       // The request that woke the queue may have nothing to do with this job.
       parent,
-      attributes: { "job.id": jobId },
+      attributes: { "job.id": jobId, "job.attempt": attempt },
       outcomeOf: ({ how }) => how,
       measured(metrics, outcome, seconds) {
         metrics.count("lightdesk_job_runs_total", { outcome });

@@ -66,7 +66,8 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   };
   const work = attempt({ ...parts, ...order, on: tell, wake, signal: leaving.signal }).catch((error: unknown): RunOutcome => {
     if (leaving.signal.aborted) return { kind: "left" };
-    parts.log.error({ err: error, job: order.jobId, runner: order.runner.label }, "an attempt on a runner failed inside the service");
+    const { jobId: job, attempt, runner } = order;
+    parts.log.error({ err: error, job, attempt: attempt.number, runner: runner.label }, "an attempt on a runner failed inside the service");
     return lost("The service failed to follow the job there.");
   });
   const end = (outcome: RunOutcome) => {

@@ -97,7 +97,11 @@ test("a request is a span below its caller's, the job that it sent runs below it
   const request = spans.find(({ name }) => name === "POST /api/prompt");
   expect(request).toMatchObject({ traceId: trace, parentSpanId: above, attributes: { "http.route": "/api/prompt" } });
   const run = spans.find(({ name }) => name === "run job");
-  expect(run).toMatchObject({ traceId: trace, parentSpanId: request?.spanId, attributes: { "job.id": jobId, outcome: "success" } });
+  expect(run).toMatchObject({
+    traceId: trace,
+    parentSpanId: request?.spanId,
+    attributes: { "job.id": jobId, "job.attempt": 1, outcome: "success" },
+  });
   for (const said of [key, "secret-prompt", "in-the-address", "nowhere", service.url])
     expect(receiver.texts().join("\n"), said).not.toContain(said);
 });

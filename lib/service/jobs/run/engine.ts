@@ -123,7 +123,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       // It may be for another runner than this slot's.
       if (execution.waits) queue.waits(execution.waits, true);
     } catch (error) {
-      log.error({ err: error, job: job.id }, "a job could not be brought to its end");
+      log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
       await (isStoreAway(error) ? tryAgain(ordered) : fail(job, error));
     } finally {
       // The job may have been put back, and taken again.

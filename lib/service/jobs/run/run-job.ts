@@ -33,7 +33,7 @@ export type Ordered = {
 
 /** The commit that ends the job also claims the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
-  return observedRun(run.job.id, () => execute(parts, run));
+  return observedRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
 }
 
 async function execute(
@@ -69,7 +69,7 @@ async function execute(
         );
     running.handOver(nodes);
     return nodes.done.catch((error: unknown): RunOutcome => {
-      parts.log.warn({ err: error, job: job.id }, "the worker of a job was lost");
+      parts.log.warn({ err: error, job: job.id, attempt: job.attempts }, "the worker of a job was lost");
       return { kind: "lost", reason: "", counts: true };
     });
   });
