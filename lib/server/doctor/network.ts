@@ -171,7 +171,7 @@ async function checkRunners({ dataDir, databaseUrl, service }: Env): Promise<Fin
         if (state === "unreachable" || state === "set_aside")
           return wrong(
             check,
-            `${address} is ${state.replace("_", " ")}${reason ? `: ${reason.message}` : ""}.`,
+            `${address} is ${state.replace("_", " ")}${reason ? `: ${reason.message}` : "."}`,
             "See to that server, then resume it under Settings, Runners.",
           );
         return state === "ready" ? passed(check, `${address} is ready.`) : noted(check, `${address} is ${state}.`);

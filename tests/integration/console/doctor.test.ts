@@ -11,7 +11,11 @@ import { type Finding } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
+import { openServiceStore } from "@/lib/service/index";
+import { freePort } from "@/tests/support/free-port";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness, type Harness } from "@/tests/support/harness";
+import { startRunnerServer } from "@/tests/support/runner-server";
 import { startProcess } from "@/tests/support/start-process";
 import { startStrictS3, testKeys } from "@/tests/support/strict-s3";
 
@@ -174,4 +178,29 @@ test("what is said of a proxy fits the settings, and a service whose clock is of
     "public address": "passed",
     [`service http://127.0.0.1:${front.port}`]: "failed",
   });
+});
+
+test("a runner that answers is ready, one that does not is a fault with what to do, and one that is paused is noted", async () => {
+  const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
+  const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+  const [away, later] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+  const store = await openServiceStore(join(own, "service"), { concurrency: 1 });
+  await store.runners.add({ address: server.address, label: "Answers" });
+  await store.runners.add({ address: away, label: "Away", keep: true });
+  const paused = await store.runners.add({ address: later, label: "Later", keep: true });
+  await store.runners.change(paused.ok ? paused.value.id : "", { state: "paused" });
+  await store.close();
+  const findings = await network({ LIGHTDESK_DATA_DIR: own });
+  expect(findings.filter(({ check }) => check.startsWith("runner "))).toMatchObject([
+    { check: "runner Answers", state: "passed", text: `${server.address} is ready.` },
+    {
+      check: "runner Away",
+      state: "failed",
+      text: `${away} is unreachable: Nothing answers there.`,
+      remedy: "See to that server, then resume it under Settings, Runners.",
+    },
+    { check: "runner Later", state: "noted", text: `${later} is paused.` },
+  ]);
+  await server.close();
+  rmSync(own, { recursive: true });
 });
