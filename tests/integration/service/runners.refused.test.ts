@@ -1,6 +1,8 @@
 // What answers at an address and is no runner: it is told what it is, and not added.
 import { afterEach, describe, expect, it } from "vitest";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startLittleServer } from "@/tests/support/little-server";
+import { startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
 
 describe("faults of runners", () => {
@@ -25,5 +27,24 @@ describe("faults of runners", () => {
     expect(await bench.service.runners.check(little.url)).toMatchObject({ ok: false, code: "not_reachable" });
     expect(await bench.service.runners.check("http://user:secret@127.0.0.1:1")).toMatchObject({ ok: false });
     expect(await bench.service.runners.list()).toHaveLength(1);
+  });
+
+  it("says that a server without a history of single jobs is too old, and of one that speaks http that the address says https", async () => {
+    bench = await startService();
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+    server.faults.set("GET /history/*", (_request, response) => response.writeHead(404).end());
+    expect(await bench.service.runners.check(server.address)).toEqual({
+      ok: false,
+      code: "too_old",
+      message: "It has no history of single jobs. Bring the server up to date.",
+    });
+    expect(await bench.service.runners.check(server.address.replace("http:", "https:"))).toEqual({
+      ok: false,
+      code: "wrong_protocol",
+      message: "It speaks http, and the address says https.",
+    });
+    server.faults.clear();
+    expect(await bench.service.runners.check(server.address)).toMatchObject({ ok: true });
+    await server.close();
   });
 });
