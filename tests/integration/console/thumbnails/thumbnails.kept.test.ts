@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createThumbnailCache, type ThumbnailCache } from "@/lib/server/thumbnails/cache";
+import { createMetrics } from "@/lib/shared/metrics";
 import { ok } from "@/lib/shared/result";
+import { keepTelemetry } from "@/lib/shared/telemetry";
+import { readScrape } from "@/tests/support/prometheus";
 import { until } from "@/tests/support/until";
 
 let folder: string;
@@ -13,7 +16,10 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "lightdesk-kept-"));
   made = [];
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  keepTelemetry(undefined);
+  await rm(folder, { recursive: true, force: true });
+});
 
 const SIZE = 10_000;
 const asker = new AbortController();
@@ -83,4 +89,16 @@ test("where the disk takes nothing the picture is answered all the same, and mad
   await rm(folder, { recursive: true });
   const gone = createThumbnailCache({ folder, mostBytes: 1 });
   expect((await get(gone, "b")).length).toBe(SIZE);
+});
+
+test("the metrics tell of thumbnails that were made and that were kept", async () => {
+  const metrics = await createMetrics();
+  keepTelemetry({ metrics });
+  const cache = createThumbnailCache({ folder });
+  for (const name of ["a", "b", "a", "a"]) await get(cache, name);
+  const { series } = readScrape((await metrics.text()).body);
+  expect(series.filter(({ name }) => name === "lightdesk_thumbnails_total")).toMatchObject([
+    { labels: { result: "made" }, value: 2 },
+    { labels: { result: "kept" }, value: 2 },
+  ]);
 });
