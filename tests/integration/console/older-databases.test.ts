@@ -1,6 +1,6 @@
 // A console starts on the database of every earlier version and on the data folder of each release, and keeps people's data.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +22,10 @@ import { createAppWorld } from "./apps/app-world";
 /** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */
 type Release = { at: number; made: Installation; told: Record<string, unknown> };
 
+const releases = readdirSync("tests/fixtures/releases")
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => name.slice(0, -".json".length))
+  .sort();
 const passwordHash = hashPassword(PASSWORD);
 const logDestination = { write: () => undefined };
 
@@ -89,7 +93,12 @@ test.each(Object.keys(migrations))("a database of %s opens, with what was kept i
   await rm(folder, { recursive: true });
 });
 
-test.each(["0.1.0"])(
+test("the data of every release that the changelog names is kept here", () => {
+  const named = readFileSync("CHANGELOG.md", "utf8").matchAll(/^## \[(\d[\d.]*)\]/gm);
+  expect(releases).toEqual([...named].map(([, release]) => release).sort());
+});
+
+test.each(releases)(
   "the data of release %s is there after a start: members sign in, jobs, files, apps and shares are what they were",
   async (release) => {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-release-"));
