@@ -70,6 +70,20 @@ test("a copy that was broken off is no service's to start on; made again it take
   await (await openPostgres(database.url, now)).close();
 });
 
+test("a row that changes after it was copied is found in the end: the copy is not done before it is made again", async () => {
+  const other = await createDatabase(inject("postgres"));
+  await migratePostgres(other.url, now);
+  const disturbed = copyServiceStore({ file: before }, { url: other.url }, (progress) => {
+    if (progress.startsWith("users:")) changeUsers(1);
+  });
+  await expect(disturbed).rejects.toThrow("The rows of users changed while they were copied");
+  await expect(openPostgres(other.url, now)).rejects.toThrow(/copy-store/);
+  changeUsers(-1);
+  await copyServiceStore({ file: before }, { url: other.url }, () => undefined);
+  await (await openPostgres(other.url, now)).close();
+  await other.drop();
+});
+
 test("what is new there gets a number that no row has had", async () => {
   const [row] = await askService<{ seq: number }>(`
     INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time)
@@ -78,7 +92,12 @@ test("what is new there gets a number that no row has had", async () => {
   await askService("DELETE FROM jobs WHERE id = 'new'");
 });
 
-test("back in a folder it is what it was, to the last row and counter", async () => {
+test("back in a folder it is what it was, to the last row and counter, also if the copy was broken off", async () => {
+  const broken = copyServiceStore({ url: database.url }, { file: after }, (progress) => {
+    if (progress.startsWith("job_results:")) throw new Error("broken off");
+  });
+  await expect(broken).rejects.toThrow("broken off");
+  await expect(openDatabase(after, now)).rejects.toThrow(/copy-store/);
   await copyServiceStore({ url: database.url }, { file: after }, () => undefined);
   expect(held(after)).toEqual(held(before));
   const store = await openDatabase(after, now);
@@ -122,6 +141,12 @@ test("a folder that a service holds is left alone", async () => {
   await expect(copyServiceStore({ file: after }, { url: database.url }, () => undefined)).rejects.toThrow(/is in use by process/);
   lock.release();
 });
+
+function changeUsers(by: number): void {
+  const sqlite = new SqliteDatabase(before);
+  sqlite.prepare("UPDATE users SET last_number = last_number + ?").run(by);
+  sqlite.close();
+}
 
 async function askService<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
   return ask<Row>(inSchema(database.url, SERVICE_SCHEMA), text);
