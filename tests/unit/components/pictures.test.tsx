@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 // Pictures of a tab: loaded a few at a time, dropped when they are no longer shown, and retried by themselves after an outage.
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import "@/components/ui/pictures/lost-pictures";
 import { Picture } from "@/components/ui/pictures/picture";
@@ -26,6 +26,8 @@ afterEach(() => {
 const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
 const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
 const image = (name: string) => screen.getByRole("img", { name });
+/** What is drawn because of it is drawn afterwards. */
+const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 /** The event that a browser sends for an image. */
 const lose = (name: string) => fireEvent.error(image(name));
 
@@ -49,15 +51,15 @@ test("one asks for all that an outage took, when its service said; its answer br
   answers["/b1?connection=b"] = () => new Response(null, { status: 503, headers: { "retry-after": "3" } });
   render(<>{["b1", "b2", "c1"].map(picture)}</>);
   for (const name of ["b1", "b2", "c1"]) lose(name);
-  await vi.advanceTimersByTimeAsync(500);
+  await pass(500);
   expect([asked, screen.queryAllByRole("img").filter(({ tagName }) => tagName === "IMG")]).toEqual([
     ["/b1?connection=b", "/c1?connection=c"],
     [],
   ]);
   answers["/b2?connection=b"] = () => new Response("picture");
-  await vi.advanceTimersByTimeAsync(2_400);
+  await pass(2_400);
   expect(asked.filter((address) => address.endsWith("b"))).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(200);
+  await pass(200);
   expect(asked.filter((address) => address.endsWith("b"))).toEqual(["/b1?connection=b", "/b2?connection=b"]);
   expect([image("b1").tagName, image("b2").tagName, image("c1").tagName]).toEqual(["IMG", "IMG", "SPAN"]);
 });
@@ -67,18 +69,18 @@ test("of what is no picture, or stays away, nobody asks for ever; a page that no
   answers["/d2?connection=d"] = () => new Response(null, { status: 404 });
   render(<>{["d1", "d2", "e1"].map(picture)}</>);
   for (const name of ["d1", "d2"]) lose(name);
-  await vi.advanceTimersByTimeAsync(600_000);
+  await pass(600_000);
   expect(asked.filter((address) => address.startsWith("/d1"))).toHaveLength(1);
   expect(asked.filter((address) => address.startsWith("/d2"))).toHaveLength(4);
   lose("e1");
-  await vi.advanceTimersByTimeAsync(500);
+  await pass(500);
   const before = asked.length;
   const hidden = vi.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
-  await vi.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   expect(asked).toHaveLength(before);
   hidden.mockRestore();
   document.dispatchEvent(new Event("visibilitychange"));
-  await vi.advanceTimersByTimeAsync(0);
+  await pass(0);
   expect(asked).toHaveLength(before + 1);
 });
 
@@ -89,6 +91,6 @@ test("a picture of a list of many comes back as well, in the same element", asyn
   fireEvent.error(plain);
   expect(plain.dataset.lost).toBe("");
   answers["/f1?connection=f"] = () => new Response("picture");
-  await vi.advanceTimersByTimeAsync(2_000);
+  await pass(2_000);
   expect([plain.dataset.lost, plain.getAttribute("src"), plain.isConnected]).toEqual([undefined, "/f1?connection=f", true]);
 });
