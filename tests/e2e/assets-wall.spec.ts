@@ -8,7 +8,10 @@ const tile = (page: Page, name: string) => page.getByRole("list", { name: "Asset
 const tiles = (page: Page) => page.locator("a[data-index][href]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 
-test("while the code of the table is on its way the page stays, with rows to come, and a jump waits for them", async ({ page, ownDesk: desk }) => {
+test("while the code of the table is on its way the page stays, with rows to come, and a jump waits for them", async ({
+  page,
+  ownDesk: desk,
+}) => {
   await somePictures(page, desk, 40);
   await page.goto(`${desk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_039.png")).toBeVisible();
