@@ -98,7 +98,7 @@ it("how far a job is, and a picture that it has put out so far, are answered by 
   for (const client of [here, there]) {
     const small = await client.get(`${address}&res=64`);
     expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
-    await until("its progress is shown", async () => Number(record((await detail(client, id)).progress).nodes_done) === 2);
+    await until("its progress is shown", async () => Number(record((await detail(client, id)).progress ?? {}).nodes_done) === 2);
     const listed = list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id);
     expect(record(listed?.progress)).toMatchObject({ nodes_total: 4, nodes_done: 2, current_node: "3" });
   }
