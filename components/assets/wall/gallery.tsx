@@ -80,14 +80,7 @@ export function Gallery({
   const plain = plainLayout(size);
   const from = drawn ? drawn.from * drawn.columns : startIndex;
   const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
-  const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
-  const { jumpTo, reveal } = wall;
-  const isDrawn = drawn !== undefined;
-  useEffect(() => {
-    if (!isDrawn) return;
-    onReady({ jumpTo, reveal, inView });
-    return () => onReady(undefined);
-  }, [isDrawn, onReady, jumpTo, reveal, inView]);
+  const inView = useHandle(onReady, wall, from, to);
   const style = drawn
     ? {
         ...standAt(drawn.topPx),
@@ -152,6 +145,23 @@ export function Gallery({
 function indexOf(target: EventTarget): number | undefined {
   const text = target instanceof HTMLElement ? target.dataset.index : undefined;
   return text === undefined ? undefined : Number(text);
+}
+
+/** Tells the page what it may call, once the browser has measured the list. Returns the indices of what is drawn. */
+export function useHandle(
+  onReady: WallProps["onReady"],
+  { drawn, jumpTo, reveal }: Pick<Wall<{ columns: number; rowPx: number }>, "drawn" | "jumpTo" | "reveal">,
+  from: number,
+  to: number,
+): () => number[] {
+  const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
+  const isDrawn = drawn !== undefined;
+  useEffect(() => {
+    if (!isDrawn) return;
+    onReady({ jumpTo, reveal, inView });
+    return () => onReady(undefined);
+  }, [isDrawn, onReady, jumpTo, reveal, inView]);
+  return inView;
 }
 
 /** Requests rows once they stay in view. */

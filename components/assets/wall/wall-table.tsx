@@ -1,11 +1,11 @@
 import { useLocale, useTranslations } from "next-intl";
-import { useCallback, useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { type Sorting } from "@/components/data-table/features";
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
-import { useWanted, type WallProps } from "./gallery";
+import { useHandle, useWanted, type WallProps } from "./gallery";
 import { OffsetLabel } from "./offset-label";
 import { useAllTilesKey } from "./use-all-key";
 import { standAt } from "./drawn";
@@ -35,15 +35,9 @@ export function WallTable({
   const t = useTranslations("assets");
   const locale = useLocale();
   const wall = useWall({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
-  const { drawn, container, motion, jumpTo, reveal } = wall;
+  const { drawn, container, motion } = wall;
   const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
-  const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
-  const isDrawn = drawn !== undefined;
-  useEffect(() => {
-    if (!isDrawn) return;
-    onReady({ jumpTo, reveal, inView });
-    return () => onReady(undefined);
-  }, [isDrawn, onReady, jumpTo, reveal, inView]);
+  const inView = useHandle(onReady, wall, from, to);
   useWanted(source, wall);
   useAllTilesKey({ source, picking, inView, list: container });
   const rows = inView().map((index) => assetRow(source.at(index), index));

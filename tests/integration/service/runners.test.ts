@@ -109,21 +109,6 @@ describe("jobs on runners", () => {
     expect(labelOf(await ended(client, await submit(client, made("one.safetensors", 4))))).toBe("A");
   });
 
-  it("counts no time below zero, where the clock of the process that ends a job is behind", async () => {
-    let behindMs = 0;
-    const { client: clientOf } = await start({ now: () => Date.now() - behindMs });
-    const server = await runner();
-    await add(server, "GPU");
-    const client = clientOf();
-    server.does("hold");
-    const id = await submit(client, made());
-    await until("it runs there", () => server.seen.ran.length === 1);
-    behindMs = 300_000;
-    server.letGo();
-    expect((await ended(client, id)).status).toBe("completed");
-    expect(await shown("GPU")).toMatchObject({ done: 1, meanRunMs: 0 });
-  });
-
   it("sends an input once, by its hash, and tells of it by the name that the person gave", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
