@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createDiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
+import { telemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { forgetDead } from "./assets/blobs/leases";
 import { requireSamePlace, tellPlace } from "./assets/blobs/one-place";
@@ -47,10 +48,16 @@ import { importUserFiles } from "./userdata/import-files";
 const CACHE_BYTES = 128 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
-  const trim: Chore = { name: "cache", everyMs: 300_000, round: (goOn) => trimCache(parts.folders.nodeCache, CACHE_BYTES, goOn) };
+  const trim: Chore = { name: "cache", everyMs: 300_000, round: keepNodeCache(parts.folders.nodeCache) };
   const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (goOn) => applyRetention(parts, goOn) };
   const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (goOn) => pruneTasks(parts, goOn) };
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
+}
+
+function keepNodeCache(folder: string): Chore["round"] {
+  let bytes: number | undefined;
+  telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
+  return async (goOn) => void (bytes = await trimCache(folder, CACHE_BYTES, goOn));
 }
 
 /** How often a runner is asked about a job; it also reports by itself. */

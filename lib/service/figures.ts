@@ -1,10 +1,11 @@
 // What metrics and traces show of the service's work: how many jobs and runners are in which state, what is stored, how runs end and how
-// long they take.
+// long they take, how many of their nodes need not run.
 // Must never: name a user, or scan the rows of jobs or files; the counters that triggers keep are enough.
 
 import { runnerStates } from "@/lib/contract/runners/runners";
 import { freeBytes } from "@/lib/shared/readiness";
 import { observed, telemetry } from "@/lib/shared/telemetry";
+import { type RunEvent } from "./nodes/run";
 import { readRunners, stateOf } from "./runners/store";
 import { type Database, query } from "./store/database";
 
@@ -41,6 +42,11 @@ export function noteSubmitted(jobId: string): void {
   if (traceparent === undefined) return;
   for (const oldest of sentBy.keys()) if (sentBy.size >= MOST_WAITING) sentBy.delete(oldest);
   sentBy.set(jobId, traceparent);
+}
+
+/** Only of the built-in runner: what others keep is theirs. */
+export function noteResult(event: RunEvent): void {
+  if (event.kind === "node") telemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
 }
 
 type Ended = { how: string };

@@ -15,6 +15,9 @@ const counters = {
   lightdesk_job_runs_total: { help: "Runs of jobs that came to an end here, by outcome.", labels: ["outcome"] },
   lightdesk_ledger_lost_total: { help: "Answers that the ledger of jobs could not take up, and reads again.", labels: [] },
   lightdesk_thumbnails_total: { help: "Thumbnails asked for, by whether the cache had them.", labels: ["result"] },
+  lightdesk_service_thumbnails_total: { help: "Thumbnails asked of the service, by whether its cache had them.", labels: ["result"] },
+  lightdesk_node_results_total: { help: "Nodes of runs here that gave a result, by whether it was known already.", labels: ["result"] },
+  lightdesk_blob_copies_total: { help: "Files of the bucket that were needed here, by whether a copy was kept.", labels: ["result"] },
   lightdesk_sign_in_refusals_total: { help: "Attempts to sign in that were refused, by way in and reason.", labels: ["way", "reason"] },
 } as const satisfies Record<string, Described>;
 
@@ -33,6 +36,9 @@ const gauges = {
   lightdesk_disk_free_bytes: { help: "Room left on the disk that holds the data folder.", labels: [] },
   lightdesk_ledger_waiting: { help: "Answers that wait to be written into the ledger of jobs.", labels: [] },
   lightdesk_thumbnail_cache_bytes: { help: "Size of the cache of thumbnails, when it was last looked at.", labels: [] },
+  lightdesk_service_thumbnail_cache_bytes: { help: "Size of the service's cache of thumbnails, at most.", labels: [] },
+  lightdesk_node_cache_bytes: { help: "Room that the stored results of nodes take, when it was last looked at.", labels: [] },
+  lightdesk_blob_copies_bytes: { help: "Size of the copies of what lies in the bucket, at most.", labels: [] },
   lightdesk_ready: { help: "1 where a part is ready, else 0.", labels: ["part"] },
 } as const satisfies Record<string, Described>;
 

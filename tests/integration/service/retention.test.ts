@@ -110,8 +110,9 @@ describe("housekeeping", () => {
       await writeFile(path, "{}");
       await utimes(path, 1000 - age, 1000 - age);
     }
-    expect(await trimCache(folder, 10 * 4096, () => true)).toBe(0);
-    expect(await trimCache(folder, 5 * 4096, () => true)).toBe(6);
+    expect(await trimCache(folder, 10 * 4096, () => true)).toBe(10 * 4096);
+    expect(await trimCache(folder, 5 * 4096, () => true)).toBe(4 * 4096);
+    expect(await trimCache(folder, 5 * 4096, () => false)).toBeUndefined();
     expect((await readdir(join(folder, "1", "aa"))).sort()).toEqual(["0.json", "1.json", "2.json", "3.json"]);
     await rm(folder, { recursive: true });
   });

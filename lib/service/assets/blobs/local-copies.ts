@@ -9,6 +9,7 @@ import { type Readable } from "node:stream";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
+import { telemetry } from "@/lib/shared/telemetry";
 import { blobPath } from "../blob-path";
 import { type BlobPlace, type Content, type Named } from "../blob-store";
 import { createBatchedWriter } from "../batched-writer";
@@ -32,6 +33,7 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   /** Undefined until the folder has been looked through. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
+  telemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
 
   async function evict(): Promise<void> {
     if (bytes !== undefined && bytes <= mostBytes) return;
@@ -75,6 +77,7 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
       () => true,
       () => false,
     );
+    telemetry().metrics?.count("lightdesk_blob_copies_total", { result: isHere ? "kept" : "fetched" });
     if (isHere) return;
     const work = fetching.get(hash) ?? fetchOne(hash).finally(() => fetching.delete(hash));
     fetching.set(hash, work);

@@ -5,6 +5,7 @@
 import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
+import { telemetry } from "@/lib/shared/telemetry";
 import { type Named } from "../blob-store";
 import { evictOldest } from "../evict";
 import { sweepCacheFolder } from "../sweep-cache";
@@ -16,19 +17,26 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
 
+  telemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
+
   const forget = (hash: string) => rm(folderOf(hash), { recursive: true, force: true });
+
+  async function find(file: string): Promise<Buffer | undefined> {
+    try {
+      const found = await readFile(file);
+      const now = new Date();
+      await utimes(file, now, now);
+      return found;
+    } catch {
+      return undefined; // absent, or evicted just now: it is made again
+    }
+  }
 
   return {
     async read(hash: string, name: string): Promise<Buffer | undefined> {
-      const file = fileOf(hash, name);
-      try {
-        const found = await readFile(file);
-        const now = new Date();
-        await utimes(file, now, now);
-        return found;
-      } catch {
-        return undefined; // absent, or evicted just now: it is made again
-      }
+      const found = await find(fileOf(hash, name));
+      telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: found ? "kept" : "made" });
+      return found;
     },
 
     async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {

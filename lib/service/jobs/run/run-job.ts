@@ -11,7 +11,7 @@ import { move } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
-import { observedRun } from "@/lib/service/figures";
+import { noteResult, observedRun } from "@/lib/service/figures";
 import { type Waiting } from "../queue/fair-queue";
 import { errorAround, finishRun } from "./finish";
 import { type JobQueue } from "../queue/job-queue";
@@ -48,6 +48,7 @@ async function execute(
   const on = (event: RunEvent) => {
     record.note(event);
     teller.note(event);
+    if (!job.remote) noteResult(event);
   };
   const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
     const nodes = job.remote

@@ -11,24 +11,22 @@ const SLACK = 0.9;
 
 type Entry = { path: string; bytes: number; usedMs: number };
 
-/** Returns how many entries were removed. */
-export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number> {
+/** Returns how many bytes are left; undefined if it was told to stop before it knew. */
+export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number | undefined> {
   const entries: Entry[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
-    if (!goOn()) return 0;
+    if (!goOn()) return undefined;
     const path = join(folder, name);
     // It may have gone or been replaced since the folder was read.
     const found = name.endsWith(".json") ? await stat(path).catch(() => undefined) : undefined;
     if (found?.isFile()) entries.push({ path, bytes: Math.ceil(found.size / BLOCK) * BLOCK, usedMs: found.mtimeMs });
   }
   let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total <= maxBytes) return 0;
-  let removed = 0;
+  if (total <= maxBytes) return total;
   for (const { path, bytes } of entries.sort((a, b) => a.usedMs - b.usedMs)) {
     if (total <= maxBytes * SLACK || !goOn()) break;
     await rm(path, { force: true });
     total -= bytes;
-    removed += 1;
   }
-  return removed;
+  return total;
 }

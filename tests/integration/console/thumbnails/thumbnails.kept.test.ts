@@ -91,14 +91,20 @@ test("where the disk takes nothing the picture is answered all the same, and mad
   expect((await get(gone, "b")).length).toBe(SIZE);
 });
 
-test("the metrics tell of thumbnails that were made and that were kept", async () => {
+test("the metrics tell of thumbnails that were made and that were kept, and how large the folder is, with what an earlier process left", async () => {
   const metrics = await createMetrics();
   keepTelemetry({ metrics });
   const cache = createThumbnailCache({ folder });
-  for (const name of ["a", "b", "a", "a"]) await get(cache, name);
-  const { series } = readScrape((await metrics.text()).body);
-  expect(series.filter(({ name }) => name === "lightdesk_thumbnails_total")).toMatchObject([
+  const all = async () => readScrape((await metrics.text()).body).series;
+  const size = async () => (await all()).find(({ name }) => name === "lightdesk_thumbnail_cache_bytes")?.value;
+  await get(cache, "a");
+  await until("the folder was looked through", async () => (await size()) === SIZE + 32);
+  for (const name of ["b", "a", "a"]) await get(cache, name);
+  expect([await size(), await bytes()]).toEqual([2 * (SIZE + 32), 2 * (SIZE + 32)]);
+  expect((await all()).filter(({ name }) => name === "lightdesk_thumbnails_total")).toMatchObject([
     { labels: { result: "made" }, value: 2 },
     { labels: { result: "kept" }, value: 2 },
   ]);
+  await get(createThumbnailCache({ folder }), "c");
+  await until("a new process counts all three", async () => (await size()) === 3 * (SIZE + 32));
 });
