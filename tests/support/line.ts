@@ -2,12 +2,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-export type Line = { port: number; cut(): void; mend(): void; heldBytes(): number; close(): void };
+export type Line = { port: number; cut(): void; mend(): void; forget(): void; heldBytes(): number; close(): void };
 
 export async function startLine(to: number): Promise<Line> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let held: [other: Socket, said: Buffer][] = [];
+  const forgotten = new WeakSet<Socket>();
   const server = createServer((near) => {
     const far = connect(to, "127.0.0.1");
     for (const [one, other] of [
@@ -15,7 +16,11 @@ export async function startLine(to: number): Promise<Line> {
       [far, near],
     ] as const) {
       sockets.add(one);
-      one.on("data", (said: Buffer) => (isCut ? held.push([other, said]) : other.write(said)));
+      one.on("data", (said: Buffer) => {
+        if (forgotten.has(one)) return;
+        if (isCut) held.push([other, said]);
+        else other.write(said);
+      });
       one.on("error", () => other.destroy());
       one.on("close", () => {
         sockets.delete(one);
@@ -32,6 +37,8 @@ export async function startLine(to: number): Promise<Line> {
       for (const [other, said] of held) if (!other.destroyed) other.write(said);
       held = [];
     },
+    /** What is open now stays open and silent, as where a firewall has dropped it; new connections work. */
+    forget: () => sockets.forEach((socket) => forgotten.add(socket)),
     heldBytes: () => held.reduce((sum, [, said]) => sum + said.length, 0),
     close() {
       server.close();

@@ -21,17 +21,24 @@ export type PostgresPlace = {
   isRounding?: boolean;
 };
 
-export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresPlace): Promise<PostgresPool> {
-  const config: PoolConfig = {
+/** What every pool keeps to. */
+export function poolBounds(max: number, statementMs: number, connectMs = CONNECT_MS): PoolConfig {
+  return {
     max,
-    connectionString: schema === undefined ? url : inSchema(url, schema),
     application_name: "lightdesk",
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: connectMs,
     keepAlive: true,
     statement_timeout: statementMs,
     // By this process's own clock, in case the server goes silent.
-    query_timeout: statementMs + CONNECT_MS,
+    query_timeout: statementMs + connectMs,
     idle_in_transaction_session_timeout: statementMs,
+  };
+}
+
+export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresPlace): Promise<PostgresPool> {
+  const config: PoolConfig = {
+    ...poolBounds(max, statementMs),
+    connectionString: schema === undefined ? url : inSchema(url, schema),
     types: { getTypeParser: (oid: number) => (isRounding && oid === INT8 ? Number : getTypeParser(oid)) },
   };
   const { default: pg } = await import("pg");

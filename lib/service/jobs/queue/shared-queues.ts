@@ -1,6 +1,9 @@
 // What the queue in PostgreSQL works with: its tables, and its own connections.
+// Guarantees: a connection on which no answer came in time is not used again.
 
-import { asTold } from "@/lib/shared/database/postgres";
+import { type Pool, type PoolClient } from "pg";
+import { asTold, poolBounds } from "@/lib/shared/database/postgres";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
 import { type CreateQueue } from "./job-queue";
@@ -8,26 +11,14 @@ import { makeQueue } from "./queue-entries";
 import { createSharedQueue } from "./shared-queue";
 
 export type SharedQueues = { create: CreateQueue; close(): Promise<void> };
+type Limits = { statementMs?: number; connectMs?: number };
 
 /** For the claims, one that listens, and one spare. */
 const MOST_CONNECTIONS = 6;
-const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
 
 export async function openSharedQueues(url: string, processes: Processes, log: ServiceLog): Promise<SharedQueues> {
-  const { default: pg } = await import("pg");
-  const pgPool = new pg.Pool({
-    connectionString: url,
-    max: MOST_CONNECTIONS,
-    application_name: "lightdesk",
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
-    statement_timeout: STATEMENT_MS,
-    // The holder of an entry is a hint: if a crash of the database loses it, the job's row says whether it waits.
-    onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
-  });
-  // A broken connection: the query that uses it reports the error. Without a listener here it would end the process.
-  pgPool.on("error", () => undefined);
+  const pgPool = await openQueuePool(url);
   try {
     await makeQueue(pgPool, log);
   } catch (error) {
@@ -35,4 +26,29 @@ export async function openSharedQueues(url: string, processes: Processes, log: S
     throw asTold(error);
   }
   return { create: (floor) => createSharedQueue(floor, { pgPool, processes }), close: () => pgPool.end() };
+}
+
+export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, connectMs }: Limits = {}): Promise<Pool> {
+  const { default: pg } = await import("pg");
+  const pgPool = new pg.Pool({
+    ...poolBounds(MOST_CONNECTIONS, statementMs, connectMs),
+    connectionString: url,
+    // The holder of an entry is a hint: if a crash of the database loses it, the job's row says whether it waits.
+    onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
+  });
+  // A broken connection: the query that uses it reports the error. Without a listener here it would end the process.
+  pgPool.on("error", () => undefined);
+  pgPool.on("connect", endWhenSilent);
+  return pgPool;
+}
+
+/** The library uses a connection again after any error; on one that is silent, each later question would wait as long. */
+function endWhenSilent(client: PoolClient): void {
+  client.query = new Proxy(client.query, {
+    apply(query, self, asked) {
+      const answer: unknown = Reflect.apply(query, self, asked);
+      if (answer instanceof Promise) answer.catch((error: unknown) => isStoreAway(asTold(error)) && void client.end());
+      return answer;
+    },
+  });
 }
