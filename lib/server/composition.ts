@@ -148,6 +148,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     }
   }
   const landed = createLandedOutputs(now);
+  const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
   // Only held after the start: until then the start may use that disk space.
   const ready = start().then(() => {
     if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
@@ -193,7 +194,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     // Generous, because a whole office has one address and each page asks every few minutes.
     ticketLimit: limit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
-    submissionsInFlight: new Map(),
+    submissionsInFlight,
     catalogues: new Map(),
     queuePlaces: new Map(),
     formsFolder,
@@ -214,6 +215,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       // A failed start has nothing to stop, and its waiters got the error.
       await ready.catch(() => undefined);
       landed.stop();
+      submissionsInFlight.clear();
       await ledger.stop();
       await service?.stop();
       await Promise.all([sendHttp.close(), sendForeign.close(), largeAnswers.close()]);

@@ -6,5 +6,5 @@ import { type Result } from "@/lib/shared/result";
 
 /** The service's answer as JSON text, or why there is none. */
 export type SubmissionOutcome = Result<string, Failure>;
-/** This process's submissions without an answer yet, by member and key. */
+/** This process's submissions without an answer yet, or with one that is not stored yet, by member and key. */
 export type SubmissionsInFlight = Map<string, { contentHash: string; outcome: Promise<SubmissionOutcome> }>;

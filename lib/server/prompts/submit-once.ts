@@ -8,20 +8,14 @@ import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import {
-  isIdempotencyKey,
-  LABEL_HEADER,
-  mayHaveStarted,
-  IDEMPOTENCY_HEADER,
-  readLabel,
-  type SubmissionReport,
-} from "@/lib/contract/workflow/submission";
+import { isIdempotencyKey, LABEL_HEADER, IDEMPOTENCY_HEADER, readLabel, type SubmissionReport } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
-import { type KeptSubmission } from "../store/jobs/submissions";
-import { outcomeOfKept, toKept, reportOf } from "./submission-outcome";
+import { type KeptSubmission, type Submission } from "../store/jobs/submissions";
+import { flightId, keepOutcome } from "./keep-outcome";
+import { outcomeOfKept, reportOf } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
 /** How long the console remembers whether anything was sent with a key. */
@@ -51,18 +45,17 @@ async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): P
   const contentHash = createHash("sha256").update(new URL(asked.request.url).search).update("\n").update(body).digest("hex");
   const flying = flights.get(id);
   if (flying) return flying.contentHash === contentHash ? repeated(asked, await flying.outcome) : failed(otherContent());
-  const outcome = settle(asked, key, { body, contentHash });
-  flights.set(id, { contentHash, outcome });
+  const flight = { contentHash, outcome: settle(asked, key, { body, contentHash }) };
+  flights.set(id, flight);
   try {
-    return await outcome;
+    return await flight.outcome;
   } finally {
-    flights.delete(id);
+    // Another one has taken its place if the outcome could not be stored.
+    if (flights.get(id) === flight) flights.delete(id);
   }
 }
 
-function flightId(memberId: string, key: string): string {
-  return `${memberId} ${key}`;
-}
+const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it asked the service. Nothing was sent."));
 
 type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
@@ -93,7 +86,7 @@ async function findLanded(
   return store.submissions.find({ memberId, key });
 }
 
-async function send(asked: Asked, submission: { memberId: string; key: string }, { body }: Sent): Promise<SubmissionOutcome> {
+async function send(asked: Asked, submission: Submission, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
   const { url, headers } = asked.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });
@@ -104,35 +97,14 @@ async function send(asked: Asked, submission: { memberId: string; key: string },
   };
   const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({})).catch(async (error: unknown) => {
     // The database failed before the service was chosen: nothing was sent.
-    if (usedId === undefined) await keepNothing(asked, submission);
+    if (usedId === undefined) await keepOutcome(asked.console, submission, { contentHash, outcome: unsent });
     throw error;
   });
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
   const label = readLabel(headers.get(LABEL_HEADER));
   if (outcome.ok && usedId !== undefined && label !== undefined) await keepLabel(asked, usedId, { answer: outcome.value, label });
-  await keep(asked, submission, outcome);
+  await keepOutcome(asked.console, submission, { contentHash, outcome });
   return outcome;
-}
-
-async function keep(
-  { console: { store, log } }: Asked,
-  submission: { memberId: string; key: string },
-  outcome: SubmissionOutcome,
-): Promise<void> {
-  try {
-    if (outcome.ok) await store.submissions.accepted(submission, toKept(outcome.value));
-    else if (mayHaveStarted(outcome.failure)) await store.submissions.unknown(submission, outcome.failure);
-    else await store.submissions.forget(submission);
-  } catch (err) {
-    // The service has already answered: the submission stays recorded as sent, and is not sent again.
-    log.error({ err }, "what became of a submission was not stored");
-  }
-}
-
-async function keepNothing({ console: { store, log } }: Asked, submission: { memberId: string; key: string }): Promise<void> {
-  await store.submissions.forget(submission).catch((err: unknown) => {
-    log.error({ err }, "a submission of which nothing was sent stays as one that was sent");
-  });
 }
 
 async function keepLabel({ console: { store, log, now } }: Asked, usedId: string, told: { answer: string; label: string }): Promise<void> {

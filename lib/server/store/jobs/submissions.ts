@@ -6,7 +6,7 @@ import "server-only";
 import { type Database } from "../database";
 
 export type SubmissionStore = ReturnType<typeof createSubmissionStore>;
-type Submission = { memberId: string; key: string };
+export type Submission = { memberId: string; key: string };
 export type KeptSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
 
 export function createSubmissionStore(database: Database) {

@@ -123,6 +123,42 @@ test("a store that fails before the service is chosen leaves nothing behind: the
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
+test("a refusal that the store does not take is told as one until it does, and then the same key is sent again", async () => {
+  const { submissions } = harness.console.store;
+  const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new Error("the database is away"));
+  answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
+  expect((await submission()).status).toBe(429);
+  expect([await report(), (await submission()).status, sent().length]).toMatchObject([{ body: { state: "refused" } }, 429, 1]);
+  await until("it is forgotten", async () => (await report()).status === 404);
+  forget.mockRestore();
+  answer = (_, response) => answerJson(response, { prompt_id: "now" });
+  expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
+});
+
+test("an answer that the store does not take is given again meanwhile, and stored as soon as it does", async () => {
+  const { submissions } = harness.console.store;
+  const { memberId } = harness.viewerOf("operator");
+  const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new Error("the database is away"));
+  await submission();
+  expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
+  await until("it is stored", async () => (await submissions.find({ memberId, key }))?.answer);
+  accepted.mockRestore();
+  expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
+});
+
+test("where nothing was sent and the store cannot forget it, that is told until it can, and then the same key is sent", async () => {
+  const { connections, submissions } = harness.console.store;
+  const failing = [
+    vi.spyOn(connections, "getFor").mockRejectedValueOnce(new Error("the database is away")),
+    vi.spyOn(submissions, "forget").mockRejectedValueOnce(new Error("the database is away")),
+  ];
+  expect((await submission()).status).toBeGreaterThanOrEqual(500);
+  expect([(await report()).body, sent()]).toEqual([{ state: "refused" }, []]);
+  await until("it is forgotten", async () => (await report()).status === 404);
+  for (const one of failing) one.mockRestore();
+  expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
+});
+
 test("a browser that goes away in the middle finds its job when it asks after the submission", async () => {
   let release = () => {};
   answer = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
