@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { createTurns } from "@/lib/shared/turns";
 import { type BlobPlace } from "./assets/blob-store";
+import { noteHere } from "./assets/blobs/bytes-elsewhere";
 import { createFolderPlace } from "./assets/blobs/folder-place";
 import { openSharedPlace } from "./assets/blobs/open-blobs";
 import { claimPlace } from "./assets/blobs/shared-place";
@@ -58,7 +59,9 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
     if (to) await claimPlace(target, await idOf(database));
-    return await copyAll(database, source, target, onProgress ?? (() => undefined));
+    const copied = await copyAll(database, source, target, onProgress ?? (() => undefined));
+    if (!to) noteHere(dataDir);
+    return copied;
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });

@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { copyBlobs } from "@/lib/service/index";
+import { defaultSettings } from "@/lib/service/settings";
 import { settingsOf } from "@/tests/support/blob-places";
 import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { startService } from "@/tests/support/service";
@@ -71,4 +73,17 @@ it("refuses one whose files lie elsewhere than those of another that runs on the
   await same.service.stop();
   await expect(start("same", { at: 1 })).rejects.toThrow(/keeps its files where its LIGHTDESK_BLOBS says/);
   await sharing.service.stop();
+});
+
+it("refuses a folder that joined with LIGHTDESK_BLOBS and starts without it, until its files were brought back", async () => {
+  const joined = await start("joined", { blobs: "place" });
+  await joined.client().call("POST", "/api/userdata/a.json", "{}");
+  await joined.service.stop();
+  await expect(start("joined")).rejects.toThrow(/The files of \S+joined lie in \S+place\. Set LIGHTDESK_BLOBS as it was/);
+  const settings = { ...defaultSettings, ...settingsOf({ LIGHTDESK_BLOBS: join(root, "place") }), databaseUrl: databases[0]?.url };
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  expect(await copyBlobs({ dataDir: join(root, "joined"), settings, to: "data-folder", log })).toMatchObject({ missing: [], damaged: [] });
+  const back = await start("joined");
+  expect((await back.client().get("/api/userdata/a.json")).text).toBe("{}");
+  await back.service.stop();
 });

@@ -67,6 +67,9 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   };
   await readAll(moved);
   await moved.service.stop();
+  await expect(bench.service.start()).rejects.toThrow(
+    /The files of \S+ lie in s3:\S+\. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back/,
+  );
   const back = await copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
   expect([back.copied, back.missing, back.damaged]).toEqual([back.files, [], []]);
   await bench.service.start();

@@ -16,6 +16,7 @@ import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { isBucketError, openBucket } from "./bucket";
 import { createBucketPlace, readBlob } from "./bucket-place";
+import { noteElsewhere, requireBytesHere } from "./bytes-elsewhere";
 import { createFolderPlace } from "./folder-place";
 import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
@@ -26,12 +27,17 @@ type Parts = { settings: Settings; folders: Folders; database: Database; process
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
   const named: Named = (hashes) => withBlobRow(database, hashes);
-  if (!settings.blobs) return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
-  const place = await openSharedPlace(settings.blobs, { settings, folders, now, log });
+  const { blobs } = settings;
+  if (!blobs) {
+    requireBytesHere(folders.root);
+    return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
+  }
+  const place = await openSharedPlace(blobs, { settings, folders, now, log });
   const id = await idOf(database);
   const claimed = untilItSucceeds(async () => {
     await requireFilesBrought(place, database);
     await claimPlace(place, id);
+    await noteElsewhere(folders.root, blobs);
   });
   await claimed().catch((error: unknown) => {
     if (!isOutage(error)) throw unusable(error);
