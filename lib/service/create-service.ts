@@ -62,6 +62,7 @@ function keepNodeCache(folder: string): Chore["round"] {
 
 /** How often a runner is asked about a job; it also reports by itself. */
 const POLL_MS = 1000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
@@ -187,6 +188,7 @@ export async function startService(options: ServiceOptions) {
           signal: leaving.signal,
         }),
         { name: "queue", everyMs: 60_000, round: engine.repair },
+        { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
       ],
       processes,
       log,

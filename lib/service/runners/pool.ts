@@ -132,6 +132,15 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     /** For a job that was just stored. */
     learn: (id: number, needs: Needs) => void needsById.set(id, needs),
 
+    /** What no waiting or running job needs goes, from the table and from memory. */
+    async forgetNeeds(): Promise<void> {
+      await database.commitFreeing(removeNeeds);
+      const left = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
+      const [kept, newest] = [new Set(left), left.at(-1) ?? 0];
+      // Later ones were stored meanwhile.
+      for (const id of needsById.keys()) if (id < newest && !kept.has(id)) needsById.delete(id);
+    },
+
     libraries,
     canDo,
     concurrency,
@@ -195,6 +204,15 @@ export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number>
   const added = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
   if (!added) throw new Error("what a job needs was not stored");
   return added.id;
+}
+
+/** The newest row stays: SQLite would give its number to other needs, and ended jobs and memories still have it. */
+async function removeNeeds(tx: Transaction): Promise<void> {
+  const needed = sql<number>`(
+    SELECT needs FROM jobs WHERE state IN ('pending', 'in_progress') AND needs IS NOT NULL
+    UNION SELECT last_needs FROM runners WHERE last_needs IS NOT NULL UNION SELECT max(id) FROM job_needs
+  )`;
+  await tx.run(query.deleteFrom("job_needs").where("id", "not in", needed));
 }
 
 export async function kindOf(reader: Reader, job: { seq: number; needs: number | null; attempts: number }): Promise<string> {
