@@ -19,12 +19,15 @@ type Health = Omit<RunnerFacts, "classes">;
 export type Catalogue = Record<string, unknown>;
 type Problem = { code: RunnerProblem; message: string };
 
-export async function askHealth(address: string, signal?: AbortSignal): Promise<Result<Health, Trouble>> {
-  const stats = await askJson(address, "/system_stats", { signal });
+/** `answerMs`: how long the first answer may take, instead of the usual time. */
+export type Patience = { signal?: AbortSignal; answerMs?: number };
+
+export async function askHealth(address: string, patience: Patience = {}): Promise<Result<Health, Trouble>> {
+  const stats = await askJson(address, "/system_stats", patience);
   if (!stats.ok) return stats;
   const system = isObject(stats.value) ? objectOf(stats.value.system) : undefined;
   if (!isObject(stats.value) || !system) return failed(nonsense("It answers, but not as a server of the family."));
-  const queue = await askQueue(address, signal);
+  const queue = await askQueue(address, patience.signal);
   if (!queue.ok) return queue;
   const { running, pending } = queue.value;
   const devices = (Array.isArray(stats.value.devices) ? stats.value.devices : []).filter(isObject);
@@ -74,11 +77,11 @@ export async function askCatalogue(address: string, signal?: AbortSignal): Promi
 export type About = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
 /** Asks an address that a user typed. */
-export async function askAbout(typed: string): Promise<Result<About, Problem>> {
+export async function askAbout(typed: string, patience?: Patience): Promise<Result<About, Problem>> {
   const read = runnerAddressSchema.safeParse(typed);
   if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });
   const address = read.data;
-  const health = await askHealth(address);
+  const health = await askHealth(address, patience);
   if (!health.ok) return failed(await inWords(address, health.failure));
   const catalogue = await askCatalogue(address);
   if (!catalogue.ok) return failed(await inWords(address, catalogue.failure));

@@ -59,7 +59,7 @@ async function lookAtAll(stores: Stores): Promise<void> {
 
 async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
   const address = row.address ?? "";
-  const health = await askHealth(address, signal);
+  const health = await askHealth(address, { signal });
   if (signal.aborted) return;
   if (!health.ok) {
     const { code, message } = health.failure;

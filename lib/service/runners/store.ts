@@ -30,6 +30,8 @@ type Stores = {
   builtIn: { slots: () => Promise<number>; classes: number };
   /** Called after each change that this process made. */
   changed?: () => Promise<void>;
+  /** How long an address may take to answer, instead of the usual time. */
+  answerMs?: number;
 };
 
 /** The runners that were not removed. */
@@ -41,7 +43,7 @@ export async function readRunner(reader: Reader, id: string): Promise<RunnerRow 
   return reader.row(query.selectFrom("runners").selectAll().where("id", "=", id).where("removed_at", "is", null));
 }
 
-export function createRunners({ database, now, builtIn, changed = async () => undefined }: Stores): ServiceRunners {
+export function createRunners({ database, now, builtIn, changed = async () => undefined, answerMs }: Stores): ServiceRunners {
   async function toRunner(row: RunnerRow): Promise<Runner> {
     const isBuiltIn = row.address === null;
     const ended = row.done + row.failed;
@@ -82,7 +84,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
     },
 
     async check(address) {
-      const about = await askAbout(address);
+      const about = await askAbout(address, { answerMs });
       return about.ok ? { ok: true, address: about.value.address, facts: about.value.facts } : { ok: false, ...about.failure };
     },
 
@@ -91,7 +93,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       if (!read.success) return failed(invalid(read.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = read.data;
       if (await isTaken(database, address)) return failed(taken(address));
-      const about = await askAbout(address);
+      const about = await askAbout(address, { answerMs });
       if (!about.ok && !keep) return failed(about.failure);
       const id = randomUUID();
       const isAdded = await database.commit(async (tx) => {
@@ -114,7 +116,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
       const isMoved = address !== undefined && address !== row.address;
       if (isMoved && (await isTaken(database, address))) return failed(taken(address));
-      const about = isMoved ? await askAbout(address) : undefined;
+      const about = isMoved ? await askAbout(address, { answerMs }) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
         // Removed while the address was asked: reported below.

@@ -1,9 +1,11 @@
 // What answers at an address and is no runner: it is told what it is, and not added.
 import { afterEach, describe, expect, it } from "vitest";
+import { createRunners } from "@/lib/service/runners/store";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startLittleServer } from "@/tests/support/little-server";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
+import { makeServicePlace } from "@/tests/support/service-store";
 
 describe("faults of runners", () => {
   let bench: ServiceBench;
@@ -47,4 +49,19 @@ describe("faults of runners", () => {
     expect(await bench.service.runners.check(server.address)).toMatchObject({ ok: true });
     await server.close();
   });
+});
+
+it("says of a server that takes the connection and never answers that it did not answer in time, and does not add it", async () => {
+  const place = await makeServicePlace();
+  const database = await place.open();
+  const silent = await startLittleServer(() => undefined);
+  const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
+  const runners = createRunners({ database, now: Date.now, builtIn, answerMs: 100 });
+  const told = { code: "timeout", message: "It did not answer in time." };
+  expect(await runners.check(silent.url)).toEqual({ ok: false, ...told });
+  expect(await runners.add({ address: silent.url })).toEqual({ ok: false, failure: told });
+  expect(await runners.list()).toHaveLength(1);
+  await silent.close();
+  await database.close();
+  await place.remove();
 });
