@@ -103,7 +103,9 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
   const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
   const usedOf = ({ id }: RunnerRow) => (used.get(id)?.size ?? 0) + (usedElsewhere.get(id) ?? 0);
-  const free = () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row));
+  /** `taken`: slots of runners that are to count as used. */
+  const free = (taken?: ReadonlyMap<string, number>) =>
+    rows.filter((row) => stateOf(row) === "ready" && usedOf(row) + (taken?.get(row.id) ?? 0) < slotsOf(row));
 
   /** The runner with the same models first, then the one with the least to do, including other clients' jobs there. */
   function better(kind: string) {

@@ -23,13 +23,15 @@ const MOST_KINDS = 1000;
 
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
 
-/** For a free place, which is occupied until the answer, or for one that a job is about to leave. */
+/** For a free place, or for one that a job is about to leave. */
 type Asked = Question & { offer?: Offer };
 
 export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
   const { database, pool, log, concurrency } = floor.parts;
   const kinds = new Set<string>();
   const asked = createAskedPlaces(() => performance.now());
+  /** Questions under way, by the runner for whose free place they ask. The places stay free: a job takes the one that suits it best. */
+  const asking = new Map<string, number>();
   let isStopped = false;
   let isTidying = false;
   const claims = createSharedClaims(floor, {
@@ -39,12 +41,18 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
   });
   const claimers = createClaimers({ pgPool, processes, database, log, slots: concurrency }, { ask, take, news: asked.news });
 
-  /** A place is held while a job is asked for; the returned function gives it up. */
+  /** Nothing else is asked for a place while a job is; the function that `hold` returns ends that. */
   function places(): { place: string; offer?: Offer; hold(): () => void }[] {
     return [
       ...[...claims.offers()].map((offer) => ({ place: offer.place.runner.id, offer, hold: () => offer.ask() })),
-      ...pool.free().map((runner) => ({ place: runner.id, hold: () => pool.occupy(runner).release })),
+      ...pool.free(asking).map(({ id }) => ({ place: id, hold: () => askFor(id) })),
     ];
+  }
+
+  function askFor(place: string): () => void {
+    const add = (more: number) => void asking.set(place, (asking.get(place) ?? 0) + more);
+    add(1);
+    return () => add(-1);
   }
 
   const skipOf = (place: string) => [...kinds].filter((kind) => !pool.canDo(kind, place));
@@ -86,7 +94,6 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
   async function take(payload: unknown, question: Asked | undefined): Promise<void> {
     const entry = await learn(payload);
     const isClaimed = entry && (await question?.offer?.hand(entry));
-    // A free place is taken anew, now that the job is known.
     question?.giveUp();
     if (!entry || isClaimed) return;
     const best = pool.best(entry.kind, pool.free());
