@@ -105,8 +105,8 @@ export function createMemberStore(database: Database) {
 
     /** Without the guests of host pages. */
     async list(): Promise<Member[]> {
-      const rows = await database.selectFrom("members").selectAll().where("guest_of", "is", null).orderBy("created_at").execute();
-      return rows.map(toMember);
+      const all = database.selectFrom("members").selectAll().where("guest_of", "is", null);
+      return (await all.orderBy("created_at").orderBy("id").execute()).map(toMember);
     },
 
     /** Ends every session of the member, even if nothing else changes. */
