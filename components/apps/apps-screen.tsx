@@ -2,7 +2,7 @@
 
 import { AppWindow, Star } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, use, useEffect, useRef, useState } from "react";
+import { type ReactNode, use, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { failureText } from "@/components/frame/failure/failure-text";
@@ -11,7 +11,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { chipStyle } from "@/components/ui/controls/chip";
-import { Input } from "@/components/ui/controls/input";
+import { SearchField } from "@/components/ui/controls/search-field";
 import { Select } from "@/components/ui/controls/select";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/hooks/use-router";
@@ -52,7 +52,21 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
   const isSearched = appsHref(search) !== appsHref(everyApp);
   return (
     <>
-      <PageHeader title={t("title")} badge={<SearchField key={search.q} text={search.q} onGo={(q) => go({ q })} />}>
+      <PageHeader
+        title={t("title")}
+        badge={
+          <search className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3">
+            <SearchField
+              aria-label={t("search")}
+              placeholder={t("search")}
+              text={search.q}
+              maxLength={200}
+              className="w-full"
+              onSearch={(q) => go({ q })}
+            />
+          </search>
+        }
+      >
         {canMake ? (
           <>
             <ImportApp linked={linked} />
@@ -117,45 +131,6 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
         )
       ) : null}
     </>
-  );
-}
-
-const TYPING_MS = 350;
-
-function SearchField({ text, onGo }: { text: string; onGo: (text: string) => void }) {
-  const t = useTranslations("apps");
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const field = useRef<HTMLInputElement>(null);
-  const send = () => {
-    clearTimeout(timer.current);
-    const typed = field.current?.value.trim() ?? "";
-    if (typed !== text) onGo(typed);
-  };
-  return (
-    <form
-      role="search"
-      className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <Input
-        ref={field}
-        type="search"
-        aria-label={t("search")}
-        placeholder={t("search")}
-        defaultValue={text}
-        autoFocus={text !== ""}
-        maxLength={200}
-        className="w-full"
-        onChange={() => {
-          clearTimeout(timer.current);
-          timer.current = setTimeout(send, TYPING_MS);
-        }}
-      />
-    </form>
   );
 }
 

@@ -7,7 +7,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/input";
+import { SearchField } from "@/components/ui/controls/search-field";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { Picture } from "@/components/ui/pictures/picture";
@@ -27,7 +27,7 @@ export function ChooseScreen({ origin }: { origin: string }) {
   const connection = useConnection()?.id;
   const [name, setName] = useState("");
   const [offset, setOffset] = useState(0);
-  const asked = { name_contains: name.trim(), sort: "created_at", order: "desc", offset, limit: PAGE, connection };
+  const asked = { name_contains: name, sort: "created_at", order: "desc", offset, limit: PAGE, connection };
   const { data, error, isLoading, mutate } = useSWR<AssetsAnswer, ApiFailure>(connection && withQuery("/api/assets", asked), read, {
     keepPreviousData: true,
     shouldRetryOnError: false,
@@ -46,15 +46,14 @@ export function ChooseScreen({ origin }: { origin: string }) {
         <Button onClick={() => router.back()}>{t("cancel")}</Button>
       </PageHeader>
       <div className="flex flex-col gap-3 p-4 md:px-5">
-        <Input
-          type="search"
+        <SearchField
           className="max-w-[420px]"
           aria-label={t("name")}
           placeholder={t("name")}
           maxLength={500}
-          value={name}
-          onChange={({ target }) => {
-            setName(target.value);
+          text={name}
+          onSearch={(words) => {
+            setName(words);
             setOffset(0);
           }}
         />

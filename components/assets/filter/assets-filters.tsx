@@ -1,6 +1,6 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useRef, useState, useEffect, useEffectEvent } from "react";
+import { useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { chipStyle } from "@/components/ui/controls/chip";
@@ -9,41 +9,7 @@ import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { ownTags, shownTags, tagState, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";
-import { Input } from "@/components/ui/controls/input";
-
-const TYPING_MS = 300;
-
-/** Searches when typing pauses. */
-function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
-  const t = useTranslations("assets.filter");
-  const [draft, setDraft] = useState(name);
-  const [asked, setAsked] = useState(name);
-  // Back and a clicked chip change the address without using this field.
-  if (name !== asked) {
-    setAsked(name);
-    setDraft(name);
-  }
-  const ask = useEffectEvent((text: string) => {
-    setAsked(text);
-    onName(text);
-  });
-  useEffect(() => {
-    if (draft.trim() === name) return;
-    const timer = setTimeout(() => ask(draft.trim()), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [draft, name]);
-  return (
-    <Input
-      type="search"
-      aria-label={t("name")}
-      placeholder={t("namePlaceholder")}
-      value={draft}
-      maxLength={500}
-      onChange={({ target }) => setDraft(target.value)}
-      className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
-    />
-  );
-}
+import { SearchField } from "@/components/ui/controls/search-field";
 
 const TagDialog = dynamic(() => import("./tag-dialog").then((module) => module.TagDialog), { ssr: false });
 const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) => module.MetadataDialog), { ssr: false });
@@ -67,7 +33,14 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
   const more = useRef<HTMLButtonElement>(null);
   return (
     <>
-      <NameField name={query.name_contains ?? ""} onName={(name) => go({ name_contains: name || undefined })} />
+      <SearchField
+        aria-label={t("filter.name")}
+        placeholder={t("filter.namePlaceholder")}
+        text={query.name_contains ?? ""}
+        maxLength={500}
+        className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
+        onSearch={(name) => go({ name_contains: name || undefined })}
+      />
       {shownTags(query).map((tag) => {
         const state = tagState(query, tag);
         return (

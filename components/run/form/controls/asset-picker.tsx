@@ -6,7 +6,7 @@ import { TagsInput } from "@/components/frame/tags/tags-input";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/controls/input";
+import { SearchField } from "@/components/ui/controls/search-field";
 import { useRange } from "@/components/ui/hooks/use-range";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -41,7 +41,6 @@ export function AssetPicker({ isOpen, onClose, isMany = false, ...rest }: AssetP
 }
 
 const PAGE = 24;
-const LONGEST_NAME = 500;
 const SETTLED_MS = 250;
 
 function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPickerProps, "isOpen">) {
@@ -51,11 +50,10 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [chosen, setChosen] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
-  const askedName = useSettled(name, SETTLED_MS);
   const askedTags = useSettled(tags, SETTLED_MS);
   const include_tags = readTags(askedTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
-  const query = { name_contains: askedName.trim().slice(0, LONGEST_NAME), include_tags, exclude_tags, offset, limit: PAGE };
+  const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE };
   const read = async () => {
     const answer = await picture.listAssets(query);
     if (!answer.ok) throw answer.failure;
@@ -90,15 +88,14 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   return (
     <div className="flex flex-col gap-3 text-ink">
       <div className="flex flex-wrap gap-2">
-        <Input
-          type="search"
+        <SearchField
           autoFocus
           aria-label={t("name")}
           placeholder={t("name")}
-          value={name}
-          onChange={({ target }) => search(() => setName(target.value))}
-          onKeyDown={keepInside}
+          text={name}
+          maxLength={500}
           className="min-w-0 flex-1 basis-48"
+          onSearch={(words) => search(() => setName(words))}
         />
         <span className="flex min-w-0 flex-1 basis-40" onKeyDown={keepInside}>
           <TagsInput
@@ -119,7 +116,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
       {isLoading && !data ? <PickerSkeleton /> : null}
       {data && pictures.length === 0 && !error ? (
         <p className="py-8 text-center text-ink-2">
-          {t(assets.length > 0 ? "noneHere" : name.trim() === "" && tags.trim() === "" ? "none" : "noneFound")}
+          {t(assets.length > 0 ? "noneHere" : name === "" && tags.trim() === "" ? "none" : "noneFound")}
         </p>
       ) : null}
       <AssetChoices
