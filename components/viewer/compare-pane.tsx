@@ -14,7 +14,7 @@ type ComparePaneProps = {
   /** The largest size of all pictures: each is drawn at this size. */
   content: Size;
   view: Viewport;
-  /** The part that the slider leaves visible, as a CSS clip; if absent, the pane stands beside others. */
+  /** The part that the slider leaves visible, as a CSS clip; if absent, the pane is beside others. */
   clip?: string;
   isCaptionRight?: boolean;
   onSize: (size: Size | "broken") => void;

@@ -59,10 +59,10 @@ export function readSignInSettings(
   if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
     return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
   const oidc = ids.map((id) => readProvider(id, read, fail));
-  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 where nobody signs in with a password") ?? true;
+  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to switch sign-in by password off") ?? true;
   if (!passwordSignIn && oidc.length === 0 && !isVouchedFor)
     return fail(
-      "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: nobody could sign in.",
+      "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: no one could sign in.",
     );
   return { oidc, passwordSignIn };
 }

@@ -17,7 +17,7 @@ export const MOST_CHUNKS = 24;
 export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
 
-/** Both may show the list at once: a full view stands over the wall. */
+/** Both may show the list at once: a full view opens over the wall. */
 type Viewer = "wall" | "full view";
 type Chunk = { rows: readonly AssetView[]; isStale: boolean; reading?: AbortController };
 

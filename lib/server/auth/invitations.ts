@@ -109,7 +109,7 @@ function worthless(invitation: Worthless): Failure {
 /** Password sign-in is off, so a new password would be useless. */
 const passwordless: Failure = {
   code: "FORBIDDEN",
-  message: "Nobody signs in with a password here. Accept the invitation with a sign-in provider.",
+  message: "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
   status: 403,
 };
 const nameless: Failure = {

@@ -35,7 +35,7 @@ it.each([true, false])(
     const metadata = { note: "kept", partner: { api_key: "[REDACTED]" } };
     showPanel("a3", () => Response.json({ id: "a3", name: "hero.png", tags: [], user_metadata: metadata }), may);
     expect(await screen.findByText("[REDACTED]", {}, { timeout: 10_000 })).toBeDefined();
-    expect(screen.queryAllByText(/A key or token stands in its metadata: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
+    expect(screen.queryAllByText(/Its metadata holds a key or token: partner\.api_key\./)).toHaveLength(may ? 1 : 0);
   },
 );
 

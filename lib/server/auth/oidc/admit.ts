@@ -48,7 +48,7 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
   const member = known?.memberId === undefined ? undefined : await store.members.get(known.memberId);
   if (purpose.kind === "confirm" || purpose.kind === "link") {
     const isOther = member ? member.id !== purpose.memberId : purpose.kind === "confirm";
-    if (isOther) return refuse("other", "signed in at the provider as somebody else");
+    if (isOther) return refuse("other", "signed in at the provider as another member");
   }
   if (member) {
     try {
@@ -59,7 +59,7 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     }
     return ok({ member, how: "known" });
   }
-  if (await readReadOnly()) return refuse("stranger", "the console is read-only: nobody joins or connects a provider");
+  if (await readReadOnly()) return refuse("stranger", "the console is read-only: no one can join or connect a provider");
   if (purpose.kind === "link") return link(identity, await store.members.get(purpose.memberId));
   // A person whose groups may not sign in is not made a member either.
   if (person.role === "none") return refuse("stranger", "in none of the groups that may sign in");

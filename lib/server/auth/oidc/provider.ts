@@ -42,7 +42,7 @@ export function toNextAuth(
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
           if (found.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
           const more = await client.userinfo(tokens.access_token);
-          if (more.sub !== claims.sub) throw new Error("its userinfo is about somebody else");
+          if (more.sub !== claims.sub) throw new Error("its userinfo is about another person");
           return mergeClaims(claims, more, provider);
         }),
     },
@@ -61,6 +61,7 @@ export function toNextAuth(
 const askedAgain = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };
 
 export function toClaims(claims: unknown): Claims {
-  if (!isObject(claims) || typeof claims.sub !== "string" || typeof claims.iss !== "string") throw new Error("the ID token names nobody");
+  if (!isObject(claims) || typeof claims.sub !== "string" || typeof claims.iss !== "string")
+    throw new Error("the ID token has no sub or no iss");
   return { ...claims, sub: claims.sub, iss: claims.iss };
 }
