@@ -18,7 +18,7 @@ import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
 import { own } from "@/lib/contract/json/own";
 import { readExtra } from "./form/extra-data";
 import { withInput } from "./form/form-model";
-import { leftOut } from "./form/masked";
+import { leftOut } from "./form/left-out";
 import { type Attempt, type RunOutcome } from "./submit/attempt";
 import { type Advanced, type OpenedFile, type OpenWorkflow } from "./workflow/opened";
 import { type Refusal } from "./workflow/refusal";

@@ -1,14 +1,10 @@
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { isObject, type JsonObject } from "@/lib/contract/json/json";
-import { isLink } from "@/lib/contract/workflow/graph";
-import { looseGraph } from "@/lib/contract/workflow/loose-graph";
-import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { isLink, isSeedName } from "@/lib/contract/workflow/graph";
+import { isMasked, withoutMasks } from "@/lib/contract/secrets/masked";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
 
-/** The inputs from which workflows take their randomness. */
-const seedNames = new Set(["seed", "noise_seed"]);
 /** A range that every node with a seed accepts. */
 const SEEDS = 2 ** 32;
 
@@ -24,8 +20,7 @@ export function toResubmission(workflow: unknown, newSeed?: () => number): Resub
   const inputs = maskedInputs(read.graph);
   if (inputs.length > 0) return { kind: "masked", inputs };
   const prompt = newSeed ? withNewSeeds(read.graph, newSeed) : read.graph;
-  const extraData = read.extraData && withoutMasked(read.extraData);
-  return { kind: "ready", submission: { prompt, ...(isObject(extraData) && { extra_data: extraData }) } };
+  return { kind: "ready", submission: { prompt, ...(read.extraData && { extra_data: withoutMasks(read.extraData) }) } };
 }
 
 export function someSeed(): number {
@@ -35,7 +30,7 @@ export function someSeed(): number {
 
 /** A seed that is a literal number; a seed that comes over a link changes at the other node. */
 function isSeed(name: string, value: unknown): boolean {
-  return seedNames.has(name) && (Number.isInteger(value) || typeof value === "bigint");
+  return isSeedName(name) && (Number.isInteger(value) || typeof value === "bigint");
 }
 
 function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
@@ -55,18 +50,7 @@ export function countSeeds(workflow: JsonObject): number {
 function maskedInputs(graph: Graph): MaskedInput[] {
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([input, value]) =>
-      !isLink(value) && writeExactJson(value).includes(MASK) ? [{ nodeId, node: nodeName(node), input }] : [],
+      !isLink(value) && isMasked(value) ? [{ nodeId, node: nodeName(node), input }] : [],
     ),
   );
-}
-
-/** For data that only accompanies the run: masked entries are left out of objects, and emptied in lists, where positions matter. */
-function withoutMasked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => (isMasked(item) ? "" : withoutMasked(item)));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => (isMasked(item) ? [] : [[name, withoutMasked(item)]])));
-}
-
-function isMasked(value: unknown): boolean {
-  return typeof value === "string" && value.includes(MASK);
 }

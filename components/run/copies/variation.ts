@@ -88,7 +88,7 @@ export function firstStep({ name, value, control }: FormField): string {
 export function waysOf({ name, control }: FormField): readonly Way[] {
   switch (control.kind) {
     case "number":
-      return /(^|_)seed$/i.test(name) ? ["random", "range", "list"] : ["range", "list", ...(control.integer ? (["random"] as const) : [])];
+      return isSeed(name, control) ? ["random", "range", "list"] : ["range", "list", ...(control.integer ? (["random"] as const) : [])];
     case "color":
       return ["list", "range"];
     case "switch":

@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { mergedErrors } from "../workflow/faults";
-import { isMasked } from "./masked";
+import { isMasked } from "@/lib/contract/secrets/masked";
 import { own } from "@/lib/contract/json/own";
 import { missingInputs, NOT_WHOLE, valueChecker } from "./values";
 

@@ -19,7 +19,7 @@ export function readExtra(text: string): ExtraReading {
 }
 
 /** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
-export function mergedExtra(brought: JsonObject | undefined, written: JsonObject): JsonObject {
-  const info = { ...objectOf(brought?.extra_pnginfo), ...objectOf(written.extra_pnginfo) };
-  return { ...brought, ...written, ...(Object.keys(info).length > 0 && { extra_pnginfo: info }) };
+export function mergedExtra(opened: JsonObject | undefined, written: JsonObject): JsonObject {
+  const info = { ...objectOf(opened?.extra_pnginfo), ...objectOf(written.extra_pnginfo) };
+  return { ...opened, ...written, ...(Object.keys(info).length > 0 && { extra_pnginfo: info }) };
 }

@@ -1,12 +1,13 @@
 // Which inputs are seeds, and new values for them.
 
 import { randomOf } from "@/lib/contract/nodes/fill-texts";
+import { isSeedName } from "@/lib/contract/workflow/graph";
 import { type Control, type FormNode } from "./form-model";
 
 const MOST = 2 ** 32 - 1;
 
 export function isSeed(name: string, control: Control): boolean {
-  return control.kind === "number" && /(^|_)seed$/i.test(name);
+  return control.kind === "number" && isSeedName(name);
 }
 
 /** A whole number within the service's range, and exact as a JSON number. */

@@ -10,7 +10,7 @@ import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-err
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
 import { boxEdges, readInputSpec } from "@/lib/contract/nodes/input-spec";
-import { isMasked } from "./masked";
+import { isMasked } from "@/lib/contract/secrets/masked";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { own } from "@/lib/contract/json/own";
 

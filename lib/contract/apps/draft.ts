@@ -3,7 +3,7 @@
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
 import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/widget-places";
-import { isLink } from "../workflow/graph";
+import { isLink, isSeedName } from "../workflow/graph";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { nodeName } from "../workflow/loose-graph";
@@ -24,7 +24,6 @@ const MOST_INPUTS = 100;
 const MOST_CHOICES = 1000;
 const LONGEST_LINE = 200;
 const LARGEST_DEFAULT = 100_000;
-const isSeedName = /(^|_)seed$/i;
 const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
@@ -158,7 +157,7 @@ function controlOf(spec: InputSpec | undefined, { input, classType, value }: Fou
 
 function numberControl(name: string, { integer, min, max, step }: Extract<InputSpec, { kind: "number" }>): AppControl {
   const range = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
-  if (integer && isSeedName.test(name)) return { kind: "seed", ...range };
+  if (integer && isSeedName(name)) return { kind: "seed", ...range };
   return { kind: "number", isWhole: integer, isSlider: false, ...range, ...(step !== undefined && step > 0 && { step }) };
 }
 
@@ -173,8 +172,8 @@ function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unkn
 function guessedControl({ input, classType, value }: Found): AppControl | undefined {
   if (pictureClasses.has(classType) && input === "image") return { kind: "picture", hasMask: false };
   if (typeof value === "boolean") return { kind: "switch" };
-  if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value) && isSeedName.test(input)))
-    return isSeedName.test(input) ? { kind: "seed" } : { kind: "number", isWhole: true, isSlider: false };
+  if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value) && isSeedName(input)))
+    return isSeedName(input) ? { kind: "seed" } : { kind: "number", isWhole: true, isSlider: false };
   if (typeof value === "number") return { kind: "number", isWhole: false, isSlider: false };
   return typeof value === "string" ? { kind: "text", isLong: value.length > LONGEST_LINE || value.includes("\n") } : undefined;
 }

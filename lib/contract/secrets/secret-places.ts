@@ -6,7 +6,7 @@ import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
 import { looseGraph, nodeName } from "../workflow/loose-graph";
-import { MASK } from "./secret-texts";
+import { isMasked } from "./masked";
 
 /** `extra`: the path to the field of extra_data. `error` and `output`: what a node said, which a new run cannot leave out. */
 export type SecretPlace =
@@ -20,19 +20,13 @@ const DEEPEST = 100;
 /** The editor's drawing repeats the inputs, so it counts as one place. */
 const DRAWING = ["extra_pnginfo", "workflow"];
 
-function holdsMask(value: unknown, depth = 0): boolean {
-  if (typeof value === "string") return value.includes(MASK);
-  if (typeof value !== "object" || value === null || depth > DEEPEST) return false;
-  return Object.values(value).some((item) => holdsMask(item, depth + 1));
-}
-
 /** Places in a submitted workflow: `{ prompt, extra_data }` or a bare graph. */
 export function placesInWorkflow(workflow: unknown): SecretPlace[] {
   const places: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
     for (const [input, value] of Object.entries(node.inputs ?? {})) {
       if (places.length >= MOST_PLACES) return places;
-      if (!isLink(value) && holdsMask(value)) places.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
+      if (!isLink(value) && isMasked(value)) places.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
     }
   }
   return [...places, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MOST_PLACES);
@@ -43,7 +37,7 @@ function placesInExtra(extraData: JsonObject): SecretPlace[] {
   const walk = (value: unknown, path: string[]) => {
     if (places.length >= MOST_PLACES || path.length > DEEPEST) return;
     const isWhole = typeof value === "string" || path.join("\n") === DRAWING.join("\n");
-    if (isWhole && holdsMask(value)) places.push({ kind: "extra", path });
+    if (isWhole && isMasked(value)) places.push({ kind: "extra", path });
     else if (!isWhole && typeof value === "object" && value !== null)
       for (const [name, item] of Object.entries(value)) walk(item, [...path, name]);
   };
@@ -58,8 +52,8 @@ export function placesInJob(detail: unknown): SecretPlace[] {
   const outputs = isObject(job.outputs) ? Object.entries(job.outputs) : [];
   return [
     ...placesInWorkflow(job.workflow),
-    ...(holdsMask(job.execution_error) || holdsMask(job.execution_status) ? [{ kind: "error" } as const] : []),
-    ...outputs.flatMap(([nodeId, output]) => (holdsMask(output) ? [{ kind: "output", node_id: nodeId } as const] : [])),
+    ...(isMasked(job.execution_error) || isMasked(job.execution_status) ? [{ kind: "error" } as const] : []),
+    ...outputs.flatMap(([nodeId, output]) => (isMasked(output) ? [{ kind: "output", node_id: nodeId } as const] : [])),
   ].slice(0, MOST_PLACES);
 }
 

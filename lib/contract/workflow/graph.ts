@@ -14,6 +14,11 @@ export function isLink(value: unknown): value is Link {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && Number.isInteger(value[1]) && Number(value[1]) >= 0;
 }
 
+/** An input from which a node takes its randomness: "seed", "noise_seed", "sampler_seed". */
+export function isSeedName(name: string): boolean {
+  return /(^|_)seed$/i.test(name);
+}
+
 export function linksOf(node: GraphNode): Omit<GraphLink, "nodeId">[] {
   return Object.entries(node.inputs ?? {}).flatMap(([input, value]) =>
     isLink(value) ? [{ input, source: value[0], output: value[1] }] : [],

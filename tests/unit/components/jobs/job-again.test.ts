@@ -13,6 +13,10 @@ describe("running a job again", () => {
         extra_data: { a: 1 },
       },
     });
+    const sampler = { "1": { class_type: "N", inputs: { sampler_seed: 7, seedling: 7 } } };
+    expect(toResubmission({ prompt: sampler }, () => 9)).toMatchObject({
+      submission: { prompt: { "1": { class_type: "N", inputs: { sampler_seed: 9, seedling: 7 } } } },
+    });
     const linked = { "1": { class_type: "N", inputs: { seed: ["2", 0] } }, "2": { class_type: "N", inputs: {} } };
     expect(toResubmission({ prompt: linked }, () => 9)).toMatchObject({ submission: { prompt: linked } });
   });

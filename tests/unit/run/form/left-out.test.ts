@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leftOut } from "@/components/run/form/masked";
+import { leftOut } from "@/components/run/form/left-out";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { placesInWorkflow, readPlaces } from "@/lib/contract/secrets/secret-places";
 

@@ -1,29 +1,11 @@
-// Values that the console masked on their way to this browser: a run with them would fail, so they are entered again or not sent.
-// Guarantees: pure; returns the same object where nothing is masked.
+// A workflow without the keys and tokens in it.
 
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { isMasked, withoutMasks } from "@/lib/contract/secrets/masked";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { own } from "@/lib/contract/json/own";
-
-export function isMasked(value: unknown): boolean {
-  if (typeof value === "string") return value.includes(MASK);
-  if (Array.isArray(value)) return value.some(isMasked);
-  return isObject(value) && Object.values(value).some(isMasked);
-}
-
-/** Data that only accompanies the run: masked texts in it are emptied. */
-export function withoutMasks(value: JsonObject): JsonObject {
-  return isMasked(value) ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, emptied(item)])) : value;
-}
-
-function emptied(value: unknown): unknown {
-  if (typeof value === "string") return value.replaceAll(MASK, "");
-  if (Array.isArray(value)) return value.map(emptied);
-  return isObject(value) ? withoutMasks(value) : value;
-}
 
 type Parts = { graph: Graph; extraData?: JsonObject };
 
@@ -46,7 +28,7 @@ export function leftOut({ graph, extraData }: Parts, places: readonly SecretPlac
 
 function withoutSecret(name: string, value: unknown): unknown {
   const { [name]: masked } = maskSecrets({ [name]: value });
-  return isMasked(masked) ? emptied(masked) : "";
+  return isMasked(masked) ? withoutMasks(masked) : "";
 }
 
 /** The editor's drawing is kept, with masked texts emptied; a list item is kept as well, since its position matters. */
@@ -55,7 +37,7 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
   if (inner === undefined) return value;
   if (rest.length > 0 && isObject(inner)) return { ...value, [name]: withoutPath(inner, rest) };
   const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
-  if (isMasked(masked)) return { ...value, [name]: emptied(masked) };
+  if (isMasked(masked)) return { ...value, [name]: withoutMasks(masked) };
   const { [name]: _, ...others } = value;
   return others;
 }
