@@ -8,7 +8,7 @@ import { PAGE_HEADER, VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
 import { embedCookieRules, probeCookie } from "@/lib/server/embed/cookies";
 import { runningComposition } from "@/lib/server/running";
-import { placeOf } from "@/lib/shared/place";
+import { embedAddressOf } from "@/lib/shared/embed-path";
 
 const openPages = /^\/(sign-in|set-up|invitation|share)(\/|$)/;
 
@@ -29,18 +29,18 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
 /** Without a host that is configured, and beyond what hosts may show, there is nothing here: Next finds no page of that address. */
 async function embedded(request: NextRequest): Promise<NextResponse> {
   const { pathname, searchParams, basePath } = request.nextUrl;
-  const place = placeOf(pathname);
-  const hostId = place?.host ?? searchParams.get("host");
+  const embed = embedAddressOf(pathname);
+  const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await runningComposition()?.store.embedHosts.get(hostId) : undefined;
-  const own = place && /^\/(start|doctor)$/.exec(place.rest)?.[0];
+  const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
   return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
-    if (!host || !place || (!own && place.rest !== "/choose" && !embedPageOf(place.rest)))
+    if (!host || !embed || (!own && embed.rest !== "/choose" && !embedPageOf(embed.rest)))
       return NextResponse.next({ request: { headers } });
     const target = request.nextUrl.clone();
-    target.pathname = own ? `/embed${own}` : place.rest || "/";
+    target.pathname = own ? `/embed${own}` : embed.rest || "/";
     const response = NextResponse.rewrite(target, { request: { headers } });
     if (own === "/start" || own === "/doctor")
-      response.headers.append("set-cookie", `${probeCookie(place.slot, basePath)}=1; Max-Age=300; ${embedCookieRules(basePath)}`);
+      response.headers.append("set-cookie", `${probeCookie(embed.slot, basePath)}=1; Max-Age=300; ${embedCookieRules(basePath)}`);
     return response;
   });
 }

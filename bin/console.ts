@@ -11,7 +11,7 @@ import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
 import { packedFiles } from "@/lib/http/packed-files";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { createPlaces, isApi } from "@/lib/http/places";
+import { createEmbedPaths, isApi } from "@/lib/http/embed-paths";
 import { refuse } from "@/lib/http/refusals";
 import { hostsOf, judgeEncoding } from "@/lib/http/request-line";
 import { judgeMethods, type NameRequest, nameRequests } from "@/lib/http/route-methods";
@@ -44,14 +44,14 @@ async function main(): Promise<void> {
   const { basePath } = asked;
   const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, asked.proxies), connectionsPerAddress, basePath };
   const isPage = (path: string) => !isApi(path);
-  const places = createPlaces();
+  const embedPaths = createEmbedPaths();
   const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
   const addressOf = addressReader(asked.proxies, () => runningComposition()?.log);
   const sockets = createEventSockets((request) => admit(request, asked, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
   const nameOf = nameOwnRequests(asked);
   const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades, nameOf }, (request, response) =>
-    places.answerAt(request, () => answerRequest(request, response)),
+    embedPaths.answerAt(request, () => answerRequest(request, response)),
   );
   const answersOperator = operatorRoutes({
     token: asked.service.metricsToken,

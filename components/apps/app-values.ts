@@ -1,7 +1,7 @@
 // The values in the fields of an app's form, and which of them are sent.
 // Guarantees: pure; judges as the server does, so that mistakes are shown before anything is sent.
 
-import { type AppField, type AppSaid, type AppValues } from "@/lib/contract/apps/app";
+import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
@@ -34,7 +34,7 @@ export function problemsOf(inputs: readonly AppField[], values: FieldValues): Ap
 }
 
 /** A problem found by the console's rules, or told in the service's own words. */
-export type FieldProblem = AppProblem | (Exclude<AppSaid, AppProblem> & { code: "said" });
+export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & { code: "said" });
 
 /** The inputs that the server calls wrong; undefined where it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {

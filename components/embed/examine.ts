@@ -6,7 +6,7 @@ import { beginSession, endEmbedSession } from "@/lib/browser/embed/embed-session
 import { hearHost, isFramed, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
-import { placeOf } from "@/lib/shared/place";
+import { embedAddressOf } from "@/lib/shared/embed-path";
 
 export const doctorLines = ["host", "origin", "headers", "framing", "cookie", "storage", "clock", "ticket"] as const;
 export type DoctorLine = { of: (typeof doctorLines)[number]; is: "passed" | "failed" | "skipped"; value?: string };
@@ -20,7 +20,7 @@ export async function examine({ origins, origin, signal }: Examined, tell: (line
   const say = (of: DoctorLine["of"], passed: boolean | undefined, value?: string) => {
     if (!signal.aborted) tell({ of, is: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
   };
-  const host = placeOf(window.location.pathname)?.host ?? "";
+  const host = embedAddressOf(window.location.pathname)?.host ?? "";
   const check = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
   say("host", check.ok && check.value.known, host);
   if (!check.ok || !check.value.known) return;

@@ -3,7 +3,7 @@
 // session's time is over. Must never: accept a ticket that it did not ask for.
 
 import { type Begun } from "@/lib/browser/embed/embed-session";
-import { onHeard } from "@/lib/browser/heard";
+import { onAnswer } from "@/lib/browser/answers";
 import { type EndReason, type TicketMessage } from "@/lib/browser/embed/host-page";
 
 /** A session is renewed this long before its end. */
@@ -40,7 +40,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
     clearTimeout(timer);
     onEnded(reason);
   }
-  const stopHearing = onHeard(({ path, status }) => {
+  const stopListening = onAnswer(({ path, status }) => {
     if (status !== 401 || isAsked || path === "/api/embed/tickets") return;
     // The host may still give another ticket: the member's role may have changed.
     endMs = Math.min(endMs, Date.now() + AGAIN_MS);
@@ -61,7 +61,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
     },
     stop() {
       isOver = true;
-      stopHearing();
+      stopListening();
       clearTimeout(timer);
     },
   };

@@ -4,7 +4,7 @@ import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-failure";
 import { saveFile } from "@/lib/browser/files/save-file";
-import { placeOf } from "@/lib/shared/place";
+import { embedAddressOf } from "@/lib/shared/embed-path";
 
 /** The browser would request a download outside the frame, without the page's cookie and token, so the page fetches the file itself. */
 export function useDownloads(): void {
@@ -22,7 +22,7 @@ export function useDownloads(): void {
   useEffect(() => {
     const onClick = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest("a[download]") : null;
-      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !placeOf(link.pathname)) return;
+      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !embedAddressOf(link.pathname)) return;
       event.preventDefault();
       void save(link.href, link.download);
     };

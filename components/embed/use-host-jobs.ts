@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { callApi } from "@/lib/browser/api";
-import { onHeard } from "@/lib/browser/heard";
+import { onAnswer } from "@/lib/browser/answers";
 import { tellHost } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -29,7 +29,7 @@ export function useHostJobs(origins: readonly string[]): void {
       }
       timer = open.size > 0 ? setTimeout(() => void look(), LOOK_MS) : undefined;
     }
-    const stop = onHeard(({ path, method, value }) => {
+    const stop = onAnswer(({ path, method, value }) => {
       const id = method === "POST" && /^\/api\/prompt(\?|$)/.test(path) ? textOf(objectOf(value)?.prompt_id) : undefined;
       if (id === undefined) return;
       tellHost(origins, { type: "job-submitted", id });

@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useTransition } from "react";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { onHeard } from "@/lib/browser/heard";
+import { onAnswer } from "@/lib/browser/answers";
 import { type ReadOnlyView } from "@/lib/contract/console";
 
 /** Renders an open page again once an answer shows a change: the notice appears or disappears, and so do the possible acts. */
@@ -15,7 +15,7 @@ export function ReadOnlyWatch({ isReadOnly }: { isReadOnly: boolean }) {
   const look = useEffectEvent((said: boolean | undefined) => {
     if (said !== undefined && said !== isReadOnly && !isPending) startTransition(() => router.refresh());
   });
-  useEffect(() => onHeard((heard) => look(heard.isReadOnly)), []);
+  useEffect(() => onAnswer((answer) => look(answer.isReadOnly)), []);
   return null;
 }
 

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { HeldSecrets } from "@/components/jobs/actions/held-secrets";
+import { SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { AdvancedCard, EXTRA_FIELD } from "./form/advanced-card";
@@ -162,7 +162,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
           className={cn("flex min-w-0 flex-col gap-3.5 px-4 py-4", isDrawn ? "xl:pr-5 xl:pl-0" : "mx-auto max-w-[900px] md:px-5")}
         >
           {note}
-          {opened.leftOut && !opened.sent ? <HeldSecrets places={opened.leftOut} isSent={false} /> : null}
+          {opened.leftOut && !opened.sent ? <SecretsNotice places={opened.leftOut} isSent={false} /> : null}
           {opened.rawTexts && editorFile ? <EditorNote problems={editorFile.problems()} /> : null}
           {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
           {faults ? (

@@ -2,7 +2,7 @@
 
 import NextLink from "next/link";
 import { type ComponentProps, useState } from "react";
-import { inPlace } from "@/lib/shared/place";
+import { inEmbedPath } from "@/lib/shared/embed-path";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
   /** Never prefetches: for one of many links side by side, or one that only changes the present page. */
@@ -15,7 +15,7 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
   return (
     <NextLink
       {...props}
-      href={typeof href === "string" ? inPlace(href) : href}
+      href={typeof href === "string" ? inEmbedPath(href) : href}
       prefetch={isNear && prefetch !== false ? null : false}
       onPointerEnter={(event) => {
         setNear(true);

@@ -6,7 +6,7 @@ import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { confirmIdentity } from "./confirm";
-import { tellHeard } from "./heard";
+import { announceAnswer } from "./answers";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
 
@@ -38,7 +38,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     const { status } = response;
     const said = response.headers.get(READ_ONLY_HEADER);
     const result = response.ok ? readValue<T>(response, body) : failed(readFailure(status, response.headers.get("retry-after"), body));
-    tellHeard({
+    announceAnswer({
       path,
       method: rest.method ?? "GET",
       status,

@@ -5,7 +5,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
-import { place } from "@/lib/shared/place";
+import { embedPath } from "@/lib/shared/embed-path";
 
 /** A function, since a browser that forbids its storage throws as soon as it is accessed. */
 export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -67,7 +67,7 @@ export function persisted<T>(
   mostCharacters = Infinity,
 ): Persisted<T> {
   const listeners = new Set<() => void>();
-  const here = place();
+  const here = embedPath();
   const key = here === "" ? name : `${here} ${name}`;
   const storage = here === "" ? keptIn : ofTab;
   /** The text that could not be stored; null: the stored one could not be removed. */

@@ -1,9 +1,9 @@
 // Addresses that a browser asks for, built in one place.
 // Guarantees: every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
-// An embedded page asks below the address of its session (lib/shared/place.ts).
+// An embedded page asks below the address of its session (lib/shared/embed-path.ts).
 // Must never: name another host. The browser speaks only to the console.
 
-import { place } from "@/lib/shared/place";
+import { embedPath } from "@/lib/shared/embed-path";
 
 /** Written into the bundle at build time: a base path cannot change afterwards. */
 // eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time
@@ -13,17 +13,17 @@ export type QueryValues = Readonly<Record<string, string | number | boolean | re
 
 /** For fetch, <img> and plain <a>. Next's own <Link> and router add the base path themselves. */
 export function apiPath(path: `/${string}`): string {
-  return `${basePath}${place()}${path}`;
+  return `${basePath}${embedPath()}${path}`;
 }
 
-/** For addresses that belong to no session: files of the application, and addresses that name their place themselves. */
+/** For addresses that belong to no session: files of the application, and addresses that name their session themselves. */
 export function outsidePath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 
 /** How a link to a file opens: in its own tab. An embedded page has no session in another tab, so the file is saved instead. */
 export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
-  return place() === "" ? { target: "_blank", rel: "noreferrer" } : { download: true };
+  return embedPath() === "" ? { target: "_blank", rel: "noreferrer" } : { download: true };
 }
 
 /** Leaves out undefined values and empty lists; a list becomes one comma-joined value, as the interface expects. */

@@ -2,7 +2,7 @@
 // (Next tells them only to OPTIONS, and refuses other methods without a body), and which route an address belongs to.
 // Guarantees: 405 with the address's methods for a method it lacks; 400 for a method that no address has. Must never: judge a page.
 import { type IncomingMessage } from "node:http";
-import { placeAt } from "./places";
+import { embedAddressAt } from "./embed-paths";
 import { type Refused } from "./refusals";
 
 /** By path, with Next's brackets: "/api/jobs/[jobId]". */
@@ -31,7 +31,7 @@ export type NameRequest = (request: Pick<IncomingMessage, "method" | "url">) => 
 export function nameRequests(paths: readonly string[]): NameRequest {
   const routeOf = findRoute(paths);
   return ({ method = "", url = "" }) => {
-    const path = pathOf(placeAt(url)?.rest ?? url);
+    const path = pathOf(embedAddressAt(url)?.rest ?? url);
     const route = /^\/(_next|samples)\//.exec(path)?.[0].concat("*") ?? routeOf(path) ?? "other";
     return { method: known.has(method) ? method : "other", route };
   };

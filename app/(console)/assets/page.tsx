@@ -8,7 +8,7 @@ import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { withQuery } from "@/lib/browser/urls";
-import { inPlace } from "@/lib/shared/place";
+import { inEmbedPath } from "@/lib/shared/embed-path";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listAssets } from "@/lib/server/queries/assets";
@@ -29,7 +29,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   const connection = textParam(params, "connection");
   const preferred = await defaultView(viewer, "assets");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
-    redirect(inPlace(withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
+    redirect(inEmbedPath(withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
   }
   const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
   return (

@@ -9,7 +9,7 @@ import { readList } from "@/components/jobs/list/list-address";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/jobs/job-search";
-import { inPlace } from "@/lib/shared/place";
+import { inEmbedPath } from "@/lib/shared/embed-path";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -30,7 +30,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   const connection = textParam(params, "connection");
   const preferred = await defaultView(viewer, "jobs");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
-    redirect(inPlace(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
+    redirect(inEmbedPath(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
   }
   const reading = isSearch(query) ? searchJobs(viewer, query, connection) : listJobs(viewer, query, connection);
   const isTeam = hasManySubmitters(viewer, connection);

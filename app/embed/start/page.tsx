@@ -6,7 +6,7 @@ import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/h
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { PLACE_HEADER } from "@/lib/shared/place";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { textParam } from "@/app/(console)/params";
 
 /** Before there is a session: asks the host page for a ticket. */
@@ -31,6 +31,6 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
 /** An embedded page's link was opened in its own tab: a member who is signed in to the console itself gets the same page there. */
 async function isTabOfMember(): Promise<boolean> {
   const sent = new Headers(await headers());
-  sent.delete(PLACE_HEADER);
+  sent.delete(EMBED_PATH_HEADER);
   return sent.get("sec-fetch-dest") === "document" && (await readViewer(sent))?.credential.kind === "session";
 }

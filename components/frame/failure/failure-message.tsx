@@ -8,7 +8,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
-import { toSaidCode, faultOwners } from "./fault-owner";
+import { toFaultCode, faultOwners } from "./fault-owner";
 
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;
@@ -24,7 +24,7 @@ type FailureMessageProps = {
 export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");
-  const code = toSaidCode(failure);
+  const code = toFaultCode(failure);
   const said = failure.message ? t("said", { message: failure.message }) : undefined;
   const details = detailsText(failure.details);
   const waitMs = failure.retryAfterMs ?? 0;

@@ -4,11 +4,11 @@ import { codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/fail
 export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that only a browser can meet, besides the console's own codes. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
-export type SaidCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
+export type FaultCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
 export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
 /** Who caused a failure. Complete by type: a new code does not compile until its cause is chosen. */
-export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
+export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
   UNKNOWN: "service",
   CONSOLE_UNREACHABLE: "network",
   ABORTED: "network",
@@ -61,12 +61,12 @@ export const faultOwners: Readonly<Record<SaidCode, FaultOwner>> = {
 };
 
 /** An unknown code is mapped by its status. */
-export function toSaidCode({ code, message = "", status = 0 }: Told): SaidCode {
+export function toFaultCode({ code, message = "", status = 0 }: Told): FaultCode {
   if (isSaidCode(code) || status === 0) return isSaidCode(code) ? code : "UNKNOWN";
   const byStatus = codeByStatus({ code, message, status });
   return isSaidCode(byStatus) ? byStatus : "UNKNOWN";
 }
 
-function isSaidCode(code: string): code is SaidCode {
+function isSaidCode(code: string): code is FaultCode {
   return Object.hasOwn(faultOwners, code);
 }

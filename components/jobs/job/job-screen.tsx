@@ -18,7 +18,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
-import { canLeaveOut, HeldSecrets } from "@/components/jobs/actions/held-secrets";
+import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { JobActAnswer, JobActions, withoutSecretsHref } from "./job-actions";
 import { JobDetails } from "./job-details";
 import { JobError } from "./job-error";
@@ -111,7 +111,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
               <div className="flex min-w-0 flex-col gap-3.5">
                 {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={showNode} /> : null}
                 {facts.heldSecrets ? (
-                  <HeldSecrets
+                  <SecretsNotice
                     places={facts.heldSecrets}
                     actions={
                       canRun && facts.workflowParts && canLeaveOut(facts.heldSecrets) ? (

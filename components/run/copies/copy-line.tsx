@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { JobStatus } from "@/components/frame/job-status";
-import { toSaidCode } from "@/components/frame/failure/fault-owner";
+import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
@@ -21,7 +21,7 @@ export function CopyLine({ copy, job, connection }: CopyLineProps) {
       </span>
       {failure ? (
         <span title={failure.message} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
-          {failure.message || errors(`${toSaidCode(failure)}.title`)}
+          {failure.message || errors(`${toFaultCode(failure)}.title`)}
         </span>
       ) : null}
       {job ? <Standing copy={copy} job={job} /> : <Sending copy={copy} />}

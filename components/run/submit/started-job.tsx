@@ -7,7 +7,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { useCanStop } from "@/components/jobs/actions/use-can-stop";
-import { canLeaveOut, HeldSecrets } from "@/components/jobs/actions/held-secrets";
+import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -161,7 +161,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
           ) : null}
         </div>
         {receipt?.heldSecrets ? (
-          <HeldSecrets
+          <SecretsNotice
             places={receipt.heldSecrets}
             className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
             actions={

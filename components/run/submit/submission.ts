@@ -46,8 +46,8 @@ export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "ex
  */
 export function toSubmission(workflow: Submitted, written = workflow.graph, inFile?: InEditorFile): Submission {
   const extra = readExtra(workflow.advanced?.extra ?? "");
-  const brought = withEditorFile(workflow.extraData, withWritten(workflow.graph, written), inFile);
-  const extraData = mergedExtra(brought, extra.ok ? extra.value : {});
+  const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, written), inFile);
+  const extraData = mergedExtra(fromFile, extra.ok ? extra.value : {});
   const drawing = withWrittenNames(drawingIn(extraData), written, workflow.graph);
   const targets = workflow.advanced?.targets;
   return {

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { JobStatus } from "@/components/frame/job-status";
-import { toSaidCode, faultOwners } from "@/components/frame/failure/fault-owner";
+import { toFaultCode, faultOwners } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
@@ -26,7 +26,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
   return (
     <FailureNotice
       title={t("unknown")}
-      cause={t("unknownCause", { owner: faultOwners[toSaidCode(failure)] })}
+      cause={t("unknownCause", { owner: faultOwners[toFaultCode(failure)] })}
       next={t("unknownNext")}
       detail={failure.message ? t("said", { message: failure.message }) : undefined}
       actions={

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
-import { toSaidCode } from "@/components/frame/failure/fault-owner";
+import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit/audit";
@@ -74,7 +74,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
       />
       {refused ? <span className="block text-sm text-bad">{t("refusedOf", { count: refused })}</span> : null}
       {code ? (
-        <span className="block text-sm text-ink-2">{own ? t(`why.${own}`) : errors(`${toSaidCode({ code, status })}.title`)}</span>
+        <span className="block text-sm text-ink-2">{own ? t(`why.${own}`) : errors(`${toFaultCode({ code, status })}.title`)}</span>
       ) : null}
       {facts ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>

@@ -1,19 +1,19 @@
 import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
 import { useMemo } from "react";
-import { inPlace, place, placeOf } from "@/lib/shared/place";
+import { inEmbedPath, embedPath, embedAddressOf } from "@/lib/shared/embed-path";
 
 /** Next's router for the console's addresses: an embedded page stays below its session's address. */
 export function useRouter(): ReturnType<typeof useNextRouter> {
   const router = useNextRouter();
   return useMemo(
     () =>
-      place() === ""
+      embedPath() === ""
         ? router
         : {
             ...router,
-            push: (href, options) => router.push(inPlace(href), options),
-            replace: (href, options) => router.replace(inPlace(href), options),
-            prefetch: (href, options) => router.prefetch(inPlace(href), options),
+            push: (href, options) => router.push(inEmbedPath(href), options),
+            replace: (href, options) => router.replace(inEmbedPath(href), options),
+            prefetch: (href, options) => router.prefetch(inEmbedPath(href), options),
           },
     [router],
   );
@@ -22,6 +22,6 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
 /** The page's address within the console, also when embedded. */
 export function usePathname(): string {
   const whole = useWholePathname();
-  const found = placeOf(whole ?? "");
+  const found = embedAddressOf(whole ?? "");
   return found ? found.rest || "/" : whole;
 }

@@ -174,10 +174,10 @@ export const appRunStates = [
 export type AppRunState = (typeof appRunStates)[number];
 
 /** A problem with an input; in the service's own words where the console has none. */
-export type AppSaid = AppProblem | { input: string; label: string; message: string };
+export type AppInputProblem = AppProblem | { input: string; label: string; message: string };
 export const appRunErrorCodes = ["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"] as const;
 /** Without `code`: the service's own words. `problems`: with code `inputs`. `node`: only for members who may see the workflow. */
-export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[number]; problems?: AppSaid[]; node?: string };
+export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[number]; problems?: AppInputProblem[]; node?: string };
 
 /** `number`: GET /api/apps/{id}/runs/{run}/outputs/{number} answers the bytes, with ?edge=256 or 512 a small WebP. */
 export type AppResult = {

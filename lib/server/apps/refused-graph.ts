@@ -2,7 +2,7 @@
 // Guarantees: pure; nothing about a node is sent, except its id to viewers who may see the workflow.
 
 import "server-only";
-import { type AppInput, type AppRunError, type AppSaid } from "@/lib/contract/apps/app";
+import { type AppInput, type AppRunError, type AppInputProblem } from "@/lib/contract/apps/app";
 import { type AppProblem, problemOf, problemSentence, isFileKind } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -45,8 +45,8 @@ export function refusedGraph(definition: Definition, { nodeErrors, promptError, 
 }
 
 /** For an input with several errors, the first one. */
-function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppSaid[] {
-  const found = new Map<string, AppSaid>();
+function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
+  const found = new Map<string, AppInputProblem>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
       const name = textOf(objectOf(error.extra_info)?.input_name);
@@ -56,7 +56,7 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
   return [...found.values()];
 }
 
-function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): AppSaid {
+function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
   const code = codes[type];
   // The file existed when the run was sent, but the service does not have it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
@@ -72,6 +72,6 @@ function named({ name, label }: AppInput): { input: string; label: string } {
   return { input: name, label };
 }
 
-function sentenceOf(problem: AppSaid): string {
+function sentenceOf(problem: AppInputProblem): string {
   return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
 }

@@ -7,11 +7,11 @@ import { cache } from "react";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { PAGE_HEADER } from "./page-header";
-import { readEmbedded, readPlace } from "../embed/sessions";
+import { readEmbedded, readEmbedAddress } from "../embed/sessions";
 
 export const embedLook = cache(async (): Promise<EmbedLook> => {
   const sent = await headers();
-  if (!readPlace(sent)) return {};
+  if (!readEmbedAddress(sent)) return {};
   const embedded = await readEmbedded(sent);
   if (embedded) return embedded.session;
   const query = new URLSearchParams(sent.get(PAGE_HEADER)?.split("?")[1]);

@@ -4,7 +4,7 @@
 import "server-only";
 import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { type Role } from "@/lib/contract/people/roles";
-import { placeOf } from "@/lib/shared/place";
+import { embedAddressOf } from "@/lib/shared/embed-path";
 import { composition } from "../composition";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
 
@@ -38,7 +38,7 @@ export async function viewerByEmbeddingId(id: string): Promise<EmbedViewer | und
 }
 
 export function mayShow({ pages }: EmbedCredential, address: string): boolean {
-  const page = embedPageOf(placeOf(address)?.rest ?? address);
+  const page = embedPageOf(embedAddressOf(address)?.rest ?? address);
   return page === undefined || pages.includes(page);
 }
 

@@ -9,9 +9,9 @@ import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { placeOf } from "@/lib/shared/place";
+import { embedAddressOf } from "@/lib/shared/embed-path";
 import { composition } from "../composition";
-import { readPlace } from "../embed/sessions";
+import { readEmbedAddress } from "../embed/sessions";
 import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId } from "./embed-viewer";
 import { givenToken } from "./given-token";
 import { PAGE_HEADER, VOUCHED_HEADER } from "./page-header";
@@ -39,7 +39,7 @@ const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has
 export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
   await composition().ready;
   // Below an embedded session's address only that session counts, whatever else the browser sends.
-  if (readPlace(sent)) return viewerByEmbedding(sent);
+  if (readEmbedAddress(sent)) return viewerByEmbedding(sent);
   const given = givenToken(sent);
   // Cookies are ignored: a token must not gain rights because a cookie comes along.
   if (given !== undefined) return given === "two" ? undefined : viewerByToken(given.token);
@@ -99,12 +99,12 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
   const sent = await headers();
   const viewer = await readViewer(sent);
   const page = sent.get(PAGE_HEADER) ?? "";
-  const place = readPlace(sent);
+  const embed = readEmbedAddress(sent);
   // That page asks the host page for a ticket, and then leads back.
-  if (place && !viewer) return redirect(`${place.path}/start?from=${encodeURIComponent(placeOf(page)?.rest ?? "")}`);
+  if (embed && !viewer) return redirect(`${embed.path}/start?from=${encodeURIComponent(embedAddressOf(page)?.rest ?? "")}`);
   if (viewer && viewer.credential.kind !== "token") {
-    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(placeOf(page)?.rest ?? page))
-      return redirect(`${place?.path ?? ""}/apps`);
+    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(embedAddressOf(page)?.rest ?? page))
+      return redirect(`${embed?.path ?? ""}/apps`);
     if (!isFrame && viewer.credential.kind === "embed" && !mayShow(viewer.credential, page)) return notFound();
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };

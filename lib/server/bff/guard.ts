@@ -22,7 +22,7 @@ import { type Composition } from "../composition-type";
 import { type Member } from "../store/people/members";
 import { failureAnswer, finish, statusOf } from "./answers";
 import { holdBody } from "./held-body";
-import { readPlace } from "../embed/sessions";
+import { readEmbedAddress } from "../embed/sessions";
 import { isSameOrigin } from "./same-origin";
 
 const RECENT_MS = 15 * 60_000;
@@ -113,11 +113,11 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
  * says what to do there, and leads members who are signed in to the console itself to the file.
  */
 function toStartPage({ request, console: { env } }: Opened): Result<Response, Failure> | undefined {
-  const place = readPlace(request.headers);
-  if (!place || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
+  const embed = readEmbedAddress(request.headers);
+  if (!embed || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(request.url);
   const from = (pathname.startsWith(`${env.basePath}/`) ? pathname.slice(env.basePath.length) : pathname) + search;
-  const location = `${env.basePath}${place.path}/start?from=${encodeURIComponent(from)}`;
+  const location = `${env.basePath}${embed.path}/start?from=${encodeURIComponent(from)}`;
   return ok(new Response(null, { status: 302, headers: { location } }));
 }
 
@@ -148,7 +148,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
         const current = composition();
         await current.ready;
         // A token is not stored by browsers, so another site cannot send it.
-        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readPlace(request.headers);
+        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readEmbedAddress(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
         const note = (facts: Noted) => void (noted = { ...noted, ...facts });

@@ -8,7 +8,7 @@ import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } fro
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok } from "@/lib/shared/result";
 import { embedCookie, embedCookieRules, probeCookie } from "../embed/cookies";
-import { beginEmbedded, readPlace } from "../embed/sessions";
+import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
 import { clientAddress } from "../limits/client-address";
 import { readCookie } from "../read-cookie";
 import { jsonAnswer } from "./answers";
@@ -24,8 +24,8 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     const body = await readJson<z.output<typeof schema>>(request, schema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;
     const { headers } = request;
-    const place = readPlace(headers);
-    const begun = place && (await beginEmbedded(place, body.value, headers));
+    const embed = readEmbedAddress(headers);
+    const begun = embed && (await beginEmbedded(embed, body.value, headers));
     if (!begun || (!begun.ok && begun.failure === "host"))
       return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
     if (!begun.ok && begun.failure === "keys")
@@ -35,7 +35,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     // The same person returns every few minutes: the log records only when they first came.
     if (!isSame) note({ by: toActor(member), target: session.origin });
     const { basePath } = console.env;
-    const [own, probe] = [embedCookie(place.slot, basePath), probeCookie(place.slot, basePath)];
+    const [own, probe] = [embedCookie(embed.slot, basePath), probeCookie(embed.slot, basePath)];
     const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
     const answer: EmbedSessionBegun = { leftMs: session.expiresAt - console.now(), isSame, ...(!keeps && { bearer: token }) };
     const sent = new Headers();

@@ -4,11 +4,11 @@ import "server-only";
 import { headers } from "next/headers";
 import { composition } from "../composition";
 import { type EmbedHost } from "../store/embed-hosts";
-import { readPlace } from "./sessions";
+import { readEmbedAddress } from "./sessions";
 
 export async function findHostHere(): Promise<EmbedHost | undefined> {
-  const place = readPlace(await headers());
-  return place && findHost(place.host);
+  const embed = readEmbedAddress(await headers());
+  return embed && findHost(embed.host);
 }
 
 export async function findHost(id: string): Promise<EmbedHost | undefined> {

@@ -1,7 +1,7 @@
-// Sessions of embedded pages: made from a ticket, found by the place a request comes from, ended with what they depend on.
+// Sessions of embedded pages: made from a ticket, found by the address a request comes from, ended with what they depend on.
 // Guarantees: a session may do what its host, its ticket and its member all allow now; a changed or removed host, a member who was
 // suspended, removed or given another role, and expiry end it at the next request; no session uses a member's own connection.
-// Must never: find a session of another place, or one for a request that names none.
+// Must never: find a session of another address, or one for a request that names none.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embed/embedding";
 import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
 import { type Role, roles, weaker } from "@/lib/contract/people/roles";
-import { type Place, PLACE_HEADER, placeOf } from "@/lib/shared/place";
+import { type EmbedAddress, EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/embed-path";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { readCookie } from "../read-cookie";
@@ -24,15 +24,15 @@ export type Embedded = { session: EmbedSession; hostName: string; member: Member
 
 const BEARER = /^Bearer (lde_[\w-]{43})$/;
 
-export function readPlace(sent: Sent): Place | undefined {
-  return placeOf(sent.get(PLACE_HEADER) ?? "");
+export function readEmbedAddress(sent: Sent): EmbedAddress | undefined {
+  return embedAddressOf(sent.get(EMBED_PATH_HEADER) ?? "");
 }
 
 export async function readEmbedded(sent: Sent): Promise<Embedded | undefined> {
-  const place = readPlace(sent);
-  const token = place && tokenOf(sent, place);
+  const embed = readEmbedAddress(sent);
+  const token = embed && tokenOf(sent, embed);
   const session = token === undefined ? undefined : await composition().store.embedSessions.find(token);
-  return session && place && session.hostId === place.host && session.slot === place.slot ? whileValid(session) : undefined;
+  return session && embed && session.hostId === embed.host && session.slot === embed.slot ? whileValid(session) : undefined;
 }
 
 export async function findEmbedded(sessionId: string): Promise<Embedded | undefined> {
@@ -50,7 +50,7 @@ async function whileValid(session: EmbedSession): Promise<Embedded | undefined> 
 }
 
 /** Bearers are for browsers that keep no cookies; both are equivalent. */
-function tokenOf(sent: Sent, { slot }: Place): string | undefined {
+function tokenOf(sent: Sent, { slot }: EmbedAddress): string | undefined {
   return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, composition().env.basePath));
 }
 
@@ -58,13 +58,13 @@ type Begun = { token: string; session: EmbedSession; member: Member; isSame: boo
 
 /** The reason of a refusal is for the log and for the admins of the host. */
 export async function beginEmbedded(
-  place: Place,
-  brought: { ticket: string; origin: string },
+  embed: EmbedAddress,
+  given: { ticket: string; origin: string },
   sent: Sent,
 ): Promise<Result<Begun, EmbedRefusal | "host">> {
   const console = composition();
   const { store, now } = console;
-  const host = await store.embedHosts.get(place.host);
+  const host = await store.embedHosts.get(embed.host);
   if (!host) return failed("host");
   const refuse = async (why: EmbedRefusal) => {
     // Refused even if this cannot be stored.
@@ -73,7 +73,7 @@ export async function beginEmbedded(
     });
     return failed(why);
   };
-  const ticket = await checkTicket(console, host, brought);
+  const ticket = await checkTicket(console, host, given);
   if (!ticket.ok) return refuse(ticket.failure);
   const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
   // A few at a time, so that a new visitor does not wait for the removal of many old guests.
@@ -90,8 +90,8 @@ export async function beginEmbedded(
   const asked: NewEmbedSession = {
     hostId: host.id,
     hostVersion: host.version,
-    slot: place.slot,
-    origin: brought.origin,
+    slot: embed.slot,
+    origin: given.origin,
     memberId: member.id,
     memberVersion: member.sessionVersion,
     role: least(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
@@ -144,7 +144,7 @@ export async function endEmbedded(sessionId: string, sent: Sent): Promise<Header
   const { embedSessions } = composition().store;
   const session = await embedSessions.get(sessionId);
   if (session) await embedSessions.endFrame(session);
-  const place = readPlace(sent);
+  const embed = readEmbedAddress(sent);
   const { basePath } = composition().env;
-  return new Headers(place && { "set-cookie": `${embedCookie(place.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
+  return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
 }

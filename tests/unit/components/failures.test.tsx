@@ -2,7 +2,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { toSaidCode, faultOwners } from "@/components/frame/failure/fault-owner";
+import { toFaultCode, faultOwners } from "@/components/frame/failure/fault-owner";
 import { Part } from "@/components/overview/part";
 import { errorStatus } from "@/lib/contract/errors";
 import errors from "@/lib/messages/en/errors.json";
@@ -16,7 +16,7 @@ const codes = [...Object.keys(errorStatus), "CONSOLE_UNREACHABLE", "ABORTED", "F
 describe("a failure in words", () => {
   it.each(codes)("%s says what failed and what to do, and whose fault it is", (code) => {
     expect(sentences[code]).toEqual({ title: expect.stringMatching(/\S/), next: expect.stringMatching(/[.]$/) });
-    expect(errors.owner).toHaveProperty(faultOwners[toSaidCode({ code })]);
+    expect(errors.owner).toHaveProperty(faultOwners[toFaultCode({ code })]);
   });
 
   it("keeps no sentence for a code that nothing sends", () => {

@@ -3,7 +3,7 @@ import { render } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { useHostJobs } from "@/components/embed/use-host-jobs";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { tellHeard } from "@/lib/browser/heard";
+import { announceAnswer } from "@/lib/browser/answers";
 
 const origins = ["https://app.example.com"];
 const around = { postMessage: vi.fn() };
@@ -37,8 +37,8 @@ it("is the end of each, also when another connection is open by then", async () 
     return Response.json({ status: "completed" });
   });
   const shown = render(page("one"));
-  tellHeard({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: "job-1" } });
-  tellHeard({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
+  announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: "job-1" } });
+  announceAnswer({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
   shown.rerender(page("two"));
   await vi.advanceTimersByTimeAsync(2100);
   const told = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);

@@ -1,7 +1,7 @@
 // The messages between an embedded page and the page around it: whose messages count, and when a session is renewed.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal } from "@/components/embed/renewal";
-import { tellHeard } from "@/lib/browser/heard";
+import { announceAnswer } from "@/lib/browser/answers";
 import { hearHost, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
 
 const HOST = "https://app.example.com";
@@ -96,8 +96,8 @@ describe("the session of a page", () => {
 
   it("is renewed at once where the console says that it has ended", () => {
     const { told, renewal } = world(good);
-    tellHeard({ path: "/api/jobs", method: "GET", status: 401 });
-    tellHeard({ path: "/api/queue", method: "GET", status: 401 });
+    announceAnswer({ path: "/api/jobs", method: "GET", status: 401 });
+    announceAnswer({ path: "/api/queue", method: "GET", status: 401 });
     expect(told).toEqual(["ask"]);
     renewal.stop();
   });

@@ -5,7 +5,7 @@ import { cache, Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
-import { inPlace } from "@/lib/shared/place";
+import { inEmbedPath } from "@/lib/shared/embed-path";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
@@ -60,6 +60,6 @@ async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await viewerOnce(), jobId);
   // The ledger's knowledge may be old.
   if (connection !== undefined && (await getJob(await viewerOnce(), jobId, connection)).ok)
-    redirect(inPlace(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`));
+    redirect(inEmbedPath(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`));
   return null;
 }

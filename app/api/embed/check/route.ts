@@ -3,7 +3,7 @@ import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { probeCookie } from "@/lib/server/embed/cookies";
-import { readPlace } from "@/lib/server/embed/sessions";
+import { readEmbedAddress } from "@/lib/server/embed/sessions";
 import { readCookie } from "@/lib/server/read-cookie";
 import { ok } from "@/lib/shared/result";
 
@@ -12,9 +12,9 @@ export const GET = unguarded("embedCheck", async ({ request, console }) => {
   const query = readQuery(searchOf(request), embedCheckQuerySchema);
   if (!query.ok) return query;
   const host = await console.store.embedHosts.get(query.value.host);
-  const place = readPlace(request.headers);
+  const embed = readEmbedAddress(request.headers);
   const cookie =
-    place !== undefined && readCookie(request.headers.get("cookie"), probeCookie(place.slot, console.env.basePath)) !== undefined;
+    embed !== undefined && readCookie(request.headers.get("cookie"), probeCookie(embed.slot, console.env.basePath)) !== undefined;
   const answer: EmbedCheck = {
     cookie,
     known: host !== undefined,

@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
-import { PLACE_HEADER } from "@/lib/shared/place";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { type Asking, createHarness } from "@/tests/support/harness";
 
 export const ORIGIN = "https://app.example.com";
@@ -55,7 +55,7 @@ export async function createEmbedWorld() {
 
   /** `cookie`: the cookies that the browser kept for this place; by default none but the probe. */
   async function bring(given: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: Brought = {}) {
-    const headers = { [PLACE_HEADER]: `/embed/${id}/${slot}` };
+    const headers = { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` };
     return ask("/api/embed/tickets", {
       method: "POST",
       json: { ticket: given, origin },
@@ -67,7 +67,7 @@ export async function createEmbedWorld() {
     const answer = await bring(await ticket(changes), { slot });
     const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed"));
     if (answer.status !== 201 || cookie === undefined) throw new Error(await answer.text());
-    return { cookie: cookie.split(";")[0] ?? "", headers: { [PLACE_HEADER]: `/embed/${host.id}/${slot}` } };
+    return { cookie: cookie.split(";")[0] ?? "", headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${slot}` } };
   }
   return {
     harness,

@@ -2,7 +2,7 @@
 // which members they leave behind.
 import { generateKeyPair, exportJWK, type JWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PLACE_HEADER } from "@/lib/shared/place";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { fillForSqlite } from "@/tests/faults/disk/full-sqlite";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { createEmbedWorld, ORIGIN, SLOT } from "./embed-world";
@@ -169,7 +169,7 @@ describe("a guest of a host page", () => {
       const ticket = await world.ticket({ secret, aud: host.audience, sub, guest: true, name, role: "operator" });
       const begun = await world.bring(ticket, { id: host.id });
       expect(begun.status).toBe(201);
-      return { cookie: begun.headers.getSetCookie()[0]?.split(";")[0], headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` } };
+      return { cookie: begun.headers.getSetCookie()[0]?.split(";")[0], headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
     };
     const { store } = world.harness.console;
     const idOf = async (name: string) => {

@@ -2,7 +2,7 @@
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
-import { PLACE_HEADER } from "@/lib/shared/place";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { createEmbedWorld, SLOT } from "./embed-world";
 
 let world: Awaited<ReturnType<typeof createEmbedWorld>>;
@@ -81,13 +81,13 @@ describe("a session of an embedded page", () => {
     const answer = await world.bring(await world.ticket(), { cookie: "" });
     expect(answer.headers.getSetCookie()).toEqual([]);
     const { bearer } = await answer.json();
-    const place = { [PLACE_HEADER]: `/embed/${world.host.id}/${SLOT}` };
+    const place = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
     const asked = (headers: Record<string, string>) =>
       world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
     expect(await asked({ ...place, authorization: `Bearer ${bearer}` })).toBe(200);
     expect(await asked({ ...place, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
     expect(await asked({ authorization: `Bearer ${bearer}` })).toBe(401);
-    expect(await asked({ [PLACE_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await asked({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
   });
 
   it("counts below its own address only, where the console's own cookie counts for nothing", async () => {
@@ -161,7 +161,7 @@ describe("a session of an embedded page", () => {
     const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
     const begun = await world.bring(ticket, { id: host.id });
     const cookie = begun.headers.getSetCookie()[0]?.split(";")[0] ?? "";
-    const session = { cookie, headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` } };
+    const session = { cookie, headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
     expect((await world.ask("/api/console/members", session)).status).toBe(200);
     const invite = { ...session, method: "POST", json: { email: "new@desk.test", role: "viewer" } };
     expect((await world.ask("/api/console/members/invitations", invite)).status).toBe(403);
@@ -204,7 +204,7 @@ describe("a session of an embedded page", () => {
     const begun = await world.bring(await ticket(), { id: host.id });
     const session = {
       cookie: begun.headers.getSetCookie()[0]?.split(";")[0] ?? "",
-      headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` },
+      headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` },
     };
     expect((await world.ask(`/api/jobs?connection=${await world.ownConnection()}`, session)).status).toBe(200);
     expect((await (await world.ask("/api/queue", { ...session, method: "POST", json: { clear: true } })).json()).code).toBe("ROLE_TOO_LOW");
@@ -252,7 +252,7 @@ describe("a session of an embedded page", () => {
     const { host, secret } = await world.addHost();
     const enter = async () => {
       const answer = await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id });
-      return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0], headers: { [PLACE_HEADER]: `/embed/${host.id}/${SLOT}` } };
+      return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0], headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
     };
     const isOpen = async (session: object) =>
       (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;

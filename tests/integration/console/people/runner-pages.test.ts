@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { PLACE_HEADER } from "@/lib/shared/place";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { createEmbedWorld, SLOT } from "../embed/embed-world";
 
 const sent = vi.hoisted(() => ({ headers: new Headers() }));
@@ -43,7 +43,7 @@ test("in an embedded page they are led to its apps, and to no page that the host
     const place = `/embed/${host.id}/${SLOT}`;
     const answer = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
     const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed")) ?? "";
-    const brought = { cookie: cookie.split(";")[0] ?? "", [PLACE_HEADER]: place };
+    const brought = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: place };
     expect(await opened(`${place}/jobs`, brought)).toContain(`;${place}/apps;`);
     expect(await opened(place, brought)).toContain(`;${place}/apps;`);
     expect(await opened(`${place}/apps`, brought)).toContain(asApps);

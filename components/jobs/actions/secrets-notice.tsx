@@ -4,10 +4,10 @@ import { cn } from "@/components/ui/cn";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 
-type HeldSecretsProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
+type SecretsNoticeProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };
 
 /** For the job's owner: which node or field held a key or a token. The key itself never reaches a browser. */
-export function HeldSecrets({ places, isSent = true, actions, className }: HeldSecretsProps) {
+export function SecretsNotice({ places, isSent = true, actions, className }: SecretsNoticeProps) {
   const t = useTranslations("acts.secrets");
   const title = t(isSent ? "title" : "leftOut", { count: places.length });
   return (

@@ -3,16 +3,16 @@
 // Must never: store anything; each listener gets each answer once.
 
 /** `isReadOnly`: whether the console is read-only, if the answer says so. */
-type Heard = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
-type Listener = (heard: Heard) => void;
+type Answer = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
+type Listener = (answer: Answer) => void;
 
 const listeners = new Set<Listener>();
 
-export function tellHeard(heard: Heard): void {
-  for (const listener of listeners) listener(heard);
+export function announceAnswer(answer: Answer): void {
+  for (const listener of listeners) listener(answer);
 }
 
-export function onHeard(listener: Listener): () => void {
+export function onAnswer(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

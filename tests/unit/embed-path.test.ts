@@ -3,23 +3,23 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createPlaces, isApi } from "@/lib/http/places";
-import { inPlace, keepPlaces, place, PLACE_HEADER, placeOf } from "@/lib/shared/place";
+import { createEmbedPaths, isApi } from "@/lib/http/embed-paths";
+import { inEmbedPath, keepEmbedPaths, embedPath, EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/embed-path";
 
 const here = "/embed/0123456789abcdef01/abcdefgh1234";
 
-afterEach(() => keepPlaces({ getStore: () => undefined }));
+afterEach(() => keepEmbedPaths({ getStore: () => undefined }));
 
-describe("the place of an address", () => {
+describe("the session in an address", () => {
   it("is that of a session, with what follows it", () => {
-    expect(placeOf(`${here}/jobs?status=failed`)).toEqual({
+    expect(embedAddressOf(`${here}/jobs?status=failed`)).toEqual({
       path: here,
       host: "0123456789abcdef01",
       slot: "abcdefgh1234",
       rest: "/jobs?status=failed",
     });
-    expect(placeOf(here)?.rest).toBe("");
-    expect(placeOf(`/desk${here}/api/jobs`)?.path).toBe(here);
+    expect(embedAddressOf(here)?.rest).toBe("");
+    expect(embedAddressOf(`/desk${here}/api/jobs`)?.path).toBe(here);
   });
 
   it.each([
@@ -28,19 +28,19 @@ describe("the place of an address", () => {
     "/embed/0123456789abcdef01/short",
     "/embed/0123456789abcdef01/UPPERCASE123",
     "/jobs?at=/embed/a1b2c3/abcdefgh",
-  ])("is none for %s", (address) => expect(placeOf(address)).toBeUndefined());
+  ])("is none for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
 });
 
 describe("a request", () => {
   const answered = (url: string) => {
     const request = new IncomingMessage(new Socket());
     request.url = url;
-    request.headers[PLACE_HEADER] = here;
-    const at = createPlaces().answerAt(request, () => place());
-    return [at, request.url, request.headers[PLACE_HEADER]];
+    request.headers[EMBED_PATH_HEADER] = here;
+    const at = createEmbedPaths().answerAt(request, () => embedPath());
+    return [at, request.url, request.headers[EMBED_PATH_HEADER]];
   };
 
-  it("below a place is answered there, under the route's own address", () => {
+  it("below a session is answered there, under the route's own address", () => {
     expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
   });
 
@@ -53,21 +53,21 @@ describe("a request", () => {
   );
 });
 
-it("on a server an address is put below the place of the request that is being answered, once, and no other one", async () => {
-  const places = new AsyncLocalStorage<string>();
-  keepPlaces(places);
-  const answer = async (path: string) => places.run(path, async () => [await Promise.resolve(place()), inPlace("/jobs")]);
+it("on a server an address is put below the path of the request that is being answered, once, and no other one", async () => {
+  const paths = new AsyncLocalStorage<string>();
+  keepEmbedPaths(paths);
+  const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
   expect(await Promise.all([answer(here), answer("/embed/ffffff/zzzzzzzz")])).toEqual([
     [here, `${here}/jobs`],
     ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
   ]);
-  places.run(here, () => {
-    expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(inPlace)).toEqual([
+  paths.run(here, () => {
+    expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(inEmbedPath)).toEqual([
       "https://elsewhere.example",
       "//elsewhere.example",
       "#content",
       `${here}/jobs`,
     ]);
   });
-  expect(inPlace("/jobs")).toBe("/jobs");
+  expect(inEmbedPath("/jobs")).toBe("/jobs");
 });
