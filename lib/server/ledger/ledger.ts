@@ -92,7 +92,12 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       await store.jobUsage.sweep(now());
       return;
     }
-    const notes = isLate ? [] : change.notes();
+    const notes = isLate ? [] : [...change.notes()];
+    // What waits for the same connection is written with it: each commit waits for the disk.
+    while (!isLate && notes.length < AT_ONCE && waiting[0]?.kind === "seen" && waiting[0].connectionId === connectionId) {
+      notes.push(...waiting[0].notes());
+      waiting.shift();
+    }
     for (let at = 0; at < notes.length && !isLate; at += AT_ONCE) {
       if (at > 0) await breath();
       if (await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most)) reader.wake(connectionId);

@@ -115,3 +115,13 @@ test("a log that is written to while it is verified is whole", async () => {
   const [state] = await Promise.all([audit.verify(), audit.add(entry), audit.add(entry)]);
   expect(state).toHaveProperty("last");
 });
+
+test("entries that come at once are there in the order they came, and the log is whole", async () => {
+  const { audit } = harness.console.store;
+  const targets = Array.from({ length: 250 }, (_, index) => `at once ${index}`);
+  await Promise.all(targets.map((target) => audit.add({ at: now, requestId: "r", action: "signIn", status: 200, target })));
+  const rows = await audit.list({}, targets.length);
+  expect(rows.map(({ target }) => target).reverse()).toEqual(targets);
+  expect((rows[0]?.id ?? 0) - (rows.at(-1)?.id ?? 0)).toBe(targets.length - 1);
+  expect(await audit.verify()).toHaveProperty("last");
+});

@@ -2,6 +2,7 @@
 // Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
 
 import "server-only";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Selectable, sql } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { createActIds } from "./audit-acts";
@@ -37,10 +38,13 @@ type AuditSearch = {
   before?: number;
   upTo?: number;
 };
+type NewRow = Omit<Selectable<AuditRow>, "id" | "hash">;
 type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 const MOST_CHOICES = 500;
+/** Rows that one commit writes. */
+const MOST_AT_ONCE = 100;
 /** Few, because an act may have a thousand entries, and a query blocks everything else. */
 const ACTS_AT_ONCE = 5;
 
@@ -104,9 +108,42 @@ export function createAuditStore(database: Database) {
     }
   };
 
+  const write = async (rows: readonly NewRow[]): Promise<void> =>
+    database.transaction().execute(async (transaction) => {
+      // Written first: it blocks all other writers of the log, in every process. If the transaction fails, the numbers are free again.
+      const end = await transaction
+        .updateTable("audit_end")
+        .set((where) => ({ id: where("id", "+", rows.length) }))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      let { hash } = end;
+      const chained = rows.map((row, index) => {
+        const id = Number(end.id) - rows.length + 1 + index;
+        hash = hashRow(hash, { ...row, id });
+        return { ...row, id, hash };
+      });
+      await transaction.insertInto("audit").values(chained).execute();
+      await transaction.updateTable("audit_end").set({ hash }).execute();
+    });
+
+  let batch: { rows: NewRow[]; written: Promise<void> } | undefined;
+  /** What comes in one turn of the event loop is written by one commit: each waits for the disk, and blocks whatever else runs. */
+  const writeWithOthers = (row: NewRow): Promise<void> => {
+    if (!batch || batch.rows.length >= MOST_AT_ONCE) {
+      const rows: NewRow[] = [];
+      const written = nextTurn().then(() => {
+        if (batch?.rows === rows) batch = undefined;
+        return write(rows);
+      });
+      batch = { rows, written };
+    }
+    batch.rows.push(row);
+    return batch.written;
+  };
+
   return {
-    async add(entry: AuditEntry): Promise<void> {
-      const row = {
+    add: (entry: AuditEntry): Promise<void> =>
+      writeWithOthers({
         at: entry.at,
         request_id: entry.requestId,
         member_id: entry.memberId ?? null,
@@ -119,22 +156,7 @@ export function createAuditStore(database: Database) {
         outcome: plain(entry.outcome),
         act_id: actIdOf(entry),
         via: plain(entry.via),
-      };
-      await database.transaction().execute(async (transaction) => {
-        // Written first: it blocks all other writers of the log, in every process. If the transaction fails, the number is free again.
-        const end = await transaction
-          .updateTable("audit_end")
-          .set((where) => ({ id: where("id", "+", 1) }))
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        const hash = hashRow(end.hash, { ...row, id: end.id });
-        await transaction
-          .insertInto("audit")
-          .values({ ...row, id: end.id, hash })
-          .execute();
-        await transaction.updateTable("audit_end").set({ hash }).execute();
-      });
-    },
+      }),
 
     /** The number of rows and the last hash, or the first row that is not as it was written. */
     verify: () => verifyChain(database),

@@ -110,3 +110,16 @@ test("a stop waits neither for a service that hangs nor for a long list to be wr
   expect(await next.known()).toBe(written);
   await until("all of it is known", async () => (await next.known()) === 1000);
 });
+
+test("of answers that wait together, the later one is what is known of a job", async () => {
+  const { ledger, id, jobs, add, known, pass, newestPage } = await world();
+  add(30);
+  const ended = newestPage();
+  const running = { ...ended, jobs: ended.jobs.map((job): JobListItem => ({ ...job, status: "in_progress" })) };
+  pass(running);
+  pass({ ...ended, jobs: ended.jobs.slice(0, 10) });
+  pass({ ...ended, jobs: ended.jobs.slice(10) });
+  await ledger.settled();
+  expect(await known()).toBe(jobs.length);
+  expect(ledger.reader.gapOf(id)).toBeUndefined();
+});
