@@ -111,7 +111,7 @@ test("a stop waits neither for a service that hangs nor for a long list to be wr
   await until("all of it is known", async () => (await next.known()) === 1000);
 });
 
-test("of answers that wait together, the later one is what is known of a job", async () => {
+test("answers that wait together are all written", async () => {
   const { ledger, id, jobs, add, known, pass, newestPage } = await world();
   add(30);
   const ended = newestPage();
