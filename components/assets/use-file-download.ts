@@ -6,7 +6,7 @@ import { useCapabilities } from "@/components/frame/connection/use-capabilities"
 import { showToast } from "@/components/ui/toast-store";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isNotThere } from "@/lib/contract/failure";
 
 /**
  * Whether this service hands out files. A service with only the core interface is asked for one file, once per tab;
@@ -17,7 +17,7 @@ export function useHandsOutFiles(connectionId: string | undefined, file: string 
   const { data } = useSWRImmutable(isCore && file !== undefined ? ["assets.file", connectionId] : null, async () =>
     file === undefined ? undefined : await firstByteFailure(file),
   );
-  return data === undefined || (data.status !== 404 && !lacksOperation(data));
+  return data === undefined || !isNotThere(data);
 }
 
 /** Saves a file after its first byte was received: a refusal is reported here, and does not replace the page. */

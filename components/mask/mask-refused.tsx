@@ -4,9 +4,10 @@ import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { isNotThere } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { LONGEST_EDGE, MOST_BYTES, MOST_PIXELS } from "./file/limits";
-import { isNotHandedOut, type OpenRefusal } from "./file/open-mask";
+import { type OpenRefusal } from "./file/open-mask";
 
 type MaskRefusedProps = {
   refusal: OpenRefusal;
@@ -24,7 +25,7 @@ export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRe
   const number = useNumber();
   const pick = <PickOriginal onFile={onFile} />;
   if (refusal.kind === "failed") {
-    if (!isNotHandedOut(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
+    if (!isNotThere(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
     if (isListed) return <EmptyState title={t("notHandedOut")} text={t("pickText")} action={pick} />;
     return (
       <>

@@ -26,6 +26,11 @@ export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
 
+/** There is no such thing here, or the service has no operation for it: for who asks, the same. */
+export function isNotThere(failure: Pick<Failure, "code" | "status">): boolean {
+  return failure.status === 404 || lacksOperation(failure);
+}
+
 const LONGEST_MESSAGE = 500;
 
 /** A 429 whose code or message speaks of money, plan or a full queue is shown, and the request is not repeated. */

@@ -4,7 +4,7 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type FileName, thumbnailUrl } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isNotThere } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
@@ -60,9 +60,8 @@ export const openMask: OpenMask = async (source, options) => {
     if (refusal.kind !== "failed" || refusal.failure.status !== 404) break;
   }
   if (!refusal || refusal.kind === "too-large") return failed(refusal ?? { kind: "broken" });
-  return isNotHandedOut(refusal.failure) && source.assetId
-    ? openPreview(source, source.assetId, options, refusal.failure)
-    : failed(refusal);
+  // The service lacks GET /api/view, or answers 404 for an existing asset.
+  return isNotThere(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
 };
 
 async function openOwn(source: MaskSource, file: File, options: FetchOptions): Promise<Result<OpenedMask, OpenRefusal>> {
@@ -87,9 +86,6 @@ async function openOriginal(source: MaskSource, filename: string, options: Fetch
   const picture = coverage && (await showPicture(original.value, size));
   return picture && { coverage, picture, earlier: "layers", refs: [ref, ...source.files], isPreview: false };
 }
-
-/** The service lacks GET /api/view, or answers 404 for an existing asset. */
-export const isNotHandedOut = (failure: ApiFailure) => failure.status === 404 || lacksOperation(failure);
 
 async function openFile(
   source: MaskSource,

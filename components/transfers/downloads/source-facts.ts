@@ -2,7 +2,7 @@
 // Guarantees: bounded; a picture must be embedded in the answer itself, so that showing it fetches nothing from elsewhere.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isNotThere } from "@/lib/contract/failure";
 import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
 import { type Result } from "@/lib/shared/result";
 
@@ -27,9 +27,7 @@ const metadata = object(
 
 export function toCheck(answer: Result<unknown, ApiFailure>): SourceCheck {
   if (answer.ok) return { kind: "known", facts: toFacts(answer.value) };
-  return answer.failure.status === 404 || lacksOperation(answer.failure)
-    ? { kind: "untold" }
-    : { kind: "refused", failure: answer.failure };
+  return isNotThere(answer.failure) ? { kind: "untold" } : { kind: "refused", failure: answer.failure };
 }
 
 function toFacts(answer: unknown): SourceFacts {

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { lacksOperation, type Failure } from "@/lib/contract/failure";
+import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -15,7 +15,7 @@ import { smallPicture } from "./runs";
 export async function readCover(asked: Asked, app: StoredApp): Promise<Result<string | undefined, Failure>> {
   if (app.cover === undefined) return ok(undefined);
   const picture = await smallPicture(asked, app, { asset: app.cover });
-  if (!picture.ok) return isNone(picture.failure) ? ok(undefined) : picture;
+  if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
   // An empty body: the asset is not a picture.
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
@@ -42,11 +42,7 @@ export async function keepCover(
     { ...asked, request: new Request(address, sent), note: () => undefined },
     ok({}),
   );
-  if (!answer.ok) return isNone(answer.failure) ? ok(undefined) : answer;
+  if (!answer.ok) return isNotThere(answer.failure) ? ok(undefined) : answer;
   const read = createdAssetSchema.safeParse(await answer.value.json());
   return read.success ? ok(read.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
-}
-
-function isNone(failure: Failure): boolean {
-  return failure.status === 404 || lacksOperation(failure);
 }

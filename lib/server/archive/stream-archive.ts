@@ -11,7 +11,7 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { type Access } from "../connections/access";
 import { chosenAssets } from "./chosen-assets";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
@@ -101,7 +101,7 @@ export async function openAssetBytes(
 ): Promise<Result<Response, Failure>> {
   if (composition().capabilities.knows(access.connection.id, "assets.content") !== false) {
     const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
-    if (content.ok || (content.failure.status !== 404 && !lacksOperation(content.failure))) return content;
+    if (content.ok || !isNotThere(content.failure)) return content;
   }
   const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
   return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal, headers });

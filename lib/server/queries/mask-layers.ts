@@ -3,7 +3,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
@@ -24,7 +24,5 @@ export async function getMaskLayer(
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
   if (layers.ok) return ok({ mask: toBrowser(layers.value.mask, access.value) ?? null });
   // No layers for this picture, or a service without layers.
-  return layers.failure.status === 404 || lacksOperation(layers.failure)
-    ? ok({ mask: null })
-    : failed(toBrowser(layers.failure, access.value));
+  return isNotThere(layers.failure) ? ok({ mask: null }) : failed(toBrowser(layers.failure, access.value));
 }

@@ -6,7 +6,7 @@
 import "server-only";
 import { errorStatus } from "@/lib/contract/errors";
 import { operations } from "@/lib/contract/operations";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createTurns, type Turns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
@@ -235,7 +235,7 @@ async function openPicture(access: Access, source: PictureSource, opening: Openi
   opening.found.source = source;
   const shown = source.preview_url ? await preview(access, source.preview_url, opening) : await view(access, fileOf(source), opening);
   // The asset exists but its picture does not, as at a service that delivers no files.
-  return !shown.ok && (shown.failure.status === 404 || lacksOperation(shown.failure)) ? failed(noPreview) : shown;
+  return !shown.ok && isNotThere(shown.failure) ? failed(noPreview) : shown;
 }
 
 async function view(
