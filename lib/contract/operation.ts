@@ -3,6 +3,7 @@
 import { type z } from "zod";
 import { type Capability } from "./capabilities";
 import { type ErrorCode } from "./errors";
+import { type KnownJobState } from "./jobs/states";
 import { type Role } from "./people/roles";
 
 export type OperationBody =
@@ -22,6 +23,10 @@ export type Operation = {
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   /** Begins with /api; parameters in braces, in the interface's spelling. */
   path: `/api/${string}`;
+  /** The parameter at the end of the path that is all the rest of it, slashes included. */
+  tail?: string;
+  /** The operation whose route the embedded service answers this one in, because its path lies in the tail of that one's. */
+  servedBy?: string;
   tier: "core" | "extension";
   /** Core, but a plain local server lacks it: that is how such a server is recognised. */
   isLackedByLocal?: true;
@@ -29,6 +34,8 @@ export type Operation = {
   capability?: Capability;
   /** The weakest role of a team member who may call it through the console. */
   role: Role;
+  /** Reads jobs alone, or a file that may be one of theirs: for members who see only the jobs of a connection. */
+  reads?: "jobs" | "jobFiles";
   query?: z.ZodObject;
   /** Query values that the console always sends, whatever it was asked. */
   alwaysAsked?: Readonly<Record<string, unknown>>;
@@ -38,6 +45,8 @@ export type Operation = {
    */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
+  /** The states of the jobs that go when its body says `clear`. */
+  clears?: readonly KnownJobState[];
   /** Refusals of the embedded service, besides those that follow from the operation's shape. */
   refusals?: readonly ErrorCode[];
   /** The answer to an invalid body, in place of the usual envelope. */

@@ -1,5 +1,5 @@
-// Lists the operations that read only jobs, and finds the files that their answers show.
-// Guarantees: pure; every operation not listed here reads more than jobs.
+// Which operations read only jobs, and the files that their answers show.
+// Guarantees: pure; every operation whose row does not say so reads more than jobs.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -8,22 +8,8 @@ import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/outpu
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type ShownFile } from "../store/jobs/job-viewers";
 
-const readsOfJobs: ReadonlySet<string> = new Set([
-  "listJobs",
-  "getJob",
-  "getJobStatus",
-  "listJobAssets",
-  "listHistory",
-  "getHistoryEntry",
-  "listOlderHistory",
-  "getOlderHistoryEntry",
-  "getQueueDepth",
-  "listQueue",
-  "view",
-]);
-
 export function readsJobs(operation: Operation): boolean {
-  return isRead(operation) && readsOfJobs.has(operation.name);
+  return isRead(operation) && operation.reads !== undefined;
 }
 
 /** The files shown by an answer about jobs: their outputs, in any of the shapes such an answer has. */

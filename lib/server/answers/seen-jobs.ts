@@ -21,7 +21,7 @@ type Seen = { id: string; seenOf?: string };
 export async function refusalOf({ id, seenOf }: Seen, operation: Operation, { query }: CallInput = {}): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   if (!readsJobs(operation)) return jobsOnly(seenOf);
-  if (operation.name !== "view") return undefined;
+  if (operation.reads !== "jobFiles") return undefined;
   const { filename, subfolder, type, fullpath, workflow } = query ?? {};
   const isPlain = fullpath === undefined && workflow === undefined;
   const file = { filename: textOf(filename) ?? "", subfolder: textOf(subfolder) ?? "", type: textOf(type) ?? "" };

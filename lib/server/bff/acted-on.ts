@@ -18,11 +18,6 @@ import { type CallInput } from "../upstream/outgoing";
 
 export type ActedOn = ThingsCount & { things: AuditThing[] };
 
-/** The states of the jobs that clearing removes. */
-const cleared: Readonly<Partial<Record<string, KnownJobState[]>>> = {
-  [operations.manageQueue.name]: ["pending"],
-  [operations.manageHistory.name]: ["completed", "failed", "cancelled"],
-};
 /** Short, because the act itself waits for it. */
 const LOOK = { exchangeMs: 5000, attempts: 1 };
 
@@ -33,8 +28,8 @@ export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
 }
 
 export async function askedOf(operation: Operation, access: Access, input: CallInput): Promise<ActedOn> {
-  const status = cleared[operation.name];
-  if (status && objectOf(input.json)?.clear === true) return toBeCleared(status, access, input.signal);
+  const { clears } = operation;
+  if (clears && objectOf(input.json)?.clear === true) return toBeCleared(clears, access, input.signal);
   const address = textOf(objectOf(input.json)?.source_url);
   return { things: address === undefined ? actedOn(idsAsked(input), access) : [toBrowser(downloaded(maskedAddress(address)), access)] };
 }
@@ -62,7 +57,7 @@ export function downloaded(source: string, fileName: string | null = null): Audi
 }
 
 /** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
-async function toBeCleared(status: KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<ActedOn> {
+async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<ActedOn> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MOST_THINGS };
   const listed = await access.upstream.call(operations.listJobs, { query, signal, limits: LOOK });
   if (!listed.ok) return { things: [] };

@@ -4,7 +4,7 @@
 // 405.
 
 import { Hono } from "hono";
-import { allOperations, operations } from "@/lib/contract/operations";
+import { allOperations } from "@/lib/contract/operations";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
 import { type Parts } from "../parts";
@@ -25,9 +25,6 @@ import { type Route, route } from "./route";
 import { serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
 
-/** Its path is the same as that of the writes of userdata: see userdata-routes. */
-const servedElsewhere = new Set<string>([operations.moveUserdata.name]);
-
 /** Need no key: they show no user's data. */
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);
 
@@ -41,7 +38,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   app.get("/api/openapi.json", (context) => json(openApiDocument(baseUrlOf(parts, context.req.raw))));
   // Fixed paths before those with parameters: /api/assets/from-hash is not an asset's id.
   for (const { operation, handle } of routes.sort((a, b) => parametersIn(a.operation) - parametersIn(b.operation))) {
-    app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation.path), async (context) => {
+    app.on(operation.method === "HEAD" ? "GET" : operation.method, toPattern(operation), async (context) => {
       const user = await requireUser(parts, context.req.raw);
       if (operation.method === "HEAD" && context.req.raw.method !== "HEAD") throw wrongMethod();
       requirePlainBody(context.req.raw);
@@ -89,9 +86,9 @@ function allRoutes(parts: Parts): Route[] {
 }
 
 function missingRoutes(routes: readonly Route[]): Route[] {
-  const present = new Set([...routes.map(({ operation }) => operation.name), ...servedElsewhere]);
+  const present = new Set(routes.map(({ operation }) => operation.name));
   return allOperations
-    .filter(({ name, summary }) => summary !== undefined && !present.has(name))
+    .filter(({ name, servedBy, summary }) => summary !== undefined && !present.has(servedBy ?? name))
     .map((operation) =>
       route(operation, () => {
         throw new ServiceError("NOT_IMPLEMENTED", "This service does not offer this operation yet.");
@@ -138,9 +135,8 @@ function wrongMethod(): ServiceError {
   return new ServiceError("METHOD_NOT_ALLOWED", "This path does not take this method.");
 }
 
-/** Everything behind /api/userdata/ is a file's path, slashes included. */
-function toPattern(path: Operation["path"]): string {
-  return path.startsWith("/api/userdata/") ? "/api/userdata/:path{[^]+}" : path.replace(/\{(\w+)\}/g, ":$1");
+function toPattern({ path, tail }: Operation): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => `:${name}${name === tail ? "{[^]+}" : ""}`);
 }
 
 function parametersIn(operation: Operation): number {
@@ -148,6 +144,6 @@ function parametersIn(operation: Operation): number {
 }
 
 function isPathOf(operation: Operation, path: string): boolean {
-  const pattern = operation.path.startsWith("/api/userdata/") ? "/api/userdata/[^]+" : operation.path.replace(/\{\w+\}/g, "[^/]+");
+  const pattern = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => (name === operation.tail ? "[^]+" : "[^/]+"));
   return new RegExp(`^${pattern}$`).test(path);
 }
