@@ -5,12 +5,11 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { linksOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { toUuid } from "@/lib/shared/uuid";
 
 /** An RFC 9562 version 8 UUID: its bits are ours to define. */
 export function workflowIdOf(graph: Graph): string {
-  const hex = fingerprint(shapeOf(graph));
-  const variant = ((Number.parseInt(hex[16] ?? "0", 16) & 3) | 8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+  return toUuid(fingerprint(shapeOf(graph)), 8);
 }
 
 function shapeOf(graph: Graph): string {

@@ -5,6 +5,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
+import { toUuid } from "@/lib/shared/uuid";
 import { type ServiceLog } from "../options";
 import { asStorageFailure } from "../storage-failure";
 import { type Database, query } from "../store/database";
@@ -69,9 +70,5 @@ async function shipOne(stores: Stores, path: string, name: string): Promise<void
 
 /** The same on every machine, so that links to a sample's image stay valid. */
 function idOf(name: string): string {
-  const bytes = createHash("sha256").update(`lightdesk public asset ${name}`).digest().subarray(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  return toUuid(createHash("sha256").update(`lightdesk public asset ${name}`).digest("hex"), 8);
 }

@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { toUuid } from "@/lib/shared/uuid";
 
 const NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -28,13 +29,8 @@ function shapeOf(graph: Record<string, unknown>): string {
   return writeExactJson(nodes);
 }
 
-/** RFC 9562, version 5. */
 function uuidOf(name: string): string {
-  const bytes = createHash("sha1").update(NAMESPACE).update(name).digest().subarray(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  return toUuid(createHash("sha1").update(NAMESPACE).update(name).digest("hex"), 5);
 }
 
 function isLink(value: unknown): boolean {
