@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/uuid";
 
 const NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
@@ -31,10 +32,6 @@ function shapeOf(graph: Record<string, unknown>): string {
 
 function uuidOf(name: string): string {
   return toUuid(createHash("sha1").update(NAMESPACE).update(name).digest("hex"), 5);
-}
-
-function isLink(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && typeof value[1] === "number";
 }
 
 /** Reads own properties only; called for every node of every submission. */
