@@ -1,8 +1,8 @@
 // Addresses that are never a service, whatever the configuration says: link-local ones, and metadata ones, where a cloud keeps its secrets.
 // Loopback and private addresses may be meant. ip-address.ts decides what is public. For servers: it needs Node's types.
 
-import { type LookupAddress, type LookupOptions } from "node:dns";
 import { buildConnector } from "undici";
+import { checkedLookup, type Lookup, type Resolve } from "./checked-lookup";
 import { isInNetworks, networks } from "./ip-address";
 
 const never = networks(
@@ -45,18 +45,6 @@ function forbidden(): Error {
   return Object.assign(new Error("an address that is never opened"), { code: "FORBIDDEN_ADDRESS" });
 }
 
-type Done = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
-type All = LookupOptions & { all: true };
-type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
-
-/** A look-up whose result is checked before anything connects to it. */
-export function guardedLookup(resolve: Resolve) {
-  return (host: string, options: LookupOptions, done: Done): void => {
-    resolve(host, { ...options, all: true }, (error, addresses) => {
-      const [first] = error ? [] : addresses;
-      if (!first) return done(error ?? new Error(`no address for ${host}`), []);
-      if (addresses.some(({ address }) => isForbiddenAddress(address))) return done(forbidden(), []);
-      return options.all ? done(null, addresses) : done(null, first.address, first.family);
-    });
-  };
+export function guardedLookup(resolve: Resolve): Lookup {
+  return checkedLookup(resolve, isForbiddenAddress, forbidden);
 }

@@ -3,14 +3,9 @@
 // checked again, so a name that changes in between gains nothing. An address is never looked up.
 // Must never: look up a name or open a socket by itself; the caller passes both in.
 
-import { type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";
+import { checkedLookup, type Lookup, type Resolve } from "./checked-lookup";
 import { isPublicAddress } from "./ip-address";
-
-type All = LookupOptions & { all: true };
-export type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
-type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
-type Lookup = (host: string, options: LookupOptions, done: LookupCallback) => void;
 
 type Socket = { remoteAddress?: string; destroy(): unknown };
 type Done<S> = (...outcome: [null, S] | [Error, null]) => void;
@@ -21,14 +16,7 @@ export function publicConnector<T extends { hostname: string }, S extends Socket
   { resolve, refusal }: { resolve: Resolve; refusal: () => Error },
   build: (lookup: Lookup) => Connector<T, S>,
 ): Connector<T, S> {
-  const connect = build((host, options, done) => {
-    resolve(host, { ...options, all: true }, (error, addresses) => {
-      const [first] = error ? [] : addresses;
-      if (!first) return done(error ?? new Error(`no address for ${host}`), []);
-      if (!addresses.every(({ address }) => isPublicAddress(address))) return done(refusal(), []);
-      return options.all ? done(null, addresses) : done(null, first.address, first.family);
-    });
-  });
+  const connect = build(checkedLookup(resolve, (address) => !isPublicAddress(address), refusal));
   return (target, done) => {
     if (isInside(target.hostname)) return done(refusal(), null);
     connect(target, (...outcome) => {

@@ -6,7 +6,8 @@
 import "server-only";
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { publicConnector, type Resolve } from "@/lib/shared/public-connector";
+import { type Resolve } from "@/lib/shared/checked-lookup";
+import { publicConnector } from "@/lib/shared/public-connector";
 import { createHttpSend, type HttpSend } from "./send-http";
 
 /** Never given a key. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { publicConnector, type Resolve } from "@/lib/shared/public-connector";
+import { type Resolve } from "@/lib/shared/checked-lookup";
+import { publicConnector } from "@/lib/shared/public-connector";
 
 const refusal = () => new Error("refused");
 const resolve: Resolve = (_host, _options, done) => done(null, [{ address: "203.0.114.1", family: 4 }]);
