@@ -2,8 +2,8 @@
 // Guarantees: no request waits for it, and no problem in the folder is an error; files of earlier processes are counted.
 
 import "server-only";
-import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { filesByAge } from "@/lib/shared/cached-files";
 
 /** Parts of the bound: deletion starts above FULL and goes down to ROOM, so that not every write looks through the whole folder. */
 const FULL = 0.9;
@@ -21,10 +21,10 @@ export function createBound(folder: string, mostBytes: number) {
 
   async function look(): Promise<void> {
     sinceLook = 0;
-    const files = await list(folder);
+    const files = await filesByAge(folder);
     let total = files.reduce((sum, { size }) => sum + size, 0);
     if (total > mostBytes * FULL) {
-      for (const { path, size } of files.sort((one, other) => one.usedAt - other.usedAt)) {
+      for (const { path, size } of files) {
         if (total <= mostBytes * ROOM) break;
         const isGone = await rm(path, { force: true }).then(
           () => true,
@@ -55,14 +55,4 @@ export function createBound(folder: string, mostBytes: number) {
         .finally(() => (looking = undefined));
     },
   };
-}
-
-async function list(folder: string): Promise<{ path: string; size: number; usedAt: number }[]> {
-  const files: { path: string; size: number; usedAt: number }[] = [];
-  for (const name of await readdir(folder, { recursive: true })) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile()) files.push({ path, size: found.size, usedAt: found.mtimeMs });
-  }
-  return files;
 }

@@ -4,10 +4,10 @@
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
+import { readCached, writeCached } from "@/lib/shared/cached-files";
 import { ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createBound } from "./bound";
@@ -81,41 +81,14 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
 
 /** A file holds the bytes and their digest. */
 async function readKept(file: string): Promise<Uint8Array | undefined> {
-  try {
-    const kept = await readFile(file);
-    const bytes = kept.subarray(0, -DIGEST_BYTES);
-    if (bytes.length === 0 || !digestOf(bytes).equals(kept.subarray(-DIGEST_BYTES))) return undefined;
-    const now = new Date();
-    // If the folder accepts no times, files are deleted in the order in which they were written.
-    await utimes(file, now, now).catch(() => undefined);
-    return bytes;
-  } catch {
-    // Absent, or just deleted: it is made again.
-    return undefined;
-  }
+  const kept = await readCached(file);
+  const bytes = kept?.subarray(0, -DIGEST_BYTES);
+  if (!kept || !bytes || bytes.length === 0 || !digestOf(bytes).equals(kept.subarray(-DIGEST_BYTES))) return undefined;
+  return bytes;
 }
 
-/** False if the disk rejects it: the thumbnail is still answered. */
-async function keep(file: string, bytes: Uint8Array): Promise<boolean> {
-  const aside = join(dirname(file), `${randomUUID()}.part`);
-  const whole = Buffer.concat([bytes, digestOf(bytes)]);
-  const write = async () => {
-    await writeFile(aside, whole, { flag: "wx" });
-    await rename(aside, file);
-  };
-  try {
-    await write().catch(async (error: unknown) => {
-      // The first file in its folder.
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-      await mkdir(dirname(file), { recursive: true });
-      await write();
-    });
-    return true;
-  } catch {
-    // The partial file of a full disk is deleted with the oldest files, if it cannot be deleted now.
-    await rm(aside, { force: true }).catch(() => undefined);
-    return false;
-  }
+function keep(file: string, bytes: Uint8Array): Promise<boolean> {
+  return writeCached(file, join(dirname(file), `${randomUUID()}.part`), Buffer.concat([bytes, digestOf(bytes)]));
 }
 
 function digestOf(bytes: Uint8Array): Buffer {

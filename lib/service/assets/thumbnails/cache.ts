@@ -1,10 +1,10 @@
 // Thumbnails on disk: a folder for each content, a file for each edge. Beyond the bound the least recently used are removed.
-// Guarantees: a file is complete or absent (written under another name, then renamed); a full disk or a lost file costs time, never an
-// answer.
+// Guarantees: a full disk or a lost file costs time, never an answer.
 
-import { mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { readCached, writeCached } from "@/lib/shared/cached-files";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Named } from "../blob-store";
 import { evictOldest } from "../evict";
@@ -21,35 +21,16 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
 
   const forget = (hash: string) => rm(folderOf(hash), { recursive: true, force: true });
 
-  async function find(file: string): Promise<Buffer | undefined> {
-    try {
-      const found = await readFile(file);
-      const now = new Date();
-      await utimes(file, now, now);
-      return found;
-    } catch {
-      return undefined; // absent, or evicted just now: it is made again
-    }
-  }
-
   return {
     async read(hash: string, name: string): Promise<Buffer | undefined> {
-      const found = await find(fileOf(hash, name));
+      const found = await readCached(fileOf(hash, name));
       telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: found ? "kept" : "made" });
       return found;
     },
 
     async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
-      const file = fileOf(hash, name);
-      const aside = join(folders.temp, randomUUID());
-      try {
-        await writeFile(aside, webp, { flag: "wx", mode: 0o600 });
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        await rename(aside, file);
-      } catch {
-        await rm(aside, { force: true });
-        return; // the disk did not take it; the thumbnail is sent all the same
-      }
+      // Where the disk does not take it, the thumbnail is sent all the same.
+      if (!(await writeCached(fileOf(hash, name), join(folders.temp, randomUUID()), webp))) return;
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > mostBytes) {
         evicting ??= evictOldest(folders.thumbnails, mostBytes)
