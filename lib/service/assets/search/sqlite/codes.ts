@@ -2,7 +2,7 @@
 // Guarantees: exact for the latest `put`; space that changes leave behind is reclaimed once it is the larger part.
 
 import { type Bits, eachBit, newBits } from "./bits";
-import { longer } from "./names";
+import { longer, packed } from "./packing";
 
 export function createCodes() {
   let codes = new Uint32Array(4096);
@@ -10,19 +10,6 @@ export function createCodes() {
   let live = 0;
   let starts = new Uint32Array(1024);
   let ends = new Uint32Array(1024);
-
-  function sweep(): void {
-    const packed = new Uint32Array(Math.max(4096, Math.ceil(live * 1.25)));
-    used = 0;
-    for (let seq = 0; seq < starts.length; seq += 1) {
-      const [start, end] = [starts[seq] ?? 0, ends[seq] ?? 0];
-      packed.set(codes.subarray(start, end), used);
-      starts[seq] = used;
-      used += end - start;
-      ends[seq] = used;
-    }
-    codes = packed;
-  }
 
   return {
     size: () => 4 * codes.length + 8 * starts.length,
@@ -42,7 +29,7 @@ export function createCodes() {
       }
       ends[seq] = used;
       live += used - (starts[seq] ?? 0);
-      if (used > 2 * live + 65_536) sweep();
+      if (used > 2 * live + 65_536) ({ copy: codes, used } = packed(codes, starts, ends, live));
     },
 
     holds(seq: number, code: number): boolean {

@@ -4,6 +4,7 @@
 // For each name it also keeps which pairs of letters it has; this alone rules out most names without the piece.
 
 import { type Bits, newBits } from "./bits";
+import { longer, packed } from "./packing";
 
 type Piece = { bytes: Uint8Array; low: number; high: number };
 
@@ -27,19 +28,6 @@ export function createNames() {
     }
   }
 
-  function sweep(): void {
-    const packed = new Uint8Array(Math.max(4096, Math.ceil(live * 1.25)));
-    used = 0;
-    for (let seq = 0; seq < starts.length; seq += 1) {
-      const [start, end] = [starts[seq] ?? 0, ends[seq] ?? 0];
-      packed.set(bytes.subarray(start, end), used);
-      starts[seq] = used;
-      used += end - start;
-      ends[seq] = used;
-    }
-    bytes = packed;
-  }
-
   return {
     size: () => bytes.length + 16 * starts.length,
 
@@ -58,7 +46,7 @@ export function createNames() {
       readPairs(name, 0, name.length);
       pairs[2 * seq] = pair.low;
       pairs[2 * seq + 1] = pair.high;
-      if (used > 2 * live + 65_536) sweep();
+      if (used > 2 * live + 65_536) ({ copy: bytes, used } = packed(bytes, starts, ends, live));
     },
 
     piece(folded: string): Piece {
@@ -94,20 +82,4 @@ function containsAt(bytes: Uint8Array, start: number, end: number, wanted: Uint8
     if (same === wanted.length) return true;
   }
   return false;
-}
-
-type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
-
-/** A copy with room for `length` and some more. */
-export function longer<T extends Numbers>(numbers: T, length: number): T;
-export function longer(numbers: Numbers, length: number): Numbers {
-  const wanted = Math.max(length, Math.ceil(numbers.length * 1.25));
-  if (numbers instanceof Uint8Array) {
-    const bytes = new Uint8Array(wanted);
-    bytes.set(numbers);
-    return bytes;
-  }
-  const words = new Uint32Array(wanted);
-  words.set(numbers);
-  return words;
 }

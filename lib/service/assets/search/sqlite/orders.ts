@@ -11,7 +11,7 @@ import { PUBLIC_OWNER } from "@/lib/service/users/user";
 import { type AssetSort, orders } from "../asset-search";
 import { type Bits, hasBit, newBits, withBit } from "./bits";
 import { type Changes } from "./changes";
-import { longer } from "./names";
+import { longer } from "./packing";
 
 /** `seqs` may be longer than `length`; no number in it is higher than `highest`. */
 export type Order = { seqs: Uint32Array<ArrayBuffer>; length: number; highest: number; position: number };

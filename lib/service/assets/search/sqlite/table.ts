@@ -8,7 +8,8 @@ import { plainStatement } from "@/lib/service/store/statement";
 import { type Bits, newBits, withBit } from "./bits";
 import { type Changes } from "./changes";
 import { createCodes } from "./codes";
-import { createNames, longer } from "./names";
+import { createNames } from "./names";
+import { longer } from "./packing";
 
 export type Table = ReturnType<typeof emptyTable>;
 
