@@ -8,6 +8,7 @@ import { createLocalJWKSet, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVeri
 import { z } from "zod";
 import { isOnThisMachine } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/json";
+import { codeOf } from "@/lib/shared/code-of";
 import { unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";
 import { type Log } from "../log";
@@ -127,5 +128,5 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+  return codeOf(error) === code;
 }

@@ -3,6 +3,7 @@
 
 import "server-only";
 import { readFileSync, writeFileSync } from "node:fs";
+import { codeOf } from "@/lib/shared/code-of";
 
 export function readOrMakeSecretFile(path: string, make: () => string): string {
   try {
@@ -16,5 +17,5 @@ export function readOrMakeSecretFile(path: string, make: () => string): string {
 }
 
 function isExisting(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
+  return codeOf(error) === "EEXIST";
 }

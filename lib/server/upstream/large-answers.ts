@@ -6,6 +6,7 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { codeOf } from "@/lib/shared/code-of";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
@@ -191,6 +192,6 @@ function unworded(error: unknown): DoneOf<"word"> {
 const TOO_MANY = "too many large answers came at once";
 
 function whyLost(error: unknown): string {
-  const isOutOfMemory = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  const isOutOfMemory = codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY";
   return isOutOfMemory ? TOO_LARGE : "its answer could not be read here";
 }

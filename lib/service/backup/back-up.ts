@@ -8,6 +8,7 @@ import { mkdir, opendir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { once } from "node:events";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { codeOf } from "@/lib/shared/code-of";
 import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
 import { countRows, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { blobPath } from "../assets/blob-path";
@@ -153,5 +154,5 @@ async function syncFolders(blobs: string): Promise<void> {
 }
 
 function isGone(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return codeOf(error) === "ENOENT";
 }

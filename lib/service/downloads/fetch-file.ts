@@ -4,6 +4,7 @@
 // wrong part, begins at zero; a source that names no validator has to send the last bytes once more.
 // Temporary errors are retried a bounded number of times, anew after any progress. Sizes are limited as declared and as received.
 
+import { codeOf } from "@/lib/shared/code-of";
 import { ServiceError } from "../service-error";
 import { discard, type OpenedSource, type OpenSource, unreachable } from "./open-source";
 import { type PartialFile } from "./partial-file";
@@ -162,13 +163,13 @@ async function* chunksOf({ body }: OpenedSource, signal: AbortSignal): AsyncGene
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
     if (signal.aborted || mayPass(error)) throw error;
-    const isSilence = error instanceof Error && "code" in error && error.code === "UND_ERR_BODY_TIMEOUT";
+    const isSilence = codeOf(error) === "UND_ERR_BODY_TIMEOUT";
     throw unreachable(isSilence ? "The source stopped sending." : "The source ended before the file was complete.");
   }
 }
 
 function mayPass(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "UPSTREAM_UNREACHABLE";
+  return codeOf(error) === "UPSTREAM_UNREACHABLE";
 }
 
 function retryAfterOf(error: unknown): number {

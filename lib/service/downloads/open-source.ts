@@ -4,6 +4,7 @@
 
 import { type Readable } from "node:stream";
 import { request } from "undici";
+import { codeOf } from "@/lib/shared/code-of";
 import { ServiceError } from "../service-error";
 import { type SourceAgents } from "./source-agents";
 import { type Headers, readPromisedSha256, readRetryAfter } from "./source-headers";
@@ -46,7 +47,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
         },
       });
     } catch (error) {
-      if (signal.aborted || (error instanceof Error && "code" in error && error.code === "UNSUPPORTED_SOURCE")) throw error;
+      if (signal.aborted || codeOf(error) === "UNSUPPORTED_SOURCE") throw error;
       throw unreachable("The source gave no answer.");
     }
   }

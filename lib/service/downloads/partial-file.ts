@@ -5,6 +5,7 @@
 
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
+import { codeOf } from "@/lib/shared/code-of";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
 
@@ -126,7 +127,6 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
 }
 
 function asFullDisk(error: unknown): never {
-  if (error instanceof Error && "code" in error && error.code === "ENOSPC")
-    throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
+  if (codeOf(error) === "ENOSPC") throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");
   throw error;
 }

@@ -9,6 +9,7 @@ import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { codeOf } from "@/lib/shared/code-of";
 import { blobPath } from "../assets/blob-path";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
@@ -89,7 +90,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target).catch(async (error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
+      if (codeOf(error) !== "EXDEV") throw error;
       await copyFile(blob, target); // a folder that several share is on another disk
     });
     if ((await hashOf(target)) === hash) return true;

@@ -3,6 +3,7 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "@/lib/shared/code-of";
 import { makeSyncedFolder } from "./sync-folder";
 
 export function makeDataFolder(path: string): void {
@@ -44,7 +45,7 @@ export async function readFolder(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (codeOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -5,6 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
+import { codeOf } from "@/lib/shared/code-of";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 
 export type DataLock = { release(): void };
@@ -51,10 +52,6 @@ function takeLock(file: string): Connection {
     connection.close();
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 function readPid(pidFile: string): string {

@@ -4,6 +4,7 @@
 
 import { rmdir, stat, unlink } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { codeOf } from "@/lib/shared/code-of";
 import { type BlobStore } from "../assets/blob-store";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageFile } from "../assets/staged-file";
@@ -73,5 +74,5 @@ async function removeEmpty(folder: string): Promise<void> {
 }
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  return codes.includes(String(codeOf(error)));
 }

@@ -5,6 +5,7 @@
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/storage-failure";
+import { codeOf } from "@/lib/shared/code-of";
 import { type Shown } from "./stored-bytes";
 
 const CONNECT_MS = 5000;
@@ -34,7 +35,7 @@ export class BucketError extends Error {
 
 /** By its code, never by its class: bundlers load one module several times in one process. */
 export function isBucketError(error: unknown): error is BucketError {
-  return error instanceof Error && "code" in error && error.code === OBJECT_STORE_FAILED;
+  return codeOf(error) === OBJECT_STORE_FAILED;
 }
 
 export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle }: BucketSetting, keys: BucketKeys) {

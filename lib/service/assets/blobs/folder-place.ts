@@ -8,6 +8,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
+import { codeOf } from "@/lib/shared/code-of";
 import { blobPath } from "../blob-path";
 import { type Content } from "../blob-store";
 import { stageFile } from "../staged-file";
@@ -137,8 +138,4 @@ export function createFolderPlace(folder: string): SharedPlace {
       });
     },
   };
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -5,6 +5,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type Readable } from "node:stream";
 import { ServiceError } from "@/lib/service/service-error";
+import { codeOf } from "@/lib/shared/code-of";
 
 export type StoredBytes = {
   size: number;
@@ -26,7 +27,7 @@ const REMEDY = "Upload the file again, or let whoever runs the service restore i
 
 export async function openFile(path: string): Promise<StoredBytes> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code !== "ENOENT" && code !== "ELOOP" && code !== "ENOTDIR") throw error;
     throw missingBytes();
   });

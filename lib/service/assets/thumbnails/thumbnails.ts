@@ -3,6 +3,7 @@
 
 import { stat } from "node:fs/promises";
 import { ServiceError } from "@/lib/service/service-error";
+import { codeOf } from "@/lib/shared/code-of";
 import { fileNameOf } from "../asset-view";
 import { createMovingPreviews } from "./moving-preview";
 import { drawPlaceholder, GROUND } from "./placeholder";
@@ -120,7 +121,7 @@ async function requireBytes(source: string): Promise<void> {
   try {
     await stat(source);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
     throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
   }
 }
