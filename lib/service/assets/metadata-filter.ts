@@ -3,6 +3,7 @@
 // `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
 
 import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
 import { ServiceError } from "../service-error";
 
 const MOST_CONDITIONS = 50;
@@ -20,7 +21,7 @@ export function readMetadataFilter(text: string | undefined): MetadataCondition[
   } catch {
     throw refused("must be the JSON text of an object");
   }
-  if (!isRecord(filter)) throw refused("must be the JSON text of an object");
+  if (!isObject(filter)) throw refused("must be the JSON text of an object");
   const conditions = flatten(filter, []);
   if (conditions.length > MOST_CONDITIONS) throw refused(`holds more than ${MOST_CONDITIONS} conditions`);
   return conditions;
@@ -29,7 +30,7 @@ export function readMetadataFilter(text: string | undefined): MetadataCondition[
 function flatten(filter: Record<string, unknown>, path: readonly string[]): MetadataCondition[] {
   return Object.entries(filter).flatMap(([key, value]) => {
     const inner = [...path, key];
-    if (isRecord(value)) return flatten(value, inner);
+    if (isObject(value)) return flatten(value, inner);
     if (inner.some((one) => /["\\\0]/.test(one))) throw refused("keys hold no quotes, no backslashes and no NUL");
     const steps = inner.flatMap((one) => one.split("."));
     // The path as written, or with its dots read as steps.
@@ -48,10 +49,6 @@ function readScalar(value: unknown): Scalar {
 export function toScalar(value: unknown): Scalar | undefined {
   if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
   return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refused(message: string): ServiceError {
