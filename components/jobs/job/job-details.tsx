@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { Fact } from "@/components/ui/fact";
 import { Duration, durationText, RunningDuration } from "@/components/ui/time/duration";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
@@ -89,15 +90,6 @@ function RawWords({ words }: { words: Words }) {
     <>
       {t.rich("wordOfDetails", { ...raw, word: details })}, {t.rich("wordOfStatus", { ...raw, word: status })}
       {isAgreed(words) ? null : <span className="block text-wait">{t("disagree")}</span>}
-    </>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-ink-3">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
     </>
   );
 }

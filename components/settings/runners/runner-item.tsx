@@ -1,6 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
-import { type ReactNode } from "react";
 import { Button } from "@/components/ui/controls/button";
+import { Fact } from "@/components/ui/fact";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { StatusBadge } from "@/components/ui/status-badge";
@@ -109,14 +109,5 @@ function Device({ name, vramTotal, vramFree }: Runner["devices"][number]) {
         </span>
       ) : null}
     </li>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-ink-3">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
-    </>
   );
 }
