@@ -3,7 +3,7 @@ import { useConnections } from "@/components/frame/connection/connection-context
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { type CopiesWork } from "./copies-card";
+import { CopiesEnd, type CopiesWork } from "./copies-card";
 import { CopiesProgress } from "./copies-progress";
 import { type CopiesSet } from "./copies-state";
 import { useCopyJobs } from "./use-copy-jobs";
@@ -43,15 +43,7 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
             {t("show")}
           </Button>
         )}
-        {set.ending === undefined ? (
-          <Button size="small" busy={set.isStopping} onClick={work.stop}>
-            {t(set.isStopping ? "stopping" : "stop")}
-          </Button>
-        ) : (
-          <Button size="small" tone="quiet" onClick={work.leave}>
-            {t("dismiss")}
-          </Button>
-        )}
+        <CopiesEnd set={set} work={work} />
       </span>
     </section>
   );

@@ -39,17 +39,7 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   return (
     <Card
       title={t("card", { count: set.copies.length, name: set.name || fallbackName })}
-      actions={
-        isSending ? (
-          <Button size="small" busy={set.isStopping} onClick={work.stop}>
-            {t(set.isStopping ? "stopping" : "stop")}
-          </Button>
-        ) : (
-          <Button size="small" tone="quiet" onClick={work.leave}>
-            {t("dismiss")}
-          </Button>
-        )
-      }
+      actions={<CopiesEnd set={set} work={work} />}
       bodyClassName="flex flex-col gap-2.5"
     >
       <CopiesProgress set={set} jobs={live.jobs}>
@@ -112,5 +102,19 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
         </Button>
       ) : null}
     </>
+  );
+}
+
+/** Stops what is still being sent; puts away what has ended. */
+export function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
+  const t = useTranslations("run.copies");
+  return set.ending === undefined ? (
+    <Button size="small" busy={set.isStopping} onClick={work.stop}>
+      {t(set.isStopping ? "stopping" : "stop")}
+    </Button>
+  ) : (
+    <Button size="small" tone="quiet" onClick={work.leave}>
+      {t("dismiss")}
+    </Button>
   );
 }
