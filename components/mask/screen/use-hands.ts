@@ -1,4 +1,5 @@
-import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } from "react";
+import { type PointerEvent, type RefObject, useRef } from "react";
+import { useWheel } from "@/components/ui/hooks/use-wheel";
 import { type Contact, type Move, nextHands, noHands } from "../input/pointers";
 import { type Painter, type Touch } from "./painter";
 import { type ViewStore } from "./view-store";
@@ -48,18 +49,11 @@ export function useHands({ frame, painter, views, wantsPan }: Parts) {
     if (kind === "move" && !next.hands.drawing && device !== "touch") painter.hover(contact.at);
   }
 
-  const onWheel = useEffectEvent((event: WheelEvent) => {
+  useWheel(frame, (event) => {
     event.preventDefault();
     if (event.shiftKey && !event.ctrlKey) return views.pan({ x: -(event.deltaX || event.deltaY), y: 0 });
     views.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH : WHEEL)), placeOf(event));
   });
-  useEffect(() => {
-    const element = frame.current;
-    // React's wheel listeners are passive, and a passive listener cannot keep the page from scrolling.
-    const listen = (event: WheelEvent) => onWheel(event);
-    element?.addEventListener("wheel", listen, { passive: false });
-    return () => element?.removeEventListener("wheel", listen);
-  }, [frame]);
 
   return {
     onPointerDown(event: PointerEvent<HTMLElement>) {

@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { useWheel } from "./use-wheel";
 import { drawingScales, fitted, type Point, type Scales, type Size, type Viewport, zoomed } from "./viewport";
 
 const PAN_STEP = 60;
@@ -51,18 +52,11 @@ export function usePanZoom(options: PanZoomOptions) {
   const inPane = ({ x, y }: Point): Point => ({ x: folded(x, size.width), y: folded(y, size.height) });
   const zoomBy = (factor: number, at: Point) => setMoved(zoomed(view, factor, inPane(at), scales));
   // The wheel scrolls the page until the drawing has the focus; with Ctrl or ⌘, and for a pinch on a touch pad, it always zooms.
-  const onWheel = useEffectEvent((event: WheelEvent) => {
+  useWheel(frame, (event) => {
     if (!event.ctrlKey && !event.metaKey && !frame.current?.contains(document.activeElement)) return;
     event.preventDefault();
     zoomBy(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), placeOf(event));
   });
-  useEffect(() => {
-    const element = frame.current;
-    // React's wheel listeners are passive, and a passive listener cannot keep the page from scrolling.
-    const listen = (event: WheelEvent) => onWheel(event);
-    element?.addEventListener("wheel", listen, { passive: false });
-    return () => element?.removeEventListener("wheel", listen);
-  }, []);
 
   const middle = { x: size.width / 2, y: size.height / 2 };
   const acts = {
