@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { checkOutcomes, type CheckOutcome } from "@/lib/contract/check-outcomes";
 import { type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
 import { type Database, prepareOne } from "./database";
+import { ownOrTeams } from "./own-or-teams";
 import { type ConnectionRow } from "./tables";
 
 export type Connection = {
@@ -37,11 +38,7 @@ export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: s
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 export function createConnectionStore(database: Database) {
-  const usableBy = (memberId: string) =>
-    database
-      .selectFrom("connections")
-      .selectAll()
-      .where((where) => where.or([where("member_id", "is", null), where("member_id", "=", memberId)]));
+  const usableBy = (memberId: string) => database.selectFrom("connections").selectAll().where(ownOrTeams(memberId));
 
   const oneUsableBy = prepareOne(database, usableBy("").where("id", "=", ""));
 

@@ -4,6 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type Database } from "./database";
+import { ownOrTeams } from "./own-or-teams";
 import { type SavedViewRow } from "./tables";
 
 /** `memberId` undefined: the team's view. */
@@ -11,11 +12,7 @@ export type StoredView = { id: string; memberId: string | undefined; screen: str
 export type SavedViewStore = ReturnType<typeof createSavedViewStore>;
 
 export function createSavedViewStore(database: Database) {
-  const seenBy = (memberId: string) =>
-    database
-      .selectFrom("saved_views")
-      .selectAll()
-      .where((where) => where.or([where("member_id", "is", null), where("member_id", "=", memberId)]));
+  const seenBy = (memberId: string) => database.selectFrom("saved_views").selectAll().where(ownOrTeams(memberId));
 
   return {
     async listFor(memberId: string, screen: string): Promise<StoredView[]> {
