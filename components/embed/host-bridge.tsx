@@ -12,10 +12,11 @@ import { ofTab, persisted } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { type Renewal, startRenewal } from "./renewal";
-import { useContentHeight } from "./use-content-height";
 import { useDownloads } from "./use-downloads";
 import { useHostJobs } from "./use-host-jobs";
 
+/** An element as high as the window would grow the page each time the host grows the window to the page's height. */
+const STEADY = "8px";
 /** Kept across the reload that follows a change of rights. */
 const changedRights = () => persisted("lightdesk.rights-changed", (kept) => kept === true, ofTab);
 
@@ -93,4 +94,26 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   useHostJobs(origins);
   useContentHeight(isFollowed, origins);
   return null;
+}
+
+/** Reports the page's height to the host at each change, if the host asked for it. */
+function useContentHeight(isOn: boolean, origins: readonly string[]): void {
+  useEffect(() => {
+    const content = document.getElementById("content");
+    if (!isOn || !content) return;
+    document.documentElement.style.setProperty("--dvh", STEADY);
+    let told = 0;
+    const tell = () => {
+      const height = Math.ceil(content.getBoundingClientRect().height);
+      if (height !== told) tellHost(origins, { type: "height", height });
+      told = height;
+    };
+    const watching = new ResizeObserver(tell);
+    watching.observe(content);
+    tell();
+    return () => {
+      watching.disconnect();
+      document.documentElement.style.removeProperty("--dvh");
+    };
+  }, [isOn, origins]);
 }

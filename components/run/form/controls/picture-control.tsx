@@ -23,7 +23,6 @@ import { PictureName } from "./picture-name";
 import { SendingNote } from "./sending-note";
 import { UnlistedNote } from "./unlisted-note";
 import { type PictureState, usePictureUpload } from "./use-picture-upload";
-import { useStoredName } from "./use-stored-name";
 
 const CameraDialog = dynamic(() => import("./camera/camera-dialog").then((module) => module.CameraDialog), { ssr: false });
 
@@ -190,6 +189,21 @@ export function PictureControl(props: PictureControlProps) {
       </div>
     </div>
   );
+}
+
+/** Shows the asset's name for a picture that the workflow names only by its content, where it can be found out. */
+function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
+  const isNameless = ownName === undefined && contentOf(value) !== undefined;
+  const ask = useEffectEvent(async (signal: AbortSignal) => {
+    const found = await storedName(value);
+    if (found !== undefined && !signal.aborted) onNamed(value, found);
+  });
+  useEffect(() => {
+    if (!isNameless) return;
+    const asking = new AbortController();
+    void ask(asking.signal);
+    return () => asking.abort();
+  }, [value, isNameless]);
 }
 
 /** Takes pasted files only if nothing else on the page wants them: a focused field keeps its own paste. */

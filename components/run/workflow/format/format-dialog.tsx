@@ -2,14 +2,18 @@ import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
+import { own } from "@/lib/contract/json/own";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Format, type OpenedFile } from "@/components/run/workflow/opened";
-import { differencesOf, type FormatDifferences } from "./format-differences";
 import { type CataloguePort, openDrawingOf } from "../open-workflow";
 import { type Refusal, type RefusalReason } from "../refusal";
 import { useReason } from "../refusal-note";
 
 const MOST_SHOWN = 4;
+const LONGEST_VALUE = 40;
 const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; ports: CataloguePort; onChoose: (format: Format) => void; onClose: () => void };
@@ -45,6 +49,13 @@ export function FormatDialog({ file, ports, onChoose, onClose }: FormatDialogPro
   );
 }
 
+type FormatDifferences = {
+  /** Values and links that differ, of nodes that exist in both. */
+  values: { nodeId: string; title: string; input: string; run: string; drawing: string }[];
+  onlyRun: number;
+  onlyDrawing: number;
+};
+
 /** Shown as soon as the service's list of nodes has loaded; choosing does not wait for it. */
 function Differences({ file, ports }: { file: OpenedFile; ports: CataloguePort }) {
   const t = useTranslations("run.formats");
@@ -74,6 +85,29 @@ function Differences({ file, ports }: { file: OpenedFile; ports: CataloguePort }
       </ul>
     </section>
   );
+}
+
+/** How the editor's drawing of a workflow differs from what was run. */
+function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
+  const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
+  const common = Object.keys(run).filter(isBoth);
+  const values = common.flatMap((nodeId) => {
+    const [one, other] = [own(run, nodeId), own(drawing, nodeId)];
+    const names = new Set([...Object.keys(one?.inputs ?? {}), ...Object.keys(other?.inputs ?? {})]);
+    return [...names].flatMap((input) => {
+      const [ran, drawn] = [shown(own(one?.inputs ?? {}, input)), shown(own(other?.inputs ?? {}, input))];
+      return ran === drawn ? [] : [{ nodeId, title: one ? nodeName(one) : nodeId, input, run: short(ran), drawing: short(drawn) }];
+    });
+  });
+  return { values, onlyRun: Object.keys(run).length - common.length, onlyDrawing: Object.keys(drawing).length - common.length };
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "–" : typeof value === "string" ? value : writeExactJson(value);
+}
+
+function short(text: string): string {
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
 }
 
 function Unread({ reason }: { reason: RefusalReason }) {
