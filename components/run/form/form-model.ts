@@ -7,6 +7,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
+import { guessKind } from "@/lib/contract/nodes/guess-kind";
 import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { own } from "@/lib/contract/json/own";
 
@@ -43,9 +44,7 @@ export type FormNode = {
   fields: FormField[];
 };
 
-const LONG_TEXT = 60;
 const LONGEST_LINE = 200;
-const imageClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /**
  * Builds the form of one opened workflow. Controls are chosen once, from the graph as it was opened, so that a number field stays one
@@ -157,14 +156,16 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
 }
 
 function guessedControl(classType: string, name: string, value: unknown): Control {
-  if (typeof value === "boolean") return { kind: "switch" };
-  if (typeof value === "bigint") return { kind: "number", integer: true };
-  if (typeof value === "number")
-    return /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= WHITE
-      ? { kind: "color" }
-      : { kind: "number", integer: false };
-  if (typeof value !== "string") return { kind: "fixed" };
-  if (name === "image" && imageClasses.has(classType)) return { kind: "image" };
-  const long = value.includes("\n") || value.length > LONG_TEXT || /(^|_)(text|prompt)$/i.test(name);
-  return { kind: long ? "long-text" : "text" };
+  if (typeof value === "number" && /^colou?r$/i.test(name) && Number.isInteger(value) && value >= 0 && value <= WHITE)
+    return { kind: "color" };
+  const kind = guessKind(classType, name, value);
+  switch (kind) {
+    case "picture":
+      return { kind: "image" };
+    case "whole":
+    case "number":
+      return { kind: "number", integer: kind === "whole" };
+    default:
+      return { kind: kind ?? "fixed" };
+  }
 }

@@ -8,6 +8,7 @@ import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { nodeName } from "../workflow/loose-graph";
 import { inputsOf } from "../nodes/dynamic-inputs";
+import { guessKind } from "../nodes/guess-kind";
 import { type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { type Graph } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
@@ -22,9 +23,7 @@ type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string
 
 const MOST_INPUTS = 100;
 const MOST_CHOICES = 1000;
-const LONGEST_LINE = 200;
 const LARGEST_DEFAULT = 100_000;
-const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
@@ -170,12 +169,21 @@ function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unkn
 }
 
 function guessedControl({ input, classType, value }: Found): AppControl | undefined {
-  if (pictureClasses.has(classType) && input === "image") return { kind: "picture", hasMask: false };
-  if (typeof value === "boolean") return { kind: "switch" };
-  if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value) && isSeedName(input)))
-    return isSeedName(input) ? { kind: "seed" } : { kind: "number", isWhole: true, isSlider: false };
-  if (typeof value === "number") return { kind: "number", isWhole: false, isSlider: false };
-  return typeof value === "string" ? { kind: "text", isLong: value.length > LONGEST_LINE || value.includes("\n") } : undefined;
+  const kind = guessKind(classType, input, value);
+  switch (kind) {
+    case "picture":
+      return { kind, hasMask: false };
+    case "whole":
+    case "number": {
+      const isSeed = isSeedName(input) && (kind === "whole" || Number.isInteger(value));
+      return isSeed ? { kind: "seed" } : { kind: "number", isWhole: kind === "whole", isSlider: false };
+    }
+    case "long-text":
+    case "text":
+      return { kind: "text", isLong: kind === "long-text" };
+    default:
+      return kind && { kind };
+  }
 }
 
 /** "noise_seed" becomes "Noise seed". For a generic name, the title that a person gave the node is used instead. */

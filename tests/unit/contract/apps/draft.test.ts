@@ -156,6 +156,19 @@ it("comes to an end where a subgraph holds itself twice", () => {
   expect(appDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
 });
 
+it("guesses without a catalogue as the Run page does: what is called a prompt, or is long, has a large field", () => {
+  const asking = { "1": { class_type: "Ask", inputs: { prompt: "a fox", name: "fox", note: "x".repeat(80), count: 3, on: true } } };
+  const pins = Object.keys(asking["1"].inputs).map((input) => ({ node: "1", input }));
+  const { inputs } = appDefinitionSchema.parse(appDraft({ graph: asking, title: "Ask", pins }));
+  expect(Object.fromEntries(inputs.map(({ input, control }) => [input, control]))).toEqual({
+    prompt: { kind: "text", isLong: true },
+    name: { kind: "text", isLong: false },
+    note: { kind: "text", isLong: true },
+    count: { kind: "number", isWhole: false, isSlider: false },
+    on: { kind: "switch" },
+  });
+});
+
 it("takes pinned inputs with the service's ranges and choices, and never a key", () => {
   const catalogue = {
     KSampler: {
