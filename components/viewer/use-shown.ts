@@ -1,5 +1,6 @@
 import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useMemo, useState } from "react";
+import { addressWith } from "@/lib/browser/urls";
 
 /** What is shown over the page; the address names it under `name`. */
 export type Shown = {
@@ -61,11 +62,4 @@ function markOfEntry(): unknown {
 export function keptState(): Record<string, unknown> | null {
   const mark = markOfEntry();
   return mark === undefined ? null : { [MARK]: mark };
-}
-
-function addressWith(name: string, value: string | undefined): string {
-  const address = new URL(window.location.href);
-  if (value === undefined) address.searchParams.delete(name);
-  else address.searchParams.set(name, value);
-  return address.pathname + address.search;
 }

@@ -37,6 +37,14 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** The page's address with one parameter changed or removed. */
+export function addressWith(name: string, value: string | undefined): string {
+  const address = new URL(window.location.href);
+  if (value === undefined) address.searchParams.delete(name);
+  else address.searchParams.set(name, value);
+  return address.pathname + address.search;
+}
+
 export type FileName = { filename: string; subfolder?: string; type?: string };
 export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 

@@ -2,6 +2,7 @@ import { useSearchParams } from "next/navigation";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { useRouter } from "@/components/ui/hooks/use-router";
+import { addressWith } from "@/lib/browser/urls";
 
 /** From this width on there is room for a panel beside the list. */
 const WIDE = "(min-width: 1024px)";
@@ -38,14 +39,6 @@ function createOpened(name: string, first: string | undefined): Opened {
     },
     settle: () => become(named()),
   };
-}
-
-/** The page's address with one parameter changed or removed. */
-function addressWith(name: string, value: string | undefined): string {
-  const address = new URL(window.location.href);
-  if (value === undefined) address.searchParams.delete(name);
-  else address.searchParams.set(name, value);
-  return address.pathname + address.search;
 }
 
 /** Opens the item named by parameter `name` beside the list; on a narrow screen its page. The list stays, and no request is made. */
