@@ -1,3 +1,4 @@
+import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JobErrorView } from "@/lib/contract/views/job-error-view";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
@@ -74,12 +75,23 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
 }
 
 /** The last known facts of a job that its service no longer has: it neither waits nor runs, and its end is unknown. */
-export function toGone(facts: JobFacts): JobFacts {
+function toGone(facts: JobFacts): JobFacts {
   if (facts.job.terminal) return facts;
   const { progress: _progress, ...job } = facts.job;
   const { currentNode: _node, ...rest } = facts;
   const timeline = facts.timeline.map((node) => (node.state === "running" ? { ...node, state: "unreached" as const } : node));
   return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
+}
+
+/** What is shown of a job after the answer `failure`: `last` is what was known before it. */
+export function factsAfter(last: JobFacts | undefined, failure: Failure | undefined) {
+  const isGone = failure?.code === "NOT_FOUND";
+  return {
+    facts: last && isGone ? toGone(last) : last,
+    isGone,
+    wasMoving: isGone && last?.job.terminal === false,
+    isForbidden: failure?.code === "FORBIDDEN",
+  };
 }
 
 /** The workflow's name, undefined if it is derived from an id, which tells nothing and is beside the title anyway. */

@@ -10,7 +10,7 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobActAnswer, JobActions } from "./job-actions";
 import { JobDetails } from "./job-details";
 import { JobError } from "./job-error";
-import { type JobFacts, toGone, toJobFacts } from "./job-facts";
+import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
 import { GoneBadge, JobMissing } from "./job-missing";
 import { JobProgress } from "./job-progress";
 import { useJobActs } from "./use-job-acts";
@@ -81,11 +81,8 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
   const poll = usePoll(path, { read: readJob, motion: motionOf });
   const acts = useJobActs({ jobId, connection, onDone: () => void poll.refresh() });
-  const { value: last, failure } = poll;
-  const isGone = failure?.code === "NOT_FOUND";
-  const facts = last && isGone ? toGone(last) : last;
-  const wasMoving = isGone && last?.job.terminal === false;
-  const isForbidden = failure?.code === "FORBIDDEN";
+  const { value, failure } = poll;
+  const { facts, isGone, wasMoving, isForbidden } = factsAfter(value, failure);
   return (
     <div className="flex flex-col gap-3">
       {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}

@@ -27,7 +27,7 @@ import { GoneBadge, JobMissing } from "./job-missing";
 import { JobProgress } from "./job-progress";
 import { JobRuns } from "./job-runs";
 import { JobTimeline } from "./job-timeline-card";
-import { type JobFacts, toGone, toJobFacts, toStatusFacts, withStatusFacts, ownName } from "./job-facts";
+import { factsAfter, type JobFacts, ownName, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 import { useJobActs } from "./use-job-acts";
 import { Card } from "@/components/ui/card";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
@@ -58,15 +58,11 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
     { read: toStatusFacts, motion: once },
   );
   const known = isKnown ? { ...read?.job, word: read?.words.status } : { ...read?.job, word: undefined, ...status.value };
-  const isGone = failure?.code === "NOT_FOUND";
-  const last = poll.value && withStatusFacts(poll.value, known);
-  const facts = last && isGone ? toGone(last) : last;
-  const wasMoving = isGone && last?.job.terminal === false;
+  const { facts, isGone, wasMoving, isForbidden } = factsAfter(poll.value && withStatusFacts(poll.value, known), failure);
   const acts = useJobActs({ jobId, connection: connectionId, onDone: () => void poll.refresh() });
   const [ask, setAsk] = useState<{ id: string; serial: number }>();
   const showNode = useCallback((nodeId: string) => setAsk((last) => ({ id: nodeId, serial: (last?.serial ?? 0) + 1 })), []);
   useFollowCounts(facts?.job.state);
-  const isForbidden = failure?.code === "FORBIDDEN";
   return (
     <>
       <PageHeader
