@@ -5,7 +5,9 @@
 import "server-only";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { type Role, roles } from "@/lib/contract/people/roles";
+import { isLoopback } from "@/lib/contract/loopback";
+import { type Role } from "@/lib/contract/people/roles";
+import { domainsExpected, domainsSchema, type Fail, givenRoles, type Read, signUpExpected, signUpSchema } from "./sign-in-settings";
 
 export type OidcProvider = {
   id: string;
@@ -32,18 +34,11 @@ export const EVERYBODY = "*";
 /** Used by password sign-in, or words of our own. */
 const takenIds = ["credentials", "password", "none"];
 
-type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
-type Fail = (message: string) => never;
-
 const idList = z.string().regex(/^[a-z][a-z0-9-]{0,30}(,[a-z][a-z0-9-]{0,30})*$/);
 const text = z.string().min(1).max(2000);
 const flag = z.enum(["0", "1"]).transform((value) => value === "1");
-const givenRoles = roles.filter((role) => role !== "owner");
 const roleSchema = z.enum(givenRoles);
-const domainList = z
-  .string()
-  .toLowerCase()
-  .regex(/^(\*|[a-z0-9.-]+\.[a-z0-9-]+(,[a-z0-9.-]+\.[a-z0-9-]+)*)$/);
+/** A provider on this machine needs no TLS: nothing leaves the machine. */
 const issuerSchema = z
   .url({ protocol: /^https?$/ })
   .refine((url) => !/[?#]/.test(url))
@@ -76,8 +71,8 @@ function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
   const of = <T>(key: string, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
   const needed = <T>(key: string, value: T | undefined): T =>
     value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
-  const domains = of("DOMAINS", domainList, "domains of addresses, separated by commas, or * for any")?.split(",");
-  const signUp = of("SIGN_UP", z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ?? "no";
+  const domains = of("DOMAINS", domainsSchema, domainsExpected)?.split(",");
+  const signUp = of("SIGN_UP", signUpSchema, signUpExpected) ?? "no";
   const byGroup = readGroups(of("ROLES", text, groupsExpected), (key) => fail(`${nameOf(key)} must be ${groupsExpected}.`));
   const claim = of("ROLE_CLAIM", text, "the name of the claim that holds groups or roles");
   if ((byGroup === undefined) !== (claim === undefined))
@@ -130,9 +125,4 @@ function readSecret(given: string | undefined, file: string | undefined, fail: (
   } catch (error) {
     return fail(`must name a file that can be read (${error instanceof Error && "code" in error ? String(error.code) : "it cannot"})`);
   }
-}
-
-/** A provider on this machine needs no TLS: nothing leaves the machine. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

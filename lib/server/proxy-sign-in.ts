@@ -5,9 +5,10 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { z } from "zod";
-import { type Role, roles } from "@/lib/contract/people/roles";
+import { type Role } from "@/lib/contract/people/roles";
 import { isInNetworks, type networks } from "@/lib/shared/ip-address";
 import { VOUCHED_HEADER } from "./auth/page-header";
+import { domainsExpected, domainsSchema, type Fail, type Read, signUpExpected, signUpSchema } from "./sign-in-settings";
 import { networkList } from "./trusted-proxies";
 
 export type ProxySignIn = {
@@ -22,9 +23,6 @@ export type ProxySignIn = {
   signOutUrl: string | undefined;
 };
 
-type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
-type Fail = (message: string) => never;
-
 /** Headers that browsers and other settings use. */
 const takenNames =
   /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
@@ -33,19 +31,12 @@ const nameSchema = z
   .toLowerCase()
   .regex(/^[a-z][a-z0-9-]{1,60}$/)
   .refine((name) => !takenNames.test(name));
-const domainList = z
-  .string()
-  .toLowerCase()
-  .regex(/^(\*|[a-z0-9.-]+\.[a-z0-9-]+(,[a-z0-9.-]+\.[a-z0-9-]+)*)$/);
-const givenRoles = roles.filter((role) => role !== "owner");
 
 export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined {
   const header = read("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of a header of its own, such as x-forwarded-email");
   const from = read("LIGHTDESK_AUTH_HEADER_FROM", networkList, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
-  const signUp =
-    read("LIGHTDESK_AUTH_HEADER_SIGN_UP", z.enum(["no", ...givenRoles]), `no, or the role of new members: ${givenRoles.join(", ")}`) ??
-    "no";
-  const domains = read("LIGHTDESK_AUTH_HEADER_DOMAINS", domainList, "domains of addresses, separated by commas, or * for any");
+  const signUp = read("LIGHTDESK_AUTH_HEADER_SIGN_UP", signUpSchema, signUpExpected) ?? "no";
+  const domains = read("LIGHTDESK_AUTH_HEADER_DOMAINS", domainsSchema, domainsExpected);
   const signOutUrl = read(
     "LIGHTDESK_AUTH_HEADER_SIGN_OUT",
     z.url({ protocol: /^https?$/ }),

@@ -2,6 +2,7 @@
 // Guarantees: bounded; says what is wrong with each. The service decides in the end.
 
 import { maskedAddress } from "@/lib/contract/assets/download-task";
+import { isLoopback } from "@/lib/contract/loopback";
 
 export type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
 /** `shown` is without the query, which may hold a token. */
@@ -33,8 +34,4 @@ function faultOf(text: string): AddressFault | undefined {
   // Only a service's own settings may permit a source on the same machine, so the service is asked.
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
   return "scheme";
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { embedPages, embedThemes } from "./embed-pages";
+import { isLoopback } from "../loopback";
 import { roles, type Role } from "../people/roles";
 
 /** How long a ticket lives at most, and how far clocks may differ. */
@@ -11,10 +12,9 @@ export const CLOCK_SLACK_SECONDS = 10;
 /** How long a session lives; the frame asks for the next ticket before it ends. */
 export const EMBED_SESSION_MS = 15 * 60_000;
 
-const loopback = /^(localhost|[\w.-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
-
+/** Browsers take every name below `localhost` for this machine too; the system's own look-up, which servers ask, may not. */
 export function isOnThisMachine(hostname: string): boolean {
-  return loopback.test(hostname);
+  return isLoopback(hostname) || /^[\w.-]+\.localhost$/.test(hostname);
 }
 
 function isExactOrigin(text: string): boolean {

@@ -4,7 +4,8 @@
 
 import "server-only";
 import { z } from "zod";
-import { isLoopback, type OidcProvider } from "@/lib/server/oidc-settings";
+import { isLoopback } from "@/lib/contract/loopback";
+import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
 
 export type Discovered = {
