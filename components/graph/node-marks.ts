@@ -1,7 +1,6 @@
 import { type Tone } from "@/components/ui/tone";
 
-export const nodeStates = ["done", "cached", "running", "waiting", "stopped", "failed", "refused", "faulty", "unreached"] as const;
-export type NodeState = (typeof nodeStates)[number];
+export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | "failed" | "refused" | "faulty" | "unreached";
 
 /** The state of a node. Nodes of unknown state have no mark and are drawn plain. */
 export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };

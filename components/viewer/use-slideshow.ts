@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from "react";
 
 export const slideSeconds = [2, 4, 8, 15] as const;
-export type SlideSeconds = (typeof slideSeconds)[number];
+type SlideSeconds = (typeof slideSeconds)[number];
 
 type SlideshowOptions = {
   /** The shown item has loaded: a slide's time begins then. */

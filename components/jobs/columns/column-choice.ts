@@ -2,7 +2,7 @@
 
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 
-export const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
+const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
 /** A value from the job's workflow: the input of a node, as `input:<node>:<name>`. */
 export type ValueId = `input:${string}:${string}`;

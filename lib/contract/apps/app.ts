@@ -47,7 +47,7 @@ export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest })
 }));
 
 /** Who may see and run it, besides its maker. `roles`: every member who has one of these roles now. */
-export const appAccessSchema = z.discriminatedUnion("kind", [
+const appAccessSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("team") }),
   z.object({
     kind: z.literal("members"),
@@ -62,7 +62,7 @@ export type AppAccess = z.infer<typeof appAccessSchema>;
 export type AppPerson = { id: string; name: string; role: Role };
 
 /** Limits for each member. A day is a UTC day. A field that is absent sets no limit here. */
-export const appLimitsSchema = z.object({
+const appLimitsSchema = z.object({
   runsPerDay: z.int().min(1).max(100_000).optional(),
   atOnce: z.int().min(1).max(1000).optional(),
   picturePixels: z.int().min(1).max(1_000_000_000).optional(),

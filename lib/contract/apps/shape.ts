@@ -22,7 +22,7 @@ export type AppValues = Record<string, AppValue>;
 const limitSchema = z.union([z.number(), z.bigint()]);
 
 /** `picture`, `video`, `audio`: the value is the name of a file at the service, as the answer to its upload gives it. */
-export const appControlSchema = z.discriminatedUnion("kind", [
+const appControlSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("text"), isLong: z.boolean().default(false) }),
   z.object({
     kind: z.literal("number"),
@@ -51,7 +51,7 @@ export type AppControl = z.infer<typeof appControlSchema>;
 
 /** Inputs appear on screen in the order of the list; inputs of one group appear together under its name. */
 const placeSchema = z.object({ node: idSchema, input: idSchema });
-export const appInputSchema = z.object({
+const appInputSchema = z.object({
   /** The input's name in a request. */
   name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
   ...placeSchema.shape,
@@ -69,7 +69,7 @@ export type AppInput = z.infer<typeof appInputSchema>;
 /** An input as a form gets it: only members who may see the workflow learn its place in the graph. */
 export type AppField = Omit<AppInput, "node" | "input" | "also"> & Partial<Pick<AppInput, "node" | "input" | "also">>;
 
-export const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
+const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
 export type AppOutput = z.infer<typeof appOutputSchema>;
 
 /** The part of an app that is versioned. */

@@ -67,16 +67,16 @@ export const OLD_SECRET_MS = 24 * 60 * 60_000;
 export const embedHostChangeSchema = embedHostSchema.partial().extend({ renewSecret: z.enum(["keep-old", "at-once"]).optional() });
 export type RenewSecret = NonNullable<z.output<typeof embedHostChangeSchema>["renewSecret"]>;
 
-/** Why the person who set up a host page could not do so now. The host page belongs to the team and keeps working. */
-export const keeperLosses = ["removed", "suspended", "role"] as const;
-
 export type EmbedHostView = EmbedHostBody & {
   id: string;
   createdAt: number;
   /** The audience that a ticket must name. */
   audience: string;
-  /** Who set it up last; absent if that was before this was recorded. */
-  keptBy?: { name: string; lost?: (typeof keeperLosses)[number] };
+  /**
+   * Who set it up last; absent if that was before this was recorded. `lost`: why they could not do so now; the host page belongs to the team
+   * and keeps working.
+   */
+  keptBy?: { name: string; lost?: "removed" | "suspended" | "role" };
   oldSecretUntil?: number;
   /** The last ticket that was refused, and why: for those who can fix it. */
   refused?: { at: number; why: string };

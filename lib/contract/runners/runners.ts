@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { toBaseUrl, withScheme } from "../base-url";
 import { toPlainLine } from "../plain-line";
-import { runnerOrders, type RunnerProblem, runnerProblems } from "./runner-problems";
+import { runnerOrders, type RunnerProblem } from "./runner-problems";
 
 /** The id of the runner that is part of the service. */
 export const BUILT_IN_RUNNER = "built-in";
@@ -15,7 +15,6 @@ export const BUILT_IN_RUNNER = "built-in";
  */
 export const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
 
-const count = z.int().min(0);
 const id = z.string().min(1).max(200);
 const label = z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(60));
 const tags = z
@@ -43,34 +42,33 @@ export const runnerDeviceSchema = z.object({
   vramFree: z.number().nullable(),
 });
 
-export const runnerSchema = z.object({
-  id,
-  label: z.string(),
+export type Runner = {
+  id: string;
+  label: string;
   /** Null: the built-in one. */
-  address: z.string().nullable(),
-  tags: z.array(z.string()),
+  address: string | null;
+  tags: string[];
   /** How many jobs it runs at once; the built-in one: a setting (LIGHTDESK_CONCURRENCY), summed over the services of a database. */
-  slots: count,
-  state: z.enum(runnerStates),
-  /** Why it is set aside or unreachable. `code`: one of runnerProblems, or `failures`. */
-  reason: z.object({ code: z.enum([...runnerProblems, "failures"]), message: z.string() }).nullable(),
+  slots: number;
+  state: (typeof runnerStates)[number];
+  /** Why it is set aside or unreachable. */
+  reason: { code: RunnerProblem | "failures"; message: string } | null;
   /** Null if not known yet, or if the server does not say. */
-  version: z.string().nullable(),
-  devices: z.array(runnerDeviceSchema),
+  version: string | null;
+  devices: z.infer<typeof runnerDeviceSchema>[];
   /** How many node classes it has. */
-  classes: count,
+  classes: number;
   /** Jobs of this service that run there now. */
-  running: count,
+  running: number;
   /** What its own queue held when it was last asked, including jobs of others. */
-  queue: z.object({ running: count, pending: count }).nullable(),
+  queue: { running: number; pending: number } | null;
   /** Jobs of this service since the runner was added: `done` ended well, `failed` did not. */
-  done: count,
-  failed: count,
-  meanRunMs: z.number().nullable(),
+  done: number;
+  failed: number;
+  meanRunMs: number | null;
   /** When it last answered. */
-  lastSeenMs: z.number().nullable(),
-});
-export type Runner = z.infer<typeof runnerSchema>;
+  lastSeenMs: number | null;
+};
 
 /** Without a label it is named after its host. `keep`: add it even if the check finds a problem. */
 export const newRunnerSchema = z.object({

@@ -4,8 +4,7 @@ import { z } from "zod";
 import { freeForm, loosely } from "./lenient";
 
 /** [source node id, output index] */
-export const linkSchema = z.tuple([z.string(), z.int().min(0)]);
-export type Link = z.infer<typeof linkSchema>;
+export type Link = [string, number];
 
 export const graphNodeSchema = z.looseObject({
   class_type: z.string(),

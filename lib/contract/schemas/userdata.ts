@@ -13,7 +13,7 @@ export const userdataQuerySchema = z.object({
 
 export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
 
-export const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(toldNumber), modified: maybe(moment) });
+const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(toldNumber), modified: maybe(moment) });
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
 const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));

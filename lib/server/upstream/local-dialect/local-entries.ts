@@ -12,7 +12,7 @@ import { toMilliseconds } from "@/lib/contract/times";
 /** [priority, job id, graph, extra_data, ids of the output nodes] */
 const itemSchema = z.tuple([z.number(), z.string(), z.unknown(), z.unknown(), z.unknown()]).rest(z.unknown());
 export const queueSchema = z.looseObject({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
-export const entrySchema = z.looseObject({
+const entrySchema = z.looseObject({
   prompt: itemSchema,
   outputs: z.unknown().optional(),
   status: z.unknown().optional(),
