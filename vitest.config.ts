@@ -17,13 +17,15 @@ function testFile(path: string): string {
 const onPostgres = {
   include: [
     "tests/{integration,faults}/postgres/**/*.test.ts",
-    ...["audit", "apps/apps.runs", "jobs/job-search", "people/tokens", "jobs/usage"].map((name) =>
-      testFile(`tests/integration/console/${name}.test.ts`),
-    ),
+    ...[
+      ...["audit", "apps/apps.runs", "jobs/job-search", "jobs/usage"],
+      ...["people/members", "people/sign-out", "people/tokens", "shares/shares", "shares/shares.closed"],
+    ].map((name) => testFile(`tests/integration/console/${name}.test.ts`)),
     ...[
       ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"],
       ...["user.keys", "jobs.views", "jobs.list", "jobs.cancel", "queue.manage", "prompt.submit", "retention"],
-      ...["assets.change", "assets.create", "assets.search", "quota", "downloads.prune", "runners.fence"],
+      ...["assets.change", "assets.create", "assets.search", "quota", "downloads.prune", "runners.fence", "runners.needs"],
+      ...["runners", "runners.draining", "runners.faults"],
     ].map((name) => testFile(`tests/integration/service/${name}.test.ts`)),
     testFile("tests/contract/core.contract.test.ts"),
   ],

@@ -1,6 +1,4 @@
 // Jobs that run on plain local servers of the family, from the submission to their results.
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses } from "@/tests/support/gpu-classes";
@@ -76,9 +74,9 @@ describe("jobs on runners", () => {
     expect(record(record(record(info.LoadModel).input).required).model).toEqual([["one.safetensors", "two.safetensors"], {}]);
     // Files on a runner cannot be chosen.
     expect(JSON.stringify(info.LoadImage)).not.toContain("on-the-runner");
-    const store = new Sqlite(join(bench?.folder ?? "", "service.sqlite"), { readonly: true });
-    expect(JSON.stringify(store.prepare("SELECT text FROM runner_catalogues").all())).not.toContain("on-the-runner");
-    store.close();
+    const stored = await bench?.rows<{ text: string }>("SELECT text FROM runner_catalogues");
+    expect(stored).toHaveLength(2);
+    expect(JSON.stringify(stored)).not.toContain("on-the-runner");
     expect((await client.post("/api/prompt", { prompt: made("three.safetensors") })).body).toMatchObject({
       error: { type: "prompt_outputs_failed_validation" },
     });

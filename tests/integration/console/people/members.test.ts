@@ -1,17 +1,15 @@
 // The team through the console's own API, with real sessions: who may change whom, and which sessions that ends.
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { getInvitation, listMembers } from "@/lib/server/queries/members";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
 let harness: Harness;
-const opened: Harness[] = [];
 beforeEach(async () => {
   harness = await createHarness({ now: () => now });
-  opened.push(harness);
 });
-afterAll(() => Promise.all(opened.map((one) => one.dispose())));
+afterEach(() => harness.dispose());
 
 const idOf = (role: Role) => harness.viewerOf(role).memberId;
 const member = (method: "PUT" | "DELETE", id: string, asking: Asking) =>
