@@ -55,7 +55,7 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
       <PageHeader
         title={t("title")}
         badge={
-          <search className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3">
+          <div role="search" className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3">
             <SearchField
               aria-label={t("search")}
               placeholder={t("search")}
@@ -64,7 +64,7 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
               className="w-full"
               onSearch={(q) => go({ q })}
             />
-          </search>
+          </div>
         }
       >
         {canMake ? (

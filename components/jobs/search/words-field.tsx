@@ -13,7 +13,7 @@ type WordsFieldProps = {
 export function WordsField({ text = "", onGo }: WordsFieldProps) {
   const t = useTranslations("jobSearch");
   return (
-    <search {...{ [FILTERS]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">
+    <div role="search" {...{ [FILTERS]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">
       <SearchField
         aria-label={t("field")}
         placeholder={t("placeholder")}
@@ -22,6 +22,6 @@ export function WordsField({ text = "", onGo }: WordsFieldProps) {
         className="w-full"
         onSearch={(words) => onGo({ text: words || undefined }, true)}
       />
-    </search>
+    </div>
   );
 }
