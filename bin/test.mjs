@@ -1,5 +1,5 @@
 // `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with the beginning of each
-// error and the line `N passed, N failed`: the end of the output alone says what failed, and why.
+// error, what was not checked, and the line `N passed, N failed`: the end of the output alone says what failed, and why.
 // Names of checks as arguments run only these: `npm test -- lint types`.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,12 +8,13 @@ import { checks } from "./checks/checks.mjs";
 import { enterProject, ensureBundles } from "./prepare.mjs";
 import { run } from "./run.mjs";
 import { makeTestFolder } from "./checks/test-folder.mjs";
-import { beginnings, failureOf } from "./checks/test-results.mjs";
+import { beginnings, failureOf, notChecked } from "./checks/test-results.mjs";
 
 const began = performance.now();
 const asked = process.argv.slice(2);
 const totals = { passed: 0, failed: 0 };
 const failures = [];
+const unchecked = [];
 
 try {
   enterProject();
@@ -31,7 +32,9 @@ try {
   process.stdout.write(`${error.stack ?? error}\n`);
   totals.failed += 1;
 }
-process.stdout.write(`${beginnings(failures)}${seconds(began)} in all\n${totals.passed} passed, ${totals.failed} failed\n`);
+process.stdout.write(
+  `${beginnings(failures)}${notChecked(unchecked)}${seconds(began)} in all\n${totals.passed} passed, ${totals.failed} failed\n`,
+);
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
 async function runAll(chosen, browser) {
@@ -58,9 +61,10 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
   // Ignores a base path in the caller's environment: checks use the build without one.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, givesWay });
-  const { passed, failed, slowest, failures: own } = read?.(code) ?? readByItself(code);
+  const { passed, failed, slowest, failures: own, unchecked: left } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;
+  unchecked.push(...left);
   if (failed > 0) failures.push(...(own.length > 0 ? own : [failureOf(name, output)]));
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(
@@ -71,7 +75,7 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
 
 /** A check that is one command without tests. */
 function readByItself(code) {
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, slowest: [], failures: [] };
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, slowest: [], failures: [], unchecked: [] };
 }
 
 function seconds(since) {

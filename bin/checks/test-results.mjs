@@ -1,11 +1,12 @@
-// What a test runner reports: how many passed and failed, which files took longest, and the errors of failed tests.
+// What a test runner reports: how many passed and failed, which files took longest, the errors of failed tests, and what was not run.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
 /**
  * @typedef {{ name: string, error: string }} Failure
- * @typedef {{ passed: number, failed: number, slowest: { file: string, ms: number }[], failures: Failure[] }} Results
+ * @typedef {{ name: string, missing?: string }} Unchecked a test that was not run, and the program that it lacked
+ * @typedef {{ passed: number, failed: number, slowest: { file: string, ms: number }[], failures: Failure[], unchecked: Unchecked[] }} Results
  */
 
 /**
@@ -22,8 +23,13 @@ export function readVitest(code, path) {
       .filter(({ status }) => status === "failed")
       .map(({ fullName, failureMessages }) => ({ name: `${fromHere(file)} › ${fullName}`, error: failureMessages.join("\n") })),
   ]);
+  const unchecked = files.flatMap(({ name: file, assertionResults = [] }) =>
+    assertionResults
+      .filter(({ status }) => status !== "passed" && status !== "failed")
+      .map(({ fullName, meta }) => ({ name: `${fromHere(file)} › ${fullName}`, missing: meta?.missing })),
+  );
   const times = files.map(({ name: file, startTime, endTime }) => ({ file: fromHere(file), ms: endTime - startTime }));
-  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), slowest: slowest(times), failures };
+  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), slowest: slowest(times), failures, unchecked };
 }
 
 /**
@@ -41,6 +47,7 @@ export function readPlaywright(code, path) {
     ...counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
     slowest: slowest([...times].map(([file, ms]) => ({ file, ms }))),
     failures: [...errors.map(({ message }) => ({ name: "outside of the tests", error: message ?? "" })), ...failures],
+    unchecked: runs.filter(({ status }) => status === "skipped").map(({ file, title }) => ({ name: `${file} › ${title}` })),
   };
 }
 
@@ -50,6 +57,7 @@ function runsOf({ specs = [], suites = [] }, file) {
       results.map(({ duration, errors }) => ({
         file,
         title,
+        status,
         ms: duration,
         error: status === "expected" ? "" : errors.map(({ message }) => message ?? "").join("\n"),
       })),
@@ -80,6 +88,18 @@ export function beginnings(failures) {
   const text = shown.flatMap(({ name, error }) => [`FAILED  ${name}`, ...firstLines(error, lines).map((line) => `        ${line}`)]);
   const left = failures.length - shown.length;
   return [...text, ...(left > 0 ? [`        and ${left} more`] : [])].map((line) => `${line}\n`).join("");
+}
+
+/** A line for each missing program, and one for each test that was not run for another reason.
+ * @param {readonly Unchecked[]} unchecked
+ */
+export function notChecked(unchecked) {
+  const programs = [...new Set(unchecked.flatMap(({ missing }) => missing ?? []))];
+  const countOf = (program) => unchecked.filter(({ missing }) => missing === program).length;
+  const lines = programs.map((program) => `${countOf(program)} of the tests: ${program} is not here and could not be installed`);
+  const others = unchecked.filter(({ missing }) => missing === undefined).map(({ name }) => name);
+  const left = others.splice(MOST_FAILURES).length;
+  return [...lines, ...others, ...(left > 0 ? [`and ${left} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
 }
 
 function firstLines(error, most) {

@@ -1,9 +1,9 @@
 // Faults in a cluster of two consoles and two services on one PostgreSQL, while people and programs work: nobody is signed out, everything
 // acknowledged is kept, nothing runs twice, and every refusal gives a reason.
 import pg from "pg";
-import { afterAll, beforeAll, expect, test as anywhere, vi } from "vitest";
-import { findOrInstall } from "@/bin/browser.mjs";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ask } from "../support/postgres-server";
+import { endWithout, findProgram } from "../support/program";
 import { isPrompt } from "../support/service-gate";
 import { until } from "../support/until";
 import { type Cluster, FIVE_MINUTES_MS, startCluster, UNANSWERED } from "./cluster/cluster";
@@ -18,17 +18,17 @@ const isLater = (ms: number) => {
   return () => performance.now() > at;
 };
 
-const program = await findOrInstall("nginx", "nginx-light");
-const test = anywhere.skipIf(program === undefined);
-
+let program: string | undefined;
 let cluster: Cluster;
 let people: People;
 
 beforeAll(async () => {
+  program = await findProgram("nginx");
   if (program === undefined) return;
   cluster = await startCluster(program);
   people = await createPeople(cluster);
 });
+beforeEach((context) => void (program ?? endWithout("nginx", context)));
 afterAll(async () => {
   await people?.remove();
   await cluster?.remove();

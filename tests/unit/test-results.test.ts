@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { beginnings, failureOf, readPlaywright, readVitest } from "@/bin/checks/test-results.mjs";
+import { beginnings, failureOf, notChecked, readPlaywright, readVitest } from "@/bin/checks/test-results.mjs";
 
 let folder = "";
 const report = (value: unknown) => {
@@ -70,9 +70,50 @@ test("a unit test that failed and a file that does not load are named with their
   ]);
 });
 
+test("tests that were not run are told by the program that was missing, and by name where none was", () => {
+  const left = (fullName: string, meta: object) => ({ fullName, status: "skipped", failureMessages: [], meta });
+  const ofVitest = report({
+    numPassedTests: 1,
+    numFailedTests: 0,
+    testResults: [
+      {
+        name: here("tests/unit/a.test.ts"),
+        message: "",
+        startTime: 0,
+        endTime: 10,
+        assertionResults: [
+          left("behind nginx: a page", { missing: "nginx" }),
+          left("behind nginx: a path", { missing: "nginx" }),
+          left("behind caddy", { missing: "caddy" }),
+          left("forgotten", {}),
+          { fullName: "sums begin", status: "passed", failureMessages: [], meta: {} },
+        ],
+      },
+    ],
+  });
+  const { unchecked } = readVitest(0, ofVitest);
+  const spec = { title: "it waits", tests: [{ status: "skipped", results: [{ duration: 0, errors: [] }] }] };
+  const ofPlaywright = report({
+    config: { rootDir: here("tests/e2e") },
+    suites: [{ file: "a.spec.ts", specs: [spec] }],
+    stats: { expected: 0, unexpected: 0, flaky: 0 },
+  });
+  expect(notChecked([...unchecked, ...readPlaywright(0, ofPlaywright).unchecked]).split("\n")).toEqual([
+    "NOT CHECKED  2 of the tests: nginx is not here and could not be installed",
+    "NOT CHECKED  1 of the tests: caddy is not here and could not be installed",
+    "NOT CHECKED  tests/unit/a.test.ts › forgotten",
+    "NOT CHECKED  tests/e2e/a.spec.ts › it waits",
+    "",
+  ]);
+  expect(readPlaywright(0, ofPlaywright).failures).toEqual([]);
+  expect(notChecked([])).toBe("");
+  const many = Array.from({ length: 30 }, (_, at) => ({ name: `test ${at}` }));
+  expect(notChecked(many).split("\n").slice(9)).toEqual(["NOT CHECKED  test 9", "NOT CHECKED  and 20 more", ""]);
+});
+
 test("a runner that wrote no report has failed, and what it said is the reason", () => {
-  expect(readPlaywright(1, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 1, failures: [] });
-  expect(readVitest(0, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 0 });
+  expect(readPlaywright(1, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 1, failures: [], unchecked: [] });
+  expect(readVitest(0, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 0, unchecked: [] });
   expect(failureOf("build", "Building.\nError: no space left\n").error).toBe("Error: no space left\n");
   expect(failureOf("types", "a.ts(1,1): error TS1").error).toBe("a.ts(1,1): error TS1");
 });

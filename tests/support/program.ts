@@ -1,0 +1,27 @@
+// Programs that a machine may lack. A test without its program is not run, and the end of `npm test` says which one was missing.
+import { type TestContext } from "vitest";
+import { findOrInstall } from "@/bin/browser.mjs";
+
+declare module "vitest" {
+  interface TaskMeta {
+    /** Read by bin/checks/test-results.mjs. */
+    missing?: string;
+  }
+}
+
+/** The package of Debian that has the program. */
+const packages = { nginx: "nginx-light", caddy: "caddy", "systemd-analyze": "systemd" };
+export type ProgramName = keyof typeof packages;
+
+/** The path of the program; undefined if it is not here and could not be installed. */
+export const findProgram = (name: ProgramName): Promise<string | undefined> => findOrInstall(name, packages[name]);
+
+/** Ends the test. */
+export function endWithout(name: ProgramName, { task, skip }: TestContext): never {
+  task.meta.missing = name;
+  return skip(`${name} is not here and could not be installed`);
+}
+
+export async function requireProgram(name: ProgramName, context: TestContext): Promise<string> {
+  return (await findProgram(name)) ?? endWithout(name, context);
+}
