@@ -21,6 +21,7 @@ import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
+import { tellSeen } from "@/lib/server/seen-request";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { keptAdmission, keptReasonsCheck, runningComposition, waitForComposition } from "@/lib/server/running";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     maySeeReasons: async (request) => (await keptReasonsCheck()?.(request)) ?? false,
   });
   const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    tellSeen(request, response, { authSecret: runningComposition()?.authSecret, addressOf, nowMs: Date.now() });
     if (answersOperator(request, response)) return;
     const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
     if (refused) return refuse(request, response, refused, basePath);

@@ -13,7 +13,7 @@ export function nameInstallation(authSecret: string): string {
 }
 
 /** Undefined before the first start. */
-export function installationOf(dataDir: string): string | undefined {
+export function authSecretOf(dataDir: string): string | undefined {
   const file = join(dataDir, "auth-secret");
-  return existsSync(file) ? nameInstallation(readFileSync(file, "utf8").trim()) : undefined;
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
 }

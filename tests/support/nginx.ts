@@ -1,12 +1,17 @@
-// nginx with the example of docs/examples, unchanged except for names, ports and certificates.
+// nginx with the example of docs/examples, unchanged except for names, ports and certificates, unless a test says otherwise.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Started, startProgram } from "./start-process";
 
 type Ports = { front: number; consoles: readonly number[]; below: number };
 
-/** `own`: an empty folder. */
-export function startNginx(program: string, own: string, { front, consoles, below }: Ports): Started {
+/** `own`: an empty folder. `edit`: what an operator might have made of the example. */
+export function startNginx(
+  program: string,
+  own: string,
+  { front, consoles, below }: Ports,
+  edit: (example: string) => string = (example) => example,
+): Started {
   const example = consoles
     .reduce(
       (text, port, at) => text.replace(new RegExp(`(# )?server 127\\.0\\.0\\.1:${3000 + at} `), `server 127.0.0.1:${port} `),
@@ -17,7 +22,7 @@ export function startNginx(program: string, own: string, { front, consoles, belo
     .replace(/(location ~ \^\/desk[^}]*proxy_pass http:\/\/)lightdesk;/, `$1127.0.0.1:${below};`);
   const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${own}/${name};`).join(" ");
   const user = process.getuid?.() === 0 ? "user root;" : "";
-  const http = `http { access_log off; ${places}\n${example} }`;
+  const http = `http { access_log off; ${places}\n${edit(example)} }`;
   writeFileSync(join(own, "nginx.conf"), `daemon off; ${user} pid ${own}/pid; error_log ${own}/log; events {}\n${http}\n`);
   return startProgram(program, ["-p", own, "-c", join(own, "nginx.conf"), "-e", join(own, "log")], own);
 }

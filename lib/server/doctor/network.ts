@@ -1,4 +1,5 @@
-// Checks what is reached over the network: the port, the public address, the services of connections and their clocks, the runners.
+// Checks what is reached over the network: the port, what is in front of the console, the services of connections and their clocks, the
+// runners.
 // Must never: send a key, or follow a redirect.
 
 import "server-only";
@@ -8,36 +9,33 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
-import { INSTALLATION_HEADER, installationOf, nameInstallation } from "../installation";
+import { authSecretOf, nameInstallation } from "../installation";
 import { openKeyRing } from "../keys/key-ring";
 import { readSharedSecret } from "../keys/shared-secret";
 import { openStore, type Store } from "../store/store";
 import { isEmbedded } from "../upstream/send";
+import { ask } from "./ask";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
+import { checkFront } from "./front";
 import { lookAtService } from "./postgres";
 import { CLOCK_MS, lookAtServiceFile } from "./storage";
 
-const PATIENCE_MS = 5000;
-
-type Answer = { status: number; installation: string | null; date: string | null };
-
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
-  const own = await ownName(env);
+  const secret = await ownSecret(env);
+  const own = secret === undefined ? undefined : nameInstallation(secret);
   return [
     await attempt("port", () => checkPort(env, own)),
-    checkProxies(env),
-    await attempt("public address", () => checkPublic(env, own)),
+    ...(await checkFront(env, { secret, own }, now)),
     ...(await checkConnections(env, now)),
     ...(await checkRunners(env)),
   ];
 }
 
 /** Consoles on one database share a secret, which is stored there. */
-async function ownName({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
-  if (databaseUrl === undefined) return installationOf(dataDir);
+async function ownSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Promise<string | undefined> {
+  if (databaseUrl === undefined) return authSecretOf(dataDir);
   if (encryptionKeys === undefined && !existsSync(join(dataDir, "encryption-keys"))) return undefined;
-  const secret = await onPostgres(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
-  return secret === undefined ? undefined : nameInstallation(secret);
+  return onPostgres(databaseUrl, (store) => readSharedSecret(store.settings, openKeyRing(dataDir, encryptionKeys)));
 }
 
 async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): Promise<T | undefined> {
@@ -48,17 +46,6 @@ async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): P
     return undefined; // a separate check reports what is wrong with the database or the ring
   } finally {
     await store.close();
-  }
-}
-
-/** The answer to a GET; undefined if nothing answers. */
-async function ask(url: string): Promise<Answer | undefined> {
-  try {
-    const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
-    await answer.body?.cancel();
-    return { status: answer.status, installation: answer.headers.get(INSTALLATION_HEADER), date: answer.headers.get("date") };
-  } catch {
-    return undefined; // reported as no answer
   }
 }
 
@@ -85,38 +72,6 @@ function listen(port: number, host: string): Promise<string | undefined> {
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
-}
-
-function checkProxies({ proxies, publicUrl, host }: Env): Finding {
-  const check = "reverse proxy";
-  if (proxies && !publicUrl)
-    return wrong(
-      check,
-      "LIGHTDESK_TRUST_PROXY is set, and LIGHTDESK_PUBLIC_URL is not.",
-      "Set LIGHTDESK_PUBLIC_URL to the address that people open.",
-    );
-  if (publicUrl && !proxies && new URL(publicUrl).protocol === "https:")
-    return noted(
-      check,
-      "LIGHTDESK_PUBLIC_URL is https, so a reverse proxy stands in front, but LIGHTDESK_TRUST_PROXY is not set: everybody counts as one address.",
-      "Set LIGHTDESK_TRUST_PROXY to the proxy's address.",
-    );
-  if (proxies) return passed(check, "X-Forwarded-For counts where a trusted proxy wrote it.");
-  const isOpen = !["127.0.0.1", "localhost", "::1"].includes(host) && !publicUrl;
-  if (isOpen)
-    return noted(check, `It listens on ${host} without TLS and without LIGHTDESK_PUBLIC_URL.`, "Put a reverse proxy with TLS in front.");
-  return passed(check, "None stands in front; X-Forwarded-For is not read.");
-}
-
-async function checkPublic({ publicUrl }: Env, own: string | undefined): Promise<Finding> {
-  const check = "public address";
-  if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set: the console is opened at its own address.");
-  const answer = await ask(`${publicUrl}/api/health`);
-  if (!answer)
-    return wrong(check, `${publicUrl} does not answer.`, "Start the console, then look at name, proxy, certificate and firewall.");
-  if (answer.installation !== null && answer.installation === own) return passed(check, `${publicUrl} is this console.`);
-  const what = answer.installation ? "a console with other data" : `something else (status ${answer.status})`;
-  return wrong(check, `${publicUrl} is ${what}.`, "Let the proxy pass /api/health, and the rest, on to this console.");
 }
 
 async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number): Promise<Finding[]> {
