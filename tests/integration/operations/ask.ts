@@ -1,6 +1,7 @@
 // Requests as people's browsers send them: to the host name of the console, whatever answers at the port.
 import { request, type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 
 export const HOST_NAME = "desk.example.com";
 export const ORIGIN = `http://${HOST_NAME}`;
@@ -12,19 +13,19 @@ type Asked = {
   body?: { type: string; length: number; pieces: Iterable<Buffer> };
 };
 
-/** Over a new connection, with the public host name. */
+/** Over a new connection, with the public host name unless the headers have another. */
 export function ask(at: number, path: string, { headers, json, form, body }: Asked = {}) {
   const text = json !== undefined ? JSON.stringify(json) : form && String(new URLSearchParams(form));
   const type = body?.type ?? (json !== undefined ? "application/json" : "application/x-www-form-urlencoded");
   const length = body?.length ?? Buffer.byteLength(text ?? "");
   const sends = body !== undefined || text !== undefined;
-  const sent = { host: HOST_NAME, ...(sends && { origin: ORIGIN, "content-type": type, "content-length": String(length) }), ...headers };
-  return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
+  const host = headers?.host ?? HOST_NAME;
+  const sent = { host, ...(sends && { origin: `http://${host}`, "content-type": type, "content-length": String(length) }), ...headers };
+  return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; bytes: Buffer }>((resolve, reject) => {
     const options = { host: "127.0.0.1", port: at, path, method: sends ? "POST" : "GET", headers: sent, agent: false as const };
     const asked = request(options, async (answer) => {
-      let text = "";
-      for await (const piece of answer.setEncoding("utf8")) text += String(piece);
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
+      const bytes = await buffer(answer);
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: bytes.toString("utf8"), bytes });
     });
     asked.on("error", reject);
     if (body) Readable.from(body.pieces).pipe(asked);

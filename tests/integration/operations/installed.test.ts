@@ -2,21 +2,24 @@
 // behind nginx and Caddy with the examples unchanged except for names, ports and certificates. No engine is needed. The steps use the
 // packages and the build of this project. One console serves all tests, and another one those below a path.
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { WebSocket } from "ws";
-import { findOrInstall } from "@/bin/browser.mjs";
 import { ask, HOST_NAME, ORIGIN } from "./ask";
 import { buildImage, readSteps } from "./image";
+import { enter, MIB, ownerEmail, type Site, upload } from "./visitor";
+import { PROOF_HEADER, proveDoctor, SEEN_HEADER } from "@/lib/server/seen-request";
+import { openEvents } from "@/tests/support/event-socket";
 import { freePort } from "@/tests/support/free-port";
 import { startNginx as runNginx } from "@/tests/support/nginx";
 import { startReceiver } from "@/tests/support/otlp";
+import { requireProgram } from "@/tests/support/program";
 import { readScrape } from "@/tests/support/prometheus";
 import { type Started, startProcess, startProgram } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
@@ -27,7 +30,8 @@ const isRoot = process.getuid?.() === 0;
 const TOKEN = "a-token-of-the-metrics";
 /** Only bounds a hang. */
 const BOUND_MS = 300_000;
-const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
+const own: Site = { host: HOST_NAME, base: "" };
+const below: Site = { host: "example.com", base: "/desk" };
 
 const steps = readSteps();
 const folder = mkdtempSync(join(tmpdir(), "lightdesk-image-"));
@@ -62,10 +66,7 @@ beforeAll(async () => {
     LIGHTDESK_METRICS_TOKEN: TOKEN,
     ...receiver.settings,
   });
-  const link = new URL(await desk.printed("Set up"));
-  const token = link.searchParams.get("token");
-  expect((await ask(port, "/api/console/set-up", { json: { token, ...owner } })).status).toBe(201);
-  cookie = await signIn();
+  cookie = await enter(port, own, await desk.printed("Set up"));
 }, BOUND_MS);
 afterAll(async () => {
   for (const one of running) await one.stop("SIGKILL");
@@ -117,7 +118,7 @@ test("its metrics are whole, and a request is a tree of spans down to the call t
   expect(labelsOf("lightdesk_jobs")).toContainEqual({ state: "pending" });
   const names = [...new Set(series.map(({ name }) => name))];
   expect(names).toEqual(expect.arrayContaining(["lightdesk_ledger_waiting", "lightdesk_open_streams", "nodejs_eventloop_lag_seconds"]));
-  for (const said of [owner.email, "somebodys-job", HOST_NAME, folder]) expect(text, said).not.toContain(said);
+  for (const said of [ownerEmail, "somebodys-job", HOST_NAME, folder]) expect(text, said).not.toContain(said);
 
   const board = readFileSync("docs/examples/grafana.json", "utf8");
   const asked = [...new Set([...board.matchAll(/\b(?:lightdesk|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
@@ -134,45 +135,46 @@ test("its metrics are whole, and a request is a tree of spans down to the call t
   const above = spans.find(({ spanId }) => spanId === call?.parentSpanId);
   expect([above?.name, above?.traceId]).toEqual(["GET /api/jobs", call?.traceId]);
   expect(call?.attributes).toEqual({ operation: "listJobs", outcome: "ok", status: 200 });
-  for (const said of [owner.email, "somebodys-job", HOST_NAME, "?limit"]) expect(receiver?.texts().join("\n"), said).not.toContain(said);
+  for (const said of [ownerEmail, "somebodys-job", HOST_NAME, "?limit"]) expect(receiver?.texts().join("\n"), said).not.toContain(said);
 });
 
-const proxies = { nginx: { from: "nginx-light", start: startNginx }, caddy: { from: "caddy", start: startCaddy } };
+const proxies = { nginx: startNginx, caddy: startCaddy };
 type ProxyName = keyof typeof proxies;
-const fronts = new Map<ProxyName, Promise<number | undefined>>();
+const fronts = new Map<ProxyName, Promise<number>>();
 
-/** The port of the proxy, which is started once; undefined if the program is not here and could not be installed. */
-function frontOf(name: ProxyName): Promise<number | undefined> {
-  const { from, start: startProxy } = proxies[name];
-  const found =
-    fronts.get(name) ??
-    findOrInstall(name, from).then(async (program) => {
-      if (program === undefined) return undefined;
-      const front = await freePort();
-      startProxy(program, front);
-      const isThere = () =>
-        ask(front, "/api/health/live").then(
-          ({ status }) => status === 200,
-          () => false,
-        );
-      await until(`${name} answers`, isThere);
-      return front;
-    });
+/** The port of the proxy, which is started once. */
+async function frontOf(name: ProxyName, context: TestContext): Promise<number> {
+  const program = await requireProgram(name, context);
+  const found = fronts.get(name) ?? startFront(name, program);
   fronts.set(name, found);
   return found;
+}
+
+async function startFront(name: ProxyName, program: string): Promise<number> {
+  const front = await freePort();
+  proxies[name](program, front);
+  const isThere = () =>
+    ask(front, "/api/health/live").then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until(`${name} answers`, isThere);
+  return front;
 }
 
 test.for(["nginx", "caddy"] as const)(
   "behind %s with its example: a page, 200 MB that nobody holds in memory, and a WebSocket",
   { timeout: BOUND_MS },
-  async (name, { skip }) => {
-    const front = await frontOf(name);
-    if (front === undefined) return skip(`${name} is not here and could not be installed`);
+  async (name, context) => {
+    const front = await frontOf(name, context);
     const page = await ask(front, "/jobs", { headers: { cookie } });
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    const proof = proveDoctor(readFileSync(join(data, "auth-secret"), "utf8").trim(), Date.now());
+    const told = (await ask(front, "/api/health", { headers: { [PROOF_HEADER]: proof } })).headers[SEEN_HEADER];
+    expect(JSON.parse(decodeURIComponent(String(told)))).toMatchObject({ from: "127.0.0.1", client: "127.0.0.1", host: HOST_NAME });
 
     const before = memoryOf(desk.pid);
-    const uploaded = await upload(front, 200);
+    const uploaded = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });
     expect([uploaded.status, JSON.parse(uploaded.text).size]).toEqual([201, 200 * MIB]);
     expect(memoryOf(desk.pid) - before).toBeLessThan(100 * MIB);
 
@@ -184,27 +186,45 @@ test.for(["nginx", "caddy"] as const)(
 );
 
 test.for(["nginx", "caddy"] as const)(
-  "behind %s with its example: a console below a path of another site",
+  "behind %s with its example, below a path of another site: pages, a large file there and back, and what a WebSocket says of a job",
   { timeout: BOUND_MS },
-  async (name, { skip }) => {
-    const front = await frontOf(name);
-    if (front === undefined) return skip(`${name} is not here and could not be installed`);
-    await startBelow();
-    const there = { host: "example.com" };
-    const first = await ask(front, "/desk/set-up", { headers: there });
+  async (name, context) => {
+    const front = await frontOf(name, context);
+    const headers = { host: below.host, cookie: await enterBelow() };
+    const first = await ask(front, "/desk/jobs", { headers });
     expect(first.status).toBe(200);
     const script = /\/desk\/_next\/static\/[^"\\]+\.js/.exec(first.text)?.[0] ?? "";
-    expect((await ask(front, script, { headers: there })).status, script).toBe(200);
-    expect((await ask(front, "/desk/api/health/ready", { headers: there })).text).toBe('{"status":"ready"}');
+    expect((await ask(front, script, { headers: { host: below.host } })).status, script).toBe(200);
+    expect((await ask(front, "/desk/api/health/ready", { headers: { host: below.host } })).text).toBe('{"status":"ready"}');
+
+    const sent = createHash("sha256");
+    const piece = (n: number) => {
+      const bytes = createHash("shake256", { outputLength: MIB }).update(`${front} ${n}`).digest();
+      sent.update(bytes);
+      return bytes;
+    };
+    const uploaded = await upload(front, below, headers.cookie, { count: 20, piece });
+    expect(uploaded.status, uploaded.text).toBe(201);
+    const back = await ask(front, `/desk/api/assets/${JSON.parse(uploaded.text).id}/content`, { headers });
+    expect([back.status, back.bytes.length]).toEqual([200, 20 * MIB]);
+    expect(createHash("sha256").update(back.bytes).digest("hex")).toBe(sent.digest("hex"));
+
+    const events = await openEvents(`http://127.0.0.1:${front}/desk/ws`, { ...headers, origin: `http://${below.host}` });
+    const run = await ask(front, "/desk/api/prompt", { headers, json: { prompt: graph } });
+    const { prompt_id: id }: { prompt_id: string } = JSON.parse(run.text);
+    await events.over(id);
+    expect(events.of(id).map(({ type }) => type)).toEqual(expect.arrayContaining(["execution_start", "executed", "execution_success"]));
+    await events.close();
   },
 );
 
-test("the systemd unit is one that systemd understands", async () => {
+test("the systemd unit is one that systemd understands", async (context) => {
+  const program = await requireProgram("systemd-analyze", context);
   const unit = join(folder, "lightdesk.service");
   const text = readFileSync("docs/examples/lightdesk.service", "utf8");
   writeFileSync(unit, text.replace("/usr/bin/node", process.execPath).replace("/opt/lightdesk", image));
-  // Without systemd no unit is used here, and complaints about other units are not ours.
-  const verified = execute("systemd-analyze", ["verify", unit]).catch((error: { stderr?: string }) => ({ stderr: error.stderr ?? "" }));
+  // It also looks at what the unit names, and complaints about other units are not ours.
+  const verified = execute(program, ["verify", unit]).catch((error: { stderr?: string }) => ({ stderr: error.stderr ?? "" }));
   const complaints = (await verified).stderr.split("\n").filter((line) => line.includes("lightdesk"));
   expect(complaints).toEqual([]);
 });
@@ -213,7 +233,10 @@ test("all that was asked of it needed no place to write but the data folder", ()
   expect(desk.output()).not.toMatch(/EACCES|EROFS|EPERM/);
 });
 
-const MIB = 1024 ** 2;
+const graph = {
+  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
+  "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "below" } },
+};
 
 function start(script: string, settings: Record<string, string>): Started {
   const who = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
@@ -222,14 +245,18 @@ function start(script: string, settings: Record<string, string>): Started {
   return started;
 }
 
-let belowPath: Promise<string> | undefined;
-/** An earlier test makes the build for the path. */
-function startBelow(): Promise<string> {
-  const place = { PORT: String(portBelow), LIGHTDESK_DATA_DIR: join(folder, "below"), LIGHTDESK_BASE_PATH: "/desk" };
-  if (belowPath) return belowPath;
-  const started = startProcess("dist/console.mjs", { ...place, LIGHTDESK_PUBLIC_URL: "http://example.com/desk" });
+let cookieBelow: Promise<string> | undefined;
+/** An earlier check makes the build for the path. */
+function enterBelow(): Promise<string> {
+  const place = { PORT: String(portBelow), LIGHTDESK_DATA_DIR: join(folder, "below"), LIGHTDESK_BASE_PATH: below.base };
+  const settings = { ...place, LIGHTDESK_PUBLIC_URL: `http://${below.host}${below.base}`, LIGHTDESK_TRUST_PROXY: "127.0.0.1" };
+  return (cookieBelow ??= startBelow(settings));
+}
+
+async function startBelow(settings: Record<string, string>): Promise<string> {
+  const started = startProcess("dist/console.mjs", settings);
   running.push(started);
-  return (belowPath = started.printed("Set up"));
+  return enter(portBelow, below, await started.printed("Set up"));
 }
 
 function startNginx(program: string, front: number): void {
@@ -245,33 +272,6 @@ function startCaddy(program: string, front: number): void {
     .replace("127.0.0.1:3000", `127.0.0.1:${portBelow}`);
   writeFileSync(join(own, "Caddyfile"), `{\n\tadmin off\n}\n${example}`);
   running.push(startProgram(program, ["run", "--config", join(own, "Caddyfile")], own));
-}
-
-async function signIn(): Promise<string> {
-  const cookieOf = ({ headers }: { headers: IncomingHttpHeaders }) =>
-    (headers["set-cookie"] ?? []).map((one) => one.split(";")[0]).join("; ");
-  const begun = await ask(port, "/api/auth/csrf");
-  const { csrfToken }: { csrfToken: string } = JSON.parse(begun.text);
-  const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
-  const done = await ask(port, "/api/auth/callback/credentials", { form, headers: { cookie: cookieOf(begun) } });
-  expect(done.status, done.text).toBe(200);
-  return cookieOf(done);
-}
-
-/** Generated while it is sent, with a different content for each proxy. */
-function upload(at: number, mebibytes: number) {
-  const edge = "a-boundary";
-  const head = Buffer.from(
-    `--${edge}\r\ncontent-disposition: form-data; name="file"; filename="${at}.bin"\r\ncontent-type: application/octet-stream\r\n\r\n`,
-  );
-  const tail = Buffer.from(`\r\n--${edge}--\r\n`);
-  function* pieces() {
-    yield head;
-    for (let count = 0; count < mebibytes; count += 1) yield Buffer.alloc(MIB, at + count);
-    yield tail;
-  }
-  const length = head.length + mebibytes * MIB + tail.length;
-  return ask(at, "/api/assets", { headers: { cookie }, body: { type: `multipart/form-data; boundary=${edge}`, length, pieces: pieces() } });
 }
 
 /** The most memory that the process has held so far. */

@@ -1,0 +1,49 @@
+// What a person's browser does: makes the owner, signs in, sends a file. At a host of the console's own, or below a path of another site.
+import { type IncomingHttpHeaders } from "node:http";
+import { expect } from "vitest";
+import { ask } from "./ask";
+
+export const MIB = 1024 ** 2;
+export type Site = { host: string; base: string };
+
+const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
+export const ownerEmail = owner.email;
+
+/** Returns the cookie. `link`: what the console printed at its first start. */
+export async function enter(at: number, { host, base }: Site, link: string): Promise<string> {
+  const token = new URL(link).searchParams.get("token");
+  const made = await ask(at, `${base}/api/console/set-up`, { headers: { host }, json: { token, ...owner } });
+  expect(made.status, made.text).toBe(201);
+  const begun = await ask(at, `${base}/api/auth/csrf`, { headers: { host } });
+  const { csrfToken }: { csrfToken: string } = JSON.parse(begun.text);
+  const form = { csrfToken, email: owner.email, password: owner.password, json: "true" };
+  const done = await ask(at, `${base}/api/auth/callback/credentials`, { form, headers: { host, cookie: cookieOf(begun.headers) } });
+  expect(done.status, done.text).toBe(200);
+  return cookieOf(done.headers);
+}
+
+function cookieOf(headers: IncomingHttpHeaders): string {
+  return (headers["set-cookie"] ?? []).map((one) => one.split(";")[0]).join("; ");
+}
+
+/** A file of so many pieces of one MiB, which are made while they are sent. */
+export function upload(
+  at: number,
+  { host, base }: Site,
+  cookie: string,
+  { count, piece }: { count: number; piece: (n: number) => Buffer },
+) {
+  const edge = "a-boundary";
+  const head = Buffer.from(
+    `--${edge}\r\ncontent-disposition: form-data; name="file"; filename="${at}.bin"\r\ncontent-type: application/octet-stream\r\n\r\n`,
+  );
+  const tail = Buffer.from(`\r\n--${edge}--\r\n`);
+  function* pieces() {
+    yield head;
+    for (let n = 0; n < count; n += 1) yield piece(n);
+    yield tail;
+  }
+  const length = head.length + count * MIB + tail.length;
+  const body = { type: `multipart/form-data; boundary=${edge}`, length, pieces: pieces() };
+  return ask(at, `${base}/api/assets`, { headers: { host, cookie }, body });
+}
