@@ -1,38 +1,40 @@
-import { type ChangeEvent, type ComponentProps, useEffect, useRef, useState } from "react";
+import { type ChangeEvent, type ComponentProps, useEffect, useEffectEvent, useState } from "react";
 import { Input } from "./input";
 
 const TYPING_MS = 350;
+/** The code of every key that an input method takes for itself. */
+const INPUT_METHOD = 229;
 
 type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaultValue" | "onChange"> & {
   /** What is searched for now. */
   text: string;
-  /** `words`: without spaces around them, and other than `text`. */
+  /** `words`: without spaces around them, and other than those before. */
   onSearch: (words: string) => void;
 };
 
 /**
  * Searches a moment after the last letter, or at Enter, which never submits a form around it. `sent` is the last search of this field
- * itself: only other words, from Back or a link, replace what is typed.
+ * itself: only other words, from Back or a link, replace what is typed, and end its wait.
  */
 export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
-  const [field, setField] = useState({ typed: text, sent: text, known: text });
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  if (field.known !== text) setField({ ...field, known: text, ...(text !== field.sent && { typed: text, sent: text }) });
-  function send(typed: string) {
-    clearTimeout(timer.current);
+  const [field, setField] = useState({ typed: text, sent: text, known: text, isComposing: false });
+  const { typed, sent, isComposing } = field;
+  if (field.known !== text) setField({ ...field, known: text, ...(text !== sent && { typed: text, sent: text }) });
+  function send() {
     const words = typed.trim();
+    if (words === sent) return;
     setField((now) => ({ ...now, sent: words }));
-    if (words !== text) onSearch(words);
+    onSearch(words);
   }
-  function wait(typed: string) {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => send(typed), TYPING_MS);
-  }
-  function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
-    setField((now) => ({ ...now, typed: value }));
+  const sendNow = useEffectEvent(send);
+  useEffect(() => {
     // Letters that an input method is still composing are not searched.
-    if (!(nativeEvent instanceof InputEvent && nativeEvent.isComposing)) wait(value);
+    if (isComposing || typed.trim() === sent) return undefined;
+    const timer = setTimeout(() => sendNow(), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed, sent, isComposing]);
+  function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
+    setField((now) => ({ ...now, typed: value, isComposing: nativeEvent instanceof InputEvent && nativeEvent.isComposing }));
   }
   return (
     <Input
@@ -40,14 +42,14 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
       spellCheck={false}
       {...rest}
       type="search"
-      value={field.typed}
+      value={typed}
       onChange={change}
-      onCompositionEnd={(event) => wait(event.currentTarget.value)}
+      onCompositionEnd={({ currentTarget: { value } }) => setField((now) => ({ ...now, typed: value, isComposing: false }))}
       onKeyDown={(event) => {
-        // Enter that ends a composition is the input method's.
-        if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+        // Enter that ends a composition is the input method's; Safari says so by its code alone.
+        if (event.key !== "Enter" || event.nativeEvent.isComposing || event.keyCode === INPUT_METHOD) return;
         event.preventDefault();
-        send(field.typed);
+        send();
       }}
     />
   );

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 // The field of every search and every filter by name.
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SearchField } from "@/components/ui/controls/search-field";
@@ -32,7 +32,7 @@ function type(value: string, isComposing = false) {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field(), value);
   fireEvent(field(), new InputEvent("input", { bubbles: true, isComposing }));
 }
-const later = () => vi.advanceTimersByTimeAsync(1000);
+const later = () => act(() => vi.advanceTimersByTimeAsync(1000));
 
 test("letters are searched once, when typing pauses, without the spaces around them", async () => {
   render(<Page />);
@@ -75,4 +75,24 @@ test("words of another page replace what is typed; the field's own answer does n
   expect(field().value).toBe("cat");
   await later();
   expect(searched).toEqual(["dog"]);
+});
+
+test("Back while typing pauses ends the wait: what was typed is not searched on the page before", async () => {
+  render(<Page />);
+  type("dog");
+  fireEvent.click(screen.getByRole("button", { name: "Back" }));
+  expect(field().value).toBe("cat");
+  await later();
+  expect(searched).toEqual([]);
+});
+
+test("a field that is emptied while its search is on its way searches for nothing again", async () => {
+  const { rerender } = render(<SearchField text="" onSearch={(words) => searched.push(words)} />);
+  type("cat");
+  await later();
+  type("");
+  await later();
+  expect(searched).toEqual(["cat", ""]);
+  rerender(<SearchField text="" onSearch={(words) => searched.push(words)} />);
+  expect(field().value).toBe("");
 });
