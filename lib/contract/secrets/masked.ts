@@ -6,15 +6,15 @@ import { MASK } from "./secret-texts";
 
 const DEEPEST = 100;
 
-/** Whether a mask is anywhere in it. */
+/** Whether a mask is anywhere in it; what lies too deep to be searched counts as masked. */
 export function isMasked(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.includes(MASK);
-  if (typeof value !== "object" || value === null || depth > DEEPEST) return false;
-  return Object.values(value).some((item) => isMasked(item, depth + 1));
+  if (typeof value !== "object" || value === null) return false;
+  return depth > DEEPEST || Object.values(value).some((item) => isMasked(item, depth + 1));
 }
 
 /**
- * Leaves out fields that are nothing but a mask, and the mask where it is part of a text, or an item of a list, where places matter.
+ * Leaves out fields whose text holds a mask; of an item of a list, where places matter, and of a text alone, only the mask.
  * Returns the same value where nothing is masked.
  */
 export function withoutMasks(value: JsonObject): JsonObject;
@@ -23,9 +23,14 @@ export function withoutMasks(value: unknown): unknown {
   return isMasked(value) ? emptied(value) : value;
 }
 
-function emptied(value: unknown): unknown {
+function emptied(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.replaceAll(MASK, "");
-  if (Array.isArray(value)) return value.map(emptied);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => (item === MASK ? [] : [[name, emptied(item)]])));
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEEPEST) return null;
+  if (!isObject(value)) return Object.values(value).map((item: unknown) => emptied(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, item]) =>
+      typeof item === "string" && item.includes(MASK) ? [] : [[name, emptied(item, depth + 1)]],
+    ),
+  );
 }

@@ -13,14 +13,13 @@ import { createLedgerReader, type LedgerReader } from "./reader";
 const WAIT_MS = 100;
 const AT_ONCE = 50;
 const MOST_WAITING = 50;
+/** Answers that are written together. */
+const MOST_TOGETHER = 10;
 const STOPS_WITHIN_MS = 5000;
 
-type Change = { connectionId: string } & (
-  | { kind: "seen"; notes: () => readonly LedgerNote[] }
-  | { kind: "removed"; ids: readonly string[] }
-  | { kind: "restarted" }
-  | { kind: "swept" }
-);
+/** `answers`: how many answers told these notes. */
+type Seen = { connectionId: string; kind: "seen"; answers: number; notes: () => readonly LedgerNote[] };
+type Change = Seen | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
 
 export type Ledger = {
   reader: LedgerReader;
@@ -46,15 +45,16 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   let isLate = false;
   /** How many answers of a connection were dropped. */
   const losses = new Map<string, number>();
-  const lost = (connectionId: string) => {
-    losses.set(connectionId, (losses.get(connectionId) ?? 0) + 1);
-    telemetry().metrics?.count("lightdesk_ledger_lost_total", {});
+  const lost = ({ connectionId, ...change }: Change) => {
+    const answers = change.kind === "seen" ? change.answers : 1;
+    losses.set(connectionId, (losses.get(connectionId) ?? 0) + answers);
+    for (let count = 0; count < answers; count += 1) telemetry().metrics?.count("lightdesk_ledger_lost_total", {});
   };
   telemetry().metrics?.read("lightdesk_ledger_waiting", () => waiting.length);
   const reader = createLedgerReader({ store, log, now, most, settled, lossesOf: (id) => losses.get(id) ?? 0 });
 
   function add(change: Change): void {
-    if (waiting.length >= MOST_WAITING && change.kind === "seen") return lost(change.connectionId);
+    if (waiting.length >= MOST_WAITING && change.kind === "seen") return lost(change);
     waiting.push(change);
     timer ??= setTimeout(() => void settled(), WAIT_MS).unref();
   }
@@ -67,14 +67,26 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   }
 
   async function writeAll(): Promise<void> {
-    for (let change = waiting.shift(); change !== undefined; change = waiting.shift()) {
+    for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
+      const change = first.kind === "seen" ? withWaiting(first) : first;
       try {
         await write(change);
       } catch (err) {
-        lost(change.connectionId);
+        lost(change);
         log.error({ err, connectionId: change.connectionId }, "the ledger of jobs could not be written");
       }
     }
+  }
+
+  /** With what else waits for the same connection: each commit waits for the disk. */
+  function withWaiting(first: Seen): Seen {
+    const together = [first];
+    for (let next = waiting[0]; together.length < MOST_TOGETHER; next = waiting[0]) {
+      if (next?.kind !== "seen" || next.connectionId !== first.connectionId) break;
+      together.push(next);
+      waiting.shift();
+    }
+    return { ...first, answers: together.length, notes: () => together.flatMap(({ notes }) => notes()) };
   }
 
   async function write(change: Change): Promise<void> {
@@ -92,22 +104,17 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       await store.jobUsage.sweep(now());
       return;
     }
-    const notes = isLate ? [] : [...change.notes()];
-    // What waits for the same connection is written with it: each commit waits for the disk.
-    while (!isLate && notes.length < AT_ONCE && waiting[0]?.kind === "seen" && waiting[0].connectionId === connectionId) {
-      notes.push(...waiting[0].notes());
-      waiting.shift();
-    }
+    const notes = isLate ? [] : change.notes();
     for (let at = 0; at < notes.length && !isLate; at += AT_ONCE) {
       if (at > 0) await breath();
       if (await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most)) reader.wake(connectionId);
     }
-    if (isLate) lost(connectionId);
+    if (isLate) lost(change);
   }
 
   return {
     reader,
-    see: (connectionId, notes) => add({ kind: "seen", connectionId, notes }),
+    see: (connectionId, notes) => add({ kind: "seen", connectionId, answers: 1, notes }),
     removed: (connectionId, ids) => add({ kind: "removed", connectionId, ids }),
     restart: (connectionId) => add({ kind: "restarted", connectionId }),
     sweep: () => add({ kind: "swept", connectionId: "" }),

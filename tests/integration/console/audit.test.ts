@@ -125,3 +125,11 @@ test("entries that come at once are there in the order they came, and the log is
   expect((rows[0]?.id ?? 0) - (rows.at(-1)?.id ?? 0)).toBe(targets.length - 1);
   expect(await audit.verify()).toHaveProperty("last");
 });
+
+test("an entry that the database refuses does not take those of the same moment with it", async () => {
+  const { audit } = harness.console.store;
+  const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
+  const added = await Promise.allSettled([entry, { ...entry, status: Number.NaN }, entry].map((one) => audit.add(one)));
+  expect(added.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await audit.verify()).toHaveProperty("last");
+});

@@ -5,6 +5,8 @@ import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Selectable, sql } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { createActIds } from "./audit-acts";
 import { hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "../database";
@@ -127,14 +129,19 @@ export function createAuditStore(database: Database) {
     });
 
   let batch: { rows: NewRow[]; written: Promise<void> } | undefined;
-  /** What comes in one turn of the event loop is written by one commit: each waits for the disk, and blocks whatever else runs. */
+  /** Fulfilled when every commit begun has ended, however it ended. */
+  let last: Promise<unknown> = Promise.resolve();
+  /** What comes in one turn of the event loop, or while a commit is under way, is written by one commit: each waits for the disk. */
   const writeWithOthers = (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MOST_AT_ONCE) {
       const rows: NewRow[] = [];
-      const written = nextTurn().then(() => {
-        if (batch?.rows === rows) batch = undefined;
-        return write(rows);
-      });
+      const written = last
+        .then(() => nextTurn())
+        .then(() => {
+          if (batch?.rows === rows) batch = undefined;
+          return write(rows);
+        });
+      last = written.catch(() => undefined);
       batch = { rows, written };
     }
     batch.rows.push(row);
@@ -142,8 +149,8 @@ export function createAuditStore(database: Database) {
   };
 
   return {
-    add: (entry: AuditEntry): Promise<void> =>
-      writeWithOthers({
+    async add(entry: AuditEntry): Promise<void> {
+      const row = {
         at: entry.at,
         request_id: entry.requestId,
         member_id: entry.memberId ?? null,
@@ -156,7 +163,15 @@ export function createAuditStore(database: Database) {
         outcome: plain(entry.outcome),
         act_id: actIdOf(entry),
         via: plain(entry.via),
-      }),
+      };
+      try {
+        await writeWithOthers(row);
+      } catch (error) {
+        if (isStoreAway(error) || isFullDisk(error)) throw error;
+        // Perhaps another entry of the commit was refused.
+        await write([row]);
+      }
+    },
 
     /** The number of rows and the last hash, or the first row that is not as it was written. */
     verify: () => verifyChain(database),

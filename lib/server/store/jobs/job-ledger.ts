@@ -47,7 +47,7 @@ export function createJobLedgerStore(database: Database) {
   const alone = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => serially(database, `ledger ${number}`, work);
 
   return {
-    /** True if the inputs of one of the jobs are not known. */
+    /** True if the inputs of one of the jobs are not known, and that is news. */
     async note(connectionId: string, told: readonly LedgerNote[], most: number): Promise<boolean> {
       const number = await numbered(connectionId);
       const notes = number === undefined ? [] : written.news(number, told);
@@ -62,7 +62,7 @@ export function createJobLedgerStore(database: Database) {
           connectionId,
           ids.filter((id) => !known.has(id)),
         );
-        const seen = { added: 0, left: 0, unread: 0, whole: new Array<LedgerNote>() };
+        const seen = { added: 0, left: 0, unread: 0, written: new Array<LedgerNote>() };
         for (const note of notes) {
           const before = known.get(note.jobId);
           if (!before && (note.isAside || !note.item)) continue;
@@ -77,7 +77,7 @@ export function createJobLedgerStore(database: Database) {
           if (isNews) await noteUsage(trx, connectionId, after);
           if (!before) seen.added += 1;
           if (after.inputs === undefined) seen.unread += 1;
-          else seen.whole.push(note);
+          seen.written.push(note);
           known.set(note.jobId, { ...after, key });
         }
         const over = Math.min(FORGOTTEN_AT_ONCE, count + seen.added - most);
@@ -89,7 +89,7 @@ export function createJobLedgerStore(database: Database) {
         return { ...seen, over };
       });
       if (done.over > 0) written.forget();
-      for (const note of done.whole) written.keep(number, note);
+      for (const note of done.written) written.keep(number, note);
       return done.unread > 0;
     },
 

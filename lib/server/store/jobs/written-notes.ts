@@ -8,10 +8,11 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 type Note = { jobId: string; inputs?: string };
 
 const MOST = 10_000;
+const MOST_CHARACTERS = 500;
 const BELIEVED_MS = 5 * 60_000;
 
 export function createWrittenNotes(now: () => number = Date.now) {
-  const written = new Map<string, { hash: string; atMs: number }>();
+  const written = new Map<string, { content: string; atMs: number }>();
   const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
 
   return {
@@ -19,18 +20,18 @@ export function createWrittenNotes(now: () => number = Date.now) {
     news<T extends Note>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
         const known = written.get(nameOf(number, note));
-        return !known || now() - known.atMs > BELIEVED_MS || known.hash !== hashOf(note);
+        return !known || now() - known.atMs > BELIEVED_MS || known.content !== contentOf(note);
       });
     },
 
-    /** For a job with known inputs: there is nothing left to read about it. */
+    /** What was written is not compared again. */
     keep(number: number, note: Note): void {
       const name = nameOf(number, note);
       written.delete(name);
       // Inputs are sent only once.
       if (note.inputs !== undefined) return;
       for (const oldest of written.size < MOST ? [] : [written.keys().next().value ?? name]) written.delete(oldest);
-      written.set(name, { hash: hashOf(note), atMs: now() });
+      written.set(name, { content: contentOf(note), atMs: now() });
     },
 
     /** Rows were removed: notes about them must be written again. */
@@ -38,7 +39,8 @@ export function createWrittenNotes(now: () => number = Date.now) {
   };
 }
 
-/** Hashed, because a job's error may be long. */
-function hashOf(note: Note): string {
-  return createHash("sha256").update(writeExactJson(note)).digest("base64");
+/** Hashed where it is long, as a job's error may be. */
+function contentOf(note: Note): string {
+  const text = writeExactJson(note);
+  return text.length <= MOST_CHARACTERS ? text : createHash("sha256").update(text).digest("base64");
 }
