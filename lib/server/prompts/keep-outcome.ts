@@ -1,10 +1,13 @@
 // Stores what became of a submission.
-// Guarantees: what the store does not take is stored later; until then this process answers from memory, and sends nothing with that key.
+// Guarantees: what the store does not take while it is away or its disk is full is stored later; until then this process answers from
+// memory and sends nothing with that key, and the others wait.
 
 import "server-only";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Composition } from "../composition-type";
-import { type Submission } from "../store/jobs/submissions";
+import { type Attempt } from "../store/jobs/submissions";
 import { toKept } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
 
@@ -17,34 +20,48 @@ export function flightId(memberId: string, key: string): string {
   return `${memberId} ${key}`;
 }
 
-export async function keepOutcome(console: Console, submission: Submission, ended: Ended): Promise<void> {
+export async function keepOutcome(console: Console, attempt: Attempt, ended: Ended): Promise<void> {
   try {
-    await store(console, submission, ended.outcome);
+    await store(console, attempt, ended.outcome);
   } catch (err) {
-    console.log.error({ err }, "what became of a submission could not be stored yet");
-    void keepLater(console, submission, ended);
+    console.log.error({ err }, "what became of a submission could not be stored");
+    // Without the flight of this attempt the console is being stopped.
+    if (mayPass(err) && console.submissionsInFlight.has(flightId(attempt.memberId, attempt.key))) void keepLater(console, attempt, ended);
   }
 }
 
-async function keepLater(console: Console, submission: Submission, { contentHash, outcome }: Ended): Promise<void> {
+/** Until it is stored the submission counts as under way, so that other consoles wait for it. */
+async function keepLater(console: Console, attempt: Attempt, { contentHash, outcome }: Ended): Promise<void> {
   const flights = console.submissionsInFlight;
-  const id = flightId(submission.memberId, submission.key);
+  const id = flightId(attempt.memberId, attempt.key);
   const flight = { contentHash, outcome: Promise.resolve(outcome) };
   flights.set(id, flight);
-  for (let isStored = false; !isStored;) {
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
-    // The console was stopped.
-    if (flights.get(id) !== flight) return;
-    isStored = await store(console, submission, outcome).then(
-      () => true,
-      () => false,
-    );
+  const end = await console.store.peers.beginWork(id);
+  try {
+    for (let isOver = false; !isOver;) {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+      // The console was stopped.
+      if (flights.get(id) !== flight) return;
+      try {
+        await store(console, attempt, outcome);
+        isOver = true;
+      } catch (err) {
+        isOver = !mayPass(err);
+        if (isOver) console.log.error({ err }, "what became of a submission could not be stored");
+      }
+    }
+    flights.delete(id);
+  } finally {
+    await end();
   }
-  flights.delete(id);
 }
 
-async function store({ store: { submissions } }: Console, submission: Submission, outcome: SubmissionOutcome): Promise<void> {
-  if (outcome.ok) await submissions.accepted(submission, toKept(outcome.value));
-  else if (mayHaveStarted(outcome.failure)) await submissions.unknown(submission, outcome.failure);
-  else await submissions.forget(submission);
+function mayPass(error: unknown): boolean {
+  return isStoreAway(error) || isFullDisk(error);
+}
+
+async function store({ store: { submissions } }: Console, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
+  if (outcome.ok) await submissions.accepted(attempt, toKept(outcome.value));
+  else if (mayHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
+  else await submissions.forget(attempt);
 }

@@ -13,7 +13,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
-import { type KeptSubmission, type Submission } from "../store/jobs/submissions";
+import { type Attempt, type KeptSubmission } from "../store/jobs/submissions";
 import { flightId, keepOutcome } from "./keep-outcome";
 import { outcomeOfKept, reportOf } from "./submission-outcome";
 import { type SubmissionOutcome } from "./submission-types";
@@ -61,11 +61,12 @@ type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
 async function settle(asked: Asked, key: string, sent: Sent): Promise<SubmissionOutcome> {
   const { store, now } = asked.console;
-  const submission = { memberId: asked.viewer.memberId, key };
-  const end = await store.peers.beginWork(flightId(submission.memberId, key));
+  const { memberId } = asked.viewer;
+  const end = await store.peers.beginWork(flightId(memberId, key));
   try {
-    const times = { now: now(), forgetBefore: now() - SUBMISSION_KEPT_MS };
-    if (await store.submissions.begin(submission, { contentHash: sent.contentHash, ...times })) return await send(asked, submission, sent);
+    const attempt = { memberId, key, begunAt: now() };
+    const times = { now: attempt.begunAt, forgetBefore: attempt.begunAt - SUBMISSION_KEPT_MS };
+    if (await store.submissions.begin(attempt, { contentHash: sent.contentHash, ...times })) return await send(asked, attempt, sent);
   } finally {
     await end();
   }
@@ -86,7 +87,7 @@ async function findLanded(
   return store.submissions.find({ memberId, key });
 }
 
-async function send(asked: Asked, submission: Submission, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
+async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
   const { url, headers } = asked.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });
@@ -97,13 +98,13 @@ async function send(asked: Asked, submission: Submission, { body, contentHash }:
   };
   const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({})).catch(async (error: unknown) => {
     // The database failed before the service was chosen: nothing was sent.
-    if (usedId === undefined) await keepOutcome(asked.console, submission, { contentHash, outcome: unsent });
+    if (usedId === undefined) await keepOutcome(asked.console, attempt, { contentHash, outcome: unsent });
     throw error;
   });
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
   const label = readLabel(headers.get(LABEL_HEADER));
   if (outcome.ok && usedId !== undefined && label !== undefined) await keepLabel(asked, usedId, { answer: outcome.value, label });
-  await keepOutcome(asked.console, submission, { contentHash, outcome });
+  await keepOutcome(asked.console, attempt, { contentHash, outcome });
   return outcome;
 }
 

@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { setRunningComposition } from "@/lib/server/running";
+import { StoreAway } from "@/lib/shared/database/store-away";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
@@ -110,6 +111,17 @@ test("where the service refuses what one console sent, the other sends it anew, 
   held.open();
   expect([(await one).status, (await other).status]).toEqual([400, 200]);
   expect(sent()).toHaveLength(before + 2);
+});
+
+test("an answer that one console could not store yet is waited for by the other, and told as it is", async () => {
+  const key = "a-key-whose-answer-comes-late";
+  const { submissions } = first.console.store;
+  vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
+  const told: unknown = await (await submit(first, key)).json();
+  expect(await (await at(second, `/api/console/submissions/${key}`, { as: "operator" })).json()).toMatchObject({
+    state: "accepted",
+    answer: told,
+  });
 });
 
 /** Other suites have their own databases on this server. */

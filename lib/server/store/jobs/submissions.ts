@@ -7,6 +7,8 @@ import { type Database } from "../database";
 
 export type SubmissionStore = ReturnType<typeof createSubmissionStore>;
 export type Submission = { memberId: string; key: string };
+/** One try to send it. */
+export type Attempt = Submission & { begunAt: number };
 export type KeptSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
 
 export function createSubmissionStore(database: Database) {
@@ -33,9 +35,15 @@ export function createSubmissionStore(database: Database) {
       await update(submission).set({ failure_code: code, failure_message: message }).execute();
     },
 
-    /** Nothing was started: the key may be used again. */
-    async forget({ memberId, key }: Submission): Promise<void> {
-      await database.deleteFrom("submissions").where("member_id", "=", memberId).where("idempotency_key", "=", key).execute();
+    /** Nothing was started: the key may be used again. A later attempt with it stays. */
+    async forget({ memberId, key, begunAt }: Attempt): Promise<void> {
+      await database
+        .deleteFrom("submissions")
+        .where("member_id", "=", memberId)
+        .where("idempotency_key", "=", key)
+        .where("created_at", "=", begunAt)
+        .where("answer", "is", null)
+        .execute();
     },
 
     async find({ memberId, key }: Submission): Promise<KeptSubmission | undefined> {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { StoreAway } from "@/lib/shared/database/store-away";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
@@ -125,7 +126,7 @@ test("a store that fails before the service is chosen leaves nothing behind: the
 
 test("a refusal that the store does not take is told as one until it does, and then the same key is sent again", async () => {
   const { submissions } = harness.console.store;
-  const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new Error("the database is away"));
+  const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreAway("the database is away"));
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
   expect((await submission()).status).toBe(429);
   expect([await report(), (await submission()).status, sent().length]).toMatchObject([{ body: { state: "refused" } }, 429, 1]);
@@ -138,7 +139,7 @@ test("a refusal that the store does not take is told as one until it does, and t
 test("an answer that the store does not take is given again meanwhile, and stored as soon as it does", async () => {
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
-  const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new Error("the database is away"));
+  const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
   await submission();
   expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
   await until("it is stored", async () => (await submissions.find({ memberId, key }))?.answer);
@@ -149,14 +150,36 @@ test("an answer that the store does not take is given again meanwhile, and store
 test("where nothing was sent and the store cannot forget it, that is told until it can, and then the same key is sent", async () => {
   const { connections, submissions } = harness.console.store;
   const failing = [
-    vi.spyOn(connections, "getFor").mockRejectedValueOnce(new Error("the database is away")),
-    vi.spyOn(submissions, "forget").mockRejectedValueOnce(new Error("the database is away")),
+    vi.spyOn(connections, "getFor").mockRejectedValueOnce(new StoreAway("the database is away")),
+    vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreAway("the database is away")),
   ];
   expect((await submission()).status).toBeGreaterThanOrEqual(500);
   expect([(await report()).body, sent()]).toEqual([{ state: "refused" }, []]);
   await until("it is forgotten", async () => (await report()).status === 404);
   for (const one of failing) one.mockRestore();
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
+});
+
+test("forgetting an attempt leaves the row of a later one, also where the store had forgotten and could not say so", async () => {
+  const { submissions } = harness.console.store;
+  const { memberId } = harness.viewerOf("operator");
+  const forget = submissions.forget.bind(submissions);
+  const again = vi.spyOn(submissions, "forget").mockImplementationOnce(async (attempt) => {
+    await forget(attempt);
+    throw new StoreAway("the answer was lost");
+  });
+  answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
+  await submission();
+  await submissions.begin({ memberId, key }, { contentHash: "of another console", now: Date.now() + 1, forgetBefore: 0 });
+  await until("it was forgotten once more", () => harness.console.submissionsInFlight.size === 0);
+  expect([again.mock.calls.length, await submissions.find({ memberId, key })]).toEqual([2, { contentHash: "of another console" }]);
+});
+
+test("an error of the store that does not pass is not tried again: the submission stays unknown", async () => {
+  const accepted = vi.spyOn(harness.console.store.submissions, "accepted").mockRejectedValueOnce(new Error("no such column"));
+  expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
+  expect([harness.console.submissionsInFlight.size, (await report()).body.state]).toEqual([0, "unknown"]);
+  accepted.mockRestore();
 });
 
 test("a browser that goes away in the middle finds its job when it asks after the submission", async () => {
