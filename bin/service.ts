@@ -120,12 +120,13 @@ async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: str
     toldAt = performance.now();
     process.stderr.write(`${done} of ${all} files\n`);
   };
-  const { files, copied, missing, damaged } = await copyBlobs({ dataDir, settings, to, log, onProgress });
+  const { files, copied, missing, damaged, todo } = await copyBlobs({ dataDir, settings, to, log, onProgress });
   process.stdout.write(
     `${files} files, ${copied} of them copied now, the others were there. Each was read there and compared by its hash.\n`,
   );
   if (missing.length > 0) fail(`${missing.length} files are missing where they were: ${name(missing)}`);
   if (damaged.length > 0) fail(`${damaged.length} files are missing or differ where they were copied to: ${name(damaged)}`);
+  if (todo !== undefined) fail(todo);
 }
 
 function name(hashes: readonly string[]): string {

@@ -20,6 +20,7 @@ import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { query, type Reader } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
+import { type DataLock, lockDataFolder } from "./store/data-lock";
 import { openDatabase } from "./store/sqlite";
 import { fileIn, idOf, requireRows } from "./store/where-rows-are";
 
@@ -33,7 +34,8 @@ type Copying = {
   onProgress?(done: number, all: number): void;
 };
 type Blob = { hash: string; size: number };
-export type Copied = { files: number; copied: number; missing: string[]; damaged: string[] };
+/** `todo`: what is left to do before the service can start with its files there. */
+export type Copied = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
 
 const AT_ONCE = 4;
 const PAGE = 500;
@@ -59,12 +61,35 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
     if (to) await claimPlace(target, await idOf(database));
-    const copied = await copyAll(database, source, target, onProgress ?? (() => undefined));
-    if (!to) noteHere(dataDir);
-    return copied;
+    const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
+    return await (to ? work() : bringBack(dataDir, work));
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });
+  }
+}
+
+/** The service may start without LIGHTDESK_BLOBS only if all files are there and none was stored at the old place meanwhile. */
+async function bringBack(dataDir: string, work: () => Promise<Copied>): Promise<Copied> {
+  const lock = tryLock(dataDir);
+  try {
+    const copied = await work();
+    if (copied.missing.length + copied.damaged.length > 0)
+      return { ...copied, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
+    if (typeof lock === "string") return { ...copied, todo: `${lock} Files may still be stored at the old place: then run this again.` };
+    noteHere(dataDir);
+    return copied;
+  } finally {
+    if (typeof lock !== "string") lock.release();
+  }
+}
+
+/** Why it cannot be taken, if it cannot. */
+function tryLock(dataDir: string): DataLock | string {
+  try {
+    return lockDataFolder(dataDir);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -8,6 +8,7 @@ import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/has
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { migrations } from "../store/migrations";
 import { blobPath } from "../assets/blob-path";
+import { noteInBucket } from "../assets/blobs/bytes-elsewhere";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
@@ -74,6 +75,7 @@ export async function restoreService(
     await copyWhole(blobPath(blobsIn(place), hash), to, hash);
     await utimes(to, modified / 1000, modified / 1000);
   }
+  if (contents.blobs.elsewhere) await noteInBucket(dataDir);
   await copyWhole(source, join(dataDir, "service.sqlite"), contents.database.hash);
 }
 

@@ -9,6 +9,7 @@ import { type Manifest, MANIFEST, readManifest } from "@/lib/server/backup/manif
 import { checkBackup, restore } from "@/lib/server/backup/restore";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
+import { requireBytesHere } from "@/lib/service/assets/blobs/bytes-elsewhere";
 import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { type AppWorld, createAppWorld } from "./apps/app-world";
@@ -193,6 +194,9 @@ test("files in a folder of their own are in the backup, those in a bucket are no
   const without = await backUp({ ...place, env: inBucket, place: at("of-bucket") });
   expect(without.service?.blobs).toEqual({ count: 0, bytes: 0, lost: [], elsewhere: true });
   await restoreTo(at("of-bucket"), at("from-bucket"));
+  expect(() => requireBytesHere(join(at("from-bucket"), "service"))).toThrow(
+    /lie in the bucket of the service that was backed up\. Set LIGHTDESK_BLOBS/,
+  );
   await expect(restore({ env: { ...inBucket, dataDir: at("never") }, place: at("of-folder"), say })).rejects.toThrow(
     "restore it without LIGHTDESK_BLOBS",
   );

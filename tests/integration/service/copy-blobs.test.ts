@@ -1,6 +1,7 @@
 // All files of a service are copied to another place while it runs, and back; an interrupted copy continues where it stopped.
 import { randomBytes } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
@@ -70,8 +71,16 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   await expect(bench.service.start()).rejects.toThrow(
     /The files of \S+ lie in s3:\S+\. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back/,
   );
-  const back = await copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
-  expect([back.copied, back.missing, back.damaged]).toEqual([back.files, [], []]);
+  const bringBack = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
+  await moved.service.start();
+  const back = await bringBack();
+  expect([back.copied, back.missing, back.damaged, back.todo]).toEqual([
+    ...[back.files, [], []],
+    expect.stringMatching(/in use by process \d+\. Stop it.* then run this again/),
+  ]);
+  await moved.service.stop();
+  await expect(bench.service.start()).rejects.toThrow(/The files of \S+ lie in s3/);
+  expect((await bringBack()).todo).toBeUndefined();
   await bench.service.start();
   await readAll(bench);
 });
@@ -89,4 +98,13 @@ it("refuses to copy to where the bytes are, and to the place of another database
   });
   await expect(foreign).rejects.toThrow(/files of another database/);
   await other.dispose();
+});
+
+it("works with its bucket although the data folder does not take the note of it", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-no-note-"));
+  await mkdir(join(dataDir, "bytes-elsewhere.part"));
+  const service = await startService({ ...bucketSettings(s3, "no-note"), dataDir });
+  expect((await service.client().upload("text", "a.txt")).status).toBe(201);
+  await service.dispose();
+  await rm(dataDir, { recursive: true, force: true });
 });

@@ -17,6 +17,11 @@ export async function noteElsewhere(dataDir: string, blobs: BlobSetting): Promis
   if (readNote(dataDir) !== place) await writeWhole(noteIn(dataDir), `${place}\n`);
 }
 
+/** A backup does not say in which bucket its files are; the first start with LIGHTDESK_BLOBS notes it. */
+export async function noteInBucket(dataDir: string): Promise<void> {
+  await writeWhole(noteIn(dataDir), "the bucket of the service that was backed up\n");
+}
+
 export function noteHere(dataDir: string): void {
   rmSync(noteIn(dataDir), { force: true });
 }

@@ -37,7 +37,10 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   const claimed = untilItSucceeds(async () => {
     await requireFilesBrought(place, database);
     await claimPlace(place, id);
-    await noteElsewhere(folders.root, blobs);
+    // The place is healthy all the same; the next start tries again.
+    await noteElsewhere(folders.root, blobs).catch((error: unknown) =>
+      log.error({ err: error }, "the data folder did not take the note that its files are in another place"),
+    );
   });
   await claimed().catch((error: unknown) => {
     if (!isOutage(error)) throw unusable(error);
