@@ -165,6 +165,7 @@ export function createClaimers<Q extends Question>(
       await runner.stop().catch(() => undefined); // it stops by itself
       isPausing = false;
       for (const question of [...posed, ...[...asked.values()].map((sent) => sent.question)]) question?.giveUp();
+      asked.clear();
       await database
         .commitFreeing((tx) => freeWorkers(tx, workerIds))
         .catch((error: unknown) => {

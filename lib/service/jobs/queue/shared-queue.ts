@@ -51,8 +51,12 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
 
   function askFor(place: string): () => void {
     const add = (more: number) => void asking.set(place, (asking.get(place) ?? 0) + more);
+    let isAsking = true;
     add(1);
-    return () => add(-1);
+    return () => {
+      if (isAsking) add(-1);
+      isAsking = false;
+    };
   }
 
   const skipOf = (place: string) => [...kinds].filter((kind) => !pool.canDo(kind, place));
