@@ -26,7 +26,7 @@ export async function writeCached(file: string, aside: string, bytes: Uint8Array
     await rename(aside, file);
     return true;
   } catch {
-    // What is left of it goes with the oldest files, if it cannot be removed now.
+    // If it cannot be removed now, it stays where it was written aside.
     await rm(aside, { force: true }).catch(() => undefined);
     return false;
   }

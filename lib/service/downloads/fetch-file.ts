@@ -1,8 +1,7 @@
-// Downloads a file into its partial file, over as many connections as it takes:
-//   ask for what is missing (Range, If-Range) → append → cut? pause, and ask again → whole
-// Guarantees: bytes of two versions are never mixed. A source without ranges, with another validator, length or promised hash, or with the
-// wrong part, begins at zero; a source that names no validator has to send the last bytes once more.
-// Temporary errors are retried a bounded number of times, anew after any progress. Sizes are limited as declared and as received.
+// Downloads a file into its partial file: asks for what is missing (Range, If-Range), as often as the connection is cut.
+// Guarantees: bytes of two versions are never mixed: a source without ranges, with another validator, length or promised hash, or with the
+// wrong part, begins at zero; one that names no validator sends the last bytes once more. Temporary errors are retried a bounded number of
+// times, anew after any progress. Sizes are limited as declared and as received.
 
 import { codeOf } from "@/lib/shared/code-of";
 import { ServiceError } from "../service-error";

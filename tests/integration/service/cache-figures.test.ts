@@ -55,6 +55,10 @@ it("counts thumbnails that were made and kept, and copies from the bucket that w
   await thumbnail(128);
   expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1, fetched: 1 });
   expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+  // An icon is neither.
+  const text = record((await client.upload("text", "a.txt")).body);
+  expect((await client.raw("GET", `/api/view?filename=${string(text.asset_hash)}&res=64`)).status).toBe(200);
+  expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 2, kept: 1 });
 });
 
 it("counts nodes whose result was made and known, and says what stored results take once it has looked", async () => {

@@ -52,6 +52,7 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   }
 
   const forget = (hash: string) => rm(pathOf(hash), { force: true });
+  const count = (result: "kept" | "fetched") => telemetry().metrics?.count("lightdesk_blob_copies_total", { result });
 
   async function fetchOne(hash: string): Promise<void> {
     const source = await fetch(hash).catch((error: unknown) => {
@@ -61,8 +62,10 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
     const aside = join(temp, randomUUID());
     try {
       const written = await write(source, aside);
-      if (written.hash === hash) await place(aside, hash, written.size, rename);
-      else log.error({ hash }, "the stored bytes of a file are damaged");
+      if (written.hash === hash) {
+        await place(aside, hash, written.size, rename);
+        count("fetched");
+      } else log.error({ hash }, "the stored bytes of a file are damaged");
     } finally {
       source.destroy();
       await rm(aside, { force: true });
@@ -77,8 +80,7 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
       () => true,
       () => false,
     );
-    telemetry().metrics?.count("lightdesk_blob_copies_total", { result: isHere ? "kept" : "fetched" });
-    if (isHere) return;
+    if (isHere) return count("kept");
     const work = fetching.get(hash) ?? fetchOne(hash).finally(() => fetching.delete(hash));
     fetching.set(hash, work);
     await work;

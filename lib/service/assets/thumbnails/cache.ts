@@ -22,11 +22,7 @@ export function createThumbnailCache(folders: { thumbnails: string; temp: string
   const forget = (hash: string) => rm(folderOf(hash), { recursive: true, force: true });
 
   return {
-    async read(hash: string, name: string): Promise<Buffer | undefined> {
-      const found = await readCached(fileOf(hash, name));
-      telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: found ? "kept" : "made" });
-      return found;
-    },
+    read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(fileOf(hash, name)),
 
     async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
       // Where the disk does not take it, the thumbnail is sent all the same.

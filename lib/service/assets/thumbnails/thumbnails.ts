@@ -9,6 +9,7 @@ import { createMovingPreviews } from "./moving-preview";
 import { drawPlaceholder, GROUND } from "./placeholder";
 import { type PreviewKind, previewKindOf } from "./preview-kind";
 import { createThumbnailCache } from "./cache";
+import { telemetry } from "@/lib/shared/telemetry";
 import { createTurns } from "@/lib/shared/turns";
 import sharp from "sharp";
 import { MOST_PIXELS } from "../image-limits";
@@ -40,8 +41,8 @@ const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 const MOST_REMEMBERED = 10_000;
 
 type Content = { hash: string; media_type: string; name: string };
-/** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. */
-export type Thumbnail = { webp: Buffer; isOwn: boolean };
+/** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
+export type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
 /** Calls `use` with the content as a file, which stays for as long as `use` runs. */
 export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
@@ -59,15 +60,15 @@ export function createThumbnails(
   async function make(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
     const kept = await cache.read(hash, String(edge));
-    if (kept) return { webp: kept, isOwn: true };
+    if (kept) return { webp: kept, isOwn: true, isKept: true };
     const kind = previewKindOf(content.media_type, fileNameOf(content));
     const webp = await inFile(async (source) => {
       await requireBytes(source);
       return kind === "image" ? inTurn(() => shrink(source, edge)) : makeMoving(content, kind, source, edge);
     });
-    if (!webp) return { webp: await drawPlaceholder(kind, edge), isOwn: false };
+    if (!webp) return { webp: await drawPlaceholder(kind, edge), isOwn: false, isKept: false };
     await cache.keep(hash, String(edge), webp);
-    return { webp, isOwn: true };
+    return { webp, isOwn: true, isKept: false };
   }
 
   async function makeMoving(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
@@ -93,7 +94,11 @@ export function createThumbnails(
 
   return {
     /** `edge`: the length of the longer side. */
-    get: once,
+    async get(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+      const thumbnail = await once(content, inFile, edge);
+      if (thumbnail.isOwn) telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
+      return thumbnail;
+    },
 
     /** PNG. As expensive as a thumbnail, but requested too seldom to be kept. */
     channel: (inFile: InFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
