@@ -20,9 +20,10 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
   const [field, setField] = useState({ typed: text, sent: text, known: text, isComposing: false });
   const { typed, sent, isComposing } = field;
   if (field.known !== text) setField({ ...field, known: text, ...(text !== sent && { typed: text, sent: text }) });
-  function send() {
+  /** `isAsked`: by Enter, which also searches again for words that never arrived. */
+  function send(isAsked: boolean) {
     const words = typed.trim();
-    if (words === sent) return;
+    if (words === sent && (!isAsked || words === text)) return;
     setField((now) => ({ ...now, sent: words }));
     onSearch(words);
   }
@@ -30,7 +31,7 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
   useEffect(() => {
     // Letters that an input method is still composing are not searched.
     if (isComposing || typed.trim() === sent) return undefined;
-    const timer = setTimeout(() => sendNow(), TYPING_MS);
+    const timer = setTimeout(() => sendNow(false), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed, sent, isComposing]);
   function change({ currentTarget: { value }, nativeEvent }: ChangeEvent<HTMLInputElement>) {
@@ -49,7 +50,7 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
         // Enter that ends a composition is the input method's; Safari says so by its code alone.
         if (event.key !== "Enter" || event.nativeEvent.isComposing || event.keyCode === INPUT_METHOD) return;
         event.preventDefault();
-        send();
+        send(true);
       }}
     />
   );

@@ -96,3 +96,12 @@ test("a field that is emptied while its search is on its way searches for nothin
   rerender(<SearchField text="" onSearch={(words) => searched.push(words)} />);
   expect(field().value).toBe("");
 });
+
+test("Enter searches again for words that never came to be the page's", async () => {
+  render(<SearchField aria-label="Find" text="" onSearch={(words) => searched.push(words)} />);
+  type("cat");
+  await later();
+  fireEvent.keyDown(field(), { key: "Enter" });
+  await later();
+  expect(searched).toEqual(["cat", "cat"]);
+});
