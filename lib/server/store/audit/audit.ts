@@ -5,6 +5,7 @@ import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Selectable, sql } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
+import { codeOf } from "@/lib/shared/code-of";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { createActIds } from "./audit-acts";
@@ -128,29 +129,45 @@ export function createAuditStore(database: Database) {
       await transaction.updateTable("audit_end").set({ hash }).execute();
     });
 
-  let batch: { rows: NewRow[]; written: Promise<void> } | undefined;
+  /** What could not be written, and why: a row that the database refuses takes no other of its commit with it. */
+  const writeAll = async (rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, unknown>> => {
+    const failed = new Map<NewRow, unknown>();
+    try {
+      await write(rows);
+    } catch (error) {
+      const isOfAll = rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(codeOf(error)).startsWith("SQLITE_BUSY");
+      for (const row of rows) {
+        if (isOfAll) failed.set(row, error);
+        else await write([row]).catch((why: unknown) => failed.set(row, why));
+      }
+    }
+    return failed;
+  };
+
+  let batch: { rows: NewRow[]; written: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
   /** Fulfilled when every commit begun has ended, however it ended. */
   let last: Promise<unknown> = Promise.resolve();
   /** What comes in one turn of the event loop, or while a commit is under way, is written by one commit: each waits for the disk. */
-  const writeWithOthers = (row: NewRow): Promise<void> => {
+  const writeWithOthers = async (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MOST_AT_ONCE) {
       const rows: NewRow[] = [];
       const written = last
         .then(() => nextTurn())
         .then(() => {
           if (batch?.rows === rows) batch = undefined;
-          return write(rows);
+          return writeAll(rows);
         });
-      last = written.catch(() => undefined);
+      last = written;
       batch = { rows, written };
     }
     batch.rows.push(row);
-    return batch.written;
+    const failed = await batch.written;
+    if (failed.has(row)) throw failed.get(row);
   };
 
   return {
-    async add(entry: AuditEntry): Promise<void> {
-      const row = {
+    add: (entry: AuditEntry): Promise<void> =>
+      writeWithOthers({
         at: entry.at,
         request_id: entry.requestId,
         member_id: entry.memberId ?? null,
@@ -163,15 +180,7 @@ export function createAuditStore(database: Database) {
         outcome: plain(entry.outcome),
         act_id: actIdOf(entry),
         via: plain(entry.via),
-      };
-      try {
-        await writeWithOthers(row);
-      } catch (error) {
-        if (isStoreAway(error) || isFullDisk(error)) throw error;
-        // Perhaps another entry of the commit was refused.
-        await write([row]);
-      }
-    },
+      }),
 
     /** The number of rows and the last hash, or the first row that is not as it was written. */
     verify: () => verifyChain(database),
