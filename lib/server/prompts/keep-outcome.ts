@@ -5,6 +5,7 @@
 import "server-only";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { codeOf } from "@/lib/shared/code-of";
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Composition } from "../composition-type";
 import { type Attempt } from "../store/jobs/submissions";
@@ -56,8 +57,11 @@ async function keepLater(console: Console, attempt: Attempt, { contentHash, outc
   }
 }
 
+/** A disk or a database that is in trouble for a time: locked, out of reach, or in conflict with another writer. */
+const passing = /^(SQLITE_(BUSY|LOCKED|IOERR|READONLY|CANTOPEN|PROTOCOL)|40001$|40P01$|55P03$)/;
+
 function mayPass(error: unknown): boolean {
-  return isStoreAway(error) || isFullDisk(error);
+  return isStoreAway(error) || isFullDisk(error) || passing.test(String(codeOf(error)));
 }
 
 async function store({ store: { submissions } }: Console, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
