@@ -19,6 +19,7 @@ import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
 import { query, type Reader } from "./store/database";
+import { liveProcesses } from "./store/postgres/processes";
 import { openPostgres } from "./store/postgres/database";
 import { type DataLock, lockDataFolder } from "./store/data-lock";
 import { openDatabase } from "./store/sqlite";
@@ -61,8 +62,9 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
     if (to) await claimPlace(target, await idOf(database));
+    const others = async () => databaseUrl !== undefined && (await liveProcesses(database)).length > 0;
     const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
-    return await (to ? work() : bringBack(dataDir, work));
+    return await (to ? work() : bringBack(dataDir, work, others));
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });
@@ -70,13 +72,16 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
 }
 
 /** The service may start without LIGHTDESK_BLOBS only if all files are there and none was stored at the old place meanwhile. */
-async function bringBack(dataDir: string, work: () => Promise<Copied>): Promise<Copied> {
+async function bringBack(dataDir: string, work: () => Promise<Copied>, others: () => Promise<boolean>): Promise<Copied> {
   const lock = tryLock(dataDir);
   try {
+    const wasServed = await others();
     const copied = await work();
     if (copied.missing.length + copied.damaged.length > 0)
       return { ...copied, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
     if (typeof lock === "string") return { ...copied, todo: `${lock} Files may still be stored at the old place: then run this again.` };
+    if (wasServed || (await others()))
+      return { ...copied, todo: "Another service on this database may still store files at the old place. Stop it, then run this again." };
     noteHere(dataDir);
     return copied;
   } finally {

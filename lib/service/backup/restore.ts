@@ -8,7 +8,7 @@ import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/has
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { migrations } from "../store/migrations";
 import { blobPath } from "../assets/blob-path";
-import { noteInBucket } from "../assets/blobs/bytes-elsewhere";
+import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/bytes-elsewhere";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
@@ -75,7 +75,10 @@ export async function restoreService(
     await copyWhole(blobPath(blobsIn(place), hash), to, hash);
     await utimes(to, modified / 1000, modified / 1000);
   }
+  // What an interrupted restore of another backup noted no longer holds.
+  noteHere(dataDir);
   if (contents.blobs.elsewhere) await noteInBucket(dataDir);
+  else if (!blobs.startsWith(join(dataDir, "/"))) await noteElsewhere(dataDir, { kind: "folder", path: blobs });
   await copyWhole(source, join(dataDir, "service.sqlite"), contents.database.hash);
 }
 

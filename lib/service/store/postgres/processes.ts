@@ -7,7 +7,7 @@ import { type SqlBool, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database } from "../database";
+import { type Database, type Reader } from "../database";
 import { MOST_NOTICE_BYTES, type ProcessEvents, type ProcessFacts, type Processes } from "../processes";
 import { plainStatement } from "../statement";
 import { SERVICE_SCHEMA } from "./migrate";
@@ -21,6 +21,12 @@ const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} 
 
 type Listener = { channel: string; hear: (payload: unknown, from: string) => void; missed: () => void };
 type Notice = { from: string; channel: string; payload: unknown };
+
+/** The ids of living processes, in a fixed order. */
+export async function liveProcesses(database: Reader): Promise<string[]> {
+  const rows = await database.rows(plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${silent("now()")}) ORDER BY id`));
+  return rows.map(({ id }) => id);
+}
 
 export function createPostgresProcesses(database: Database, url: string, log: ServiceLog): Processes {
   const id = randomUUID();
@@ -91,11 +97,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
       return () => void listeners.delete(listener);
     },
 
-    async live() {
-      return (
-        await database.rows(plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${silent("now()")}) ORDER BY id`))
-      ).map((row) => row.id);
-    },
+    live: () => liveProcesses(database),
 
     slots: async (own) => own + (await slotsOfLive(database, id)),
 
