@@ -11,12 +11,14 @@ import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
-import { follow, type Following, idIn, type Place, placesOf, type Scope } from "./follow";
+import { follow } from "./follow";
 import { isNeverSent, isRunning } from "./node-kinds";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { type EditorProblem, UNNAMED } from "./problems";
 import { onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
 import { isSameJson, keptInputs } from "./kept-inputs";
+import { type Following, idIn, type Place, type Scope } from "./scope";
+import { slotsOf } from "./slots";
 import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
 export { type EditorProblem } from "./problems";
@@ -48,15 +50,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
-  const following: Following = {
-    info,
-    inside,
-    primitiveValue,
-    places: new Map(),
-    promoted: new Map(),
-    shown: new Map(),
-    widgets: new Map(),
-  };
+  const following: Following = { info, inside, primitiveValue };
   /** How many parts of uses have been expanded. */
   let expanded = 0;
   let visited = 0;
@@ -110,7 +104,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
     const inputs = known ? widgetInputs(node, nodeId, widgets) : asSent(node.values);
     if (!known) problems.push(missing(node, nodeId));
-    for (const slot of placesOf(place, following)) {
+    for (const slot of slotsOf(place, following)) {
       if (slot.link === undefined) continue;
       const source = follow(place, slot, following);
       const { name } = slot;

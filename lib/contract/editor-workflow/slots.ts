@@ -1,0 +1,74 @@
+// The inputs of a node as the editor has them once a file is open: those of its class, or of the subgraph it is a use of, with the links of
+// the file.
+// Guarantees: never throws; the same node of one conversion has the same list.
+
+import { own } from "../json/own";
+import { objectOf, textOf } from "../json/json";
+import { isGrowing } from "../nodes/dynamic-inputs";
+import { settingsOf, typeOf } from "../nodes/input-spec";
+import { type NodeInfo } from "../schemas/object-info";
+import { type Definition, type EditorNode, once, type Slot, slotFinder } from "./file";
+import { type Following, idIn, type Place } from "./scope";
+import { classPlaces, type Widget, widgetsOf } from "./values";
+
+const slotsFound = once<Following, Map<string, readonly Slot[]>>(() => new Map());
+const widgetsFound = once<Following, Map<EditorNode, readonly Widget[]>>(() => new Map());
+
+/** In the editor's order, by which a bypassed node and a link inside a subgraph choose one. */
+export function slotsOf(place: Place, following: Following): readonly Slot[] {
+  const found = slotsFound(following);
+  const id = idIn(place.scope, place.node);
+  const slots = found.get(id) ?? findSlots(place, following);
+  found.set(id, slots);
+  return slots;
+}
+
+function findSlots(place: Place, following: Following): readonly Slot[] {
+  const { node } = place;
+  const within = following.inside(place);
+  if (within) return slotsOfUse(within.use, within.definition);
+  const known = own(following.info, node.type);
+  return known ? slotsOfClass(node, known, following) : node.inputs;
+}
+
+function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
+  const inFile = slotFinder(use.inputs);
+  const seen = new Map<string, number>();
+  return inputs.map(({ name, type }) => {
+    const at = seen.get(name) ?? 0;
+    seen.set(name, at + 1);
+    return { name, type, hasWidget: false, ...linkOf(inFile(name, at)) };
+  });
+}
+
+/** Sockets in the order of the class, its widgets, then slots that only the file has. */
+function slotsOfClass(node: EditorNode, known: NodeInfo, following: Following): readonly Slot[] {
+  const inFile = slotFinder(node.inputs);
+  const ofClass = classPlaces(known, widgetsIn(node, known, following)).flatMap(({ name, raw, hasWidget }): Slot[] => {
+    if (isGrowing(raw)) return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
+    const isNeverLinked = hasWidget && settingsOf(raw).socketless !== undefined;
+    if (isNeverLinked) return [];
+    const slot = inFile(name);
+    const type = typeOf(raw) === "COMFY_MATCHTYPE_V3" ? matchedType(slot, raw) : typeOf(raw);
+    return [{ name, type, hasWidget, ...linkOf(slot) }];
+  });
+  const names = new Set(ofClass.map(({ name }) => name));
+  return [...ofClass, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
+}
+
+export function widgetsIn(node: EditorNode, known: NodeInfo, following: Following): readonly Widget[] {
+  const found = widgetsFound(following);
+  const widgets = found.get(node) ?? widgetsOf(node, known);
+  found.set(node, widgets);
+  return widgets;
+}
+
+/** The type as it was saved, which says more than the class, unless it is "*". */
+function matchedType(slot: Slot | undefined, raw: unknown): string {
+  if (slot && slot.type !== "*") return slot.type;
+  return textOf(objectOf(settingsOf(raw).template)?.allowed_types) ?? "*";
+}
+
+function linkOf(slot: Slot | undefined): { link?: string } {
+  return slot?.link === undefined ? {} : { link: slot.link };
+}
