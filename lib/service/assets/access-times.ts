@@ -31,7 +31,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
           await tx.run(
             // Another process may have written a later time.
             statement(
-              sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("told.column2"))} from (values ${some}) as told where seq = told.column1`,
+              sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${some}) as times where seq = times.column1`,
             ),
           );
         }

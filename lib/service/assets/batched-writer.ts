@@ -15,11 +15,11 @@ export function createBatchedWriter(handle: FileHandle) {
   let underWay: Promise<void> = Promise.resolve();
   let syncing: Promise<void> | undefined;
   let syncedFrom = 0;
-  let trouble: unknown;
+  let syncError: unknown;
 
   async function flush(): Promise<void> {
     await underWay;
-    if (trouble !== undefined) throw trouble;
+    if (syncError !== undefined) throw syncError;
     const [chunks, total] = [batch, bytes];
     batch = [];
     bytes = 0;
@@ -36,7 +36,7 @@ export function createBatchedWriter(handle: FileHandle) {
     try {
       await handle.datasync();
     } catch (error) {
-      trouble = error;
+      syncError = error;
     } finally {
       syncing = undefined;
     }
@@ -61,7 +61,7 @@ export function createBatchedWriter(handle: FileHandle) {
     /** Resolves once all written bytes are on the disk. */
     async sync(): Promise<void> {
       await syncing;
-      if (trouble !== undefined) throw trouble;
+      if (syncError !== undefined) throw syncError;
       await handle.sync();
     },
 

@@ -32,8 +32,8 @@ export type BlobPlace = {
 export type Holds = {
   /** Keeps `hashes` until `work` (which commits the rows that name them) has ended. */
   hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
-  /** Runs `remove` unless the hash is held or a row names it. Returns whether it ran. */
-  unlessHeld(hash: string, remove: () => Promise<void>): Promise<boolean>;
+  /** Runs `remove` unless a holder has the hash or a row names it. Returns whether it ran. */
+  removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
 export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy" | "sweepCache"> &
@@ -54,9 +54,9 @@ export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const SWEPT_AT_ONCE = 500;
 
-export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds, named: Named): BlobStore {
+export function createBlobStore(place: BlobPlace, { hold, removeUnused }: Holds, named: Named): BlobStore {
   const { folder, adopt, has, open, withFiles } = place;
-  const remove = (hash: string) => unlessHeld(hash, () => place.remove(hash));
+  const remove = (hash: string) => removeUnused(hash, () => place.remove(hash));
 
   async function* pages(): AsyncGenerator<string[]> {
     let page: string[] = [];
@@ -96,7 +96,7 @@ export function createBlobStore(place: BlobPlace, { hold, unlessHeld }: Holds, n
 
 /** For a place that only one process uses. */
 export function createOwnHolds(named: Named): Holds {
-  const held = new Map<string, number>();
+  const holdCounts = new Map<string, number>();
   const removing = new Map<string, Promise<unknown>>();
 
   async function removeUnnamed(hash: string, remove: () => Promise<void>): Promise<boolean> {
@@ -106,14 +106,14 @@ export function createOwnHolds(named: Named): Holds {
   }
 
   function release(hash: string): void {
-    const left = (held.get(hash) ?? 1) - 1;
-    if (left > 0) held.set(hash, left);
-    else held.delete(hash);
+    const left = (holdCounts.get(hash) ?? 1) - 1;
+    if (left > 0) holdCounts.set(hash, left);
+    else holdCounts.delete(hash);
   }
 
   return {
     async hold(hashes, work) {
-      for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
+      for (const hash of hashes) holdCounts.set(hash, (holdCounts.get(hash) ?? 0) + 1);
       try {
         // Waits for removals under way first: what is stored now must stay.
         await Promise.allSettled(hashes.flatMap((hash) => removing.get(hash) ?? []));
@@ -123,10 +123,10 @@ export function createOwnHolds(named: Named): Holds {
       }
     },
 
-    async unlessHeld(hash, remove) {
+    async removeUnused(hash, remove) {
       // `hold` waits until this removal has ended, and earlier holders have already committed the rows that name the hash.
       while (removing.has(hash)) await removing.get(hash)?.catch(() => undefined);
-      if (held.has(hash)) return false;
+      if (holdCounts.has(hash)) return false;
       const removal = removeUnnamed(hash, remove).finally(() => removing.delete(hash));
       removing.set(hash, removal);
       return removal;

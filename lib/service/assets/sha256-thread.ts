@@ -1,6 +1,6 @@
 // Computes SHA-256 of a file on another core while the file is written: of an upload's cost on the main thread, this is the largest part
 // that can run elsewhere. At most one thread; a caller that finds it busy, or a machine with one core, hashes by itself.
-// Guarantees: it reads only what it was told is written; a thread that fails rejects `digest`, never the process.
+// Guarantees: it reads only bytes that were announced as written; a thread that fails rejects `digest`, never the process.
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -45,10 +45,10 @@ export function startSha256Thread(path: string): Sha256Thread | undefined {
     });
   });
   digested.catch(() => undefined); // reported by `digest`, if that is called
-  let told = 0;
+  let announced = 0;
   return {
     written(bytes) {
-      if (bytes > told) thread.postMessage({ bytes: (told = bytes), isEnd: false });
+      if (bytes > announced) thread.postMessage({ bytes: (announced = bytes), isEnd: false });
     },
     digest(bytes) {
       thread.postMessage({ bytes, isEnd: true });

@@ -9,7 +9,7 @@ import { discard, type OpenedSource, type OpenSource, unreachable } from "./open
 import { type PartialFile } from "./partial-file";
 import { isPage, readContentRange, readEncoding, readFileName, readLength, readUnsatisfiedLength, readValidator } from "./source-headers";
 
-/** What the source said about the file whose bytes are kept. */
+/** What the source reported about the file whose bytes are kept. */
 export type KnownFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
 
 export type Fetching = {
@@ -39,7 +39,7 @@ const OVERLAP_BYTES = 16 * 1024;
 /** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
 const LEAST_BYTES = 1024;
 
-/** Undefined if `onKnown` said that the bytes are not needed. */
+/** Undefined if `onKnown` returned that the bytes are not needed. */
 export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
   const { partial, signal } = fetching;
   const state = { known: fetching.known, mayResume: true };

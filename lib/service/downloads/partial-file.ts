@@ -27,7 +27,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
   let digest = createDigest();
   let durable = 0;
   let syncing: Promise<void> | undefined;
-  let trouble: unknown;
+  let syncError: unknown;
 
   async function keep(): Promise<void> {
     // If the disk lost bytes that were synced, nothing of the file is trusted.
@@ -62,7 +62,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
     while (durable < digest.size()) await sync();
   }
 
-  const timer = setInterval(() => void sync().catch((error: unknown) => (trouble ??= error)), SYNC_EVERY_MS).unref();
+  const timer = setInterval(() => void sync().catch((error: unknown) => (syncError ??= error)), SYNC_EVERY_MS).unref();
 
   async function close(): Promise<void> {
     clearInterval(timer);
@@ -81,7 +81,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
     size: () => digest.size(),
 
     async append(chunk: Uint8Array): Promise<void> {
-      if (trouble !== undefined) throw trouble;
+      if (syncError !== undefined) throw syncError;
       const start = digest.size();
       for (let written = 0; written < chunk.byteLength;) {
         const result = await handle.write(chunk, written, chunk.byteLength - written, start + written).catch(asFullDisk);

@@ -62,9 +62,9 @@ export function insideTheNetwork(field?: string): ServiceError {
     : new ServiceError("UNSUPPORTED_SOURCE", `${field}: the ${sentence}`, { field });
 }
 
-function namesOf(hosts: readonly string[], untold: number): string {
-  if (hosts.length === 0) return untold === 0 ? "from nowhere" : "only from places that its operator chose";
-  const more = Math.max(0, hosts.length - MOST_NAMED) + untold;
+function namesOf(hosts: readonly string[], unlisted: number): string {
+  if (hosts.length === 0) return unlisted === 0 ? "from nowhere" : "only from places that its operator chose";
+  const more = Math.max(0, hosts.length - MOST_NAMED) + unlisted;
   return `only from ${hosts.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 

@@ -14,7 +14,7 @@ export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Reco
 /** Worded like the index of unfinished tasks. */
 const isUnfinished = sql<boolean>`status in ('created', 'running')`;
 /** A task that is being fetched, and the process that fetches it. */
-export type HeldTask = Pick<StoredTask, "id" | "holder">;
+export type RunningTask = Pick<StoredTask, "id" | "holder">;
 
 export async function insertTask(tx: Transaction, userId: number, wanted: WantedDownload, at: number): Promise<StoredTask> {
   const { url, tags, metadata, previewId = null } = wanted;
@@ -40,33 +40,35 @@ export async function insertTask(tx: Transaction, userId: number, wanted: Wanted
 }
 
 /** For the process that fetches it: false if the task has ended or belongs to another process. */
-export async function changeTask(tx: Transaction, task: HeldTask, changes: Partial<StoredTask>, at: number): Promise<boolean> {
+export async function changeTask(tx: Transaction, task: RunningTask, changes: Partial<StoredTask>, at: number): Promise<boolean> {
   const change = query.updateTable("tasks").set({ ...changes, update_time: at });
-  return (await tx.run(change.where(isHeld(task)))) > 0;
+  return (await tx.run(change.where(isStillRunning(task)))) > 0;
 }
 
 /**
- * Returns the task as it was; undefined if it has ended, or is not held by `holder`. Its address is removed, since that may hold a token.
+ * Returns the task as it was; undefined if it has ended, or `holder` does not fetch it. Its address is removed, since that may hold a token.
  */
 export async function endTask(
   tx: Transaction,
-  task: Pick<StoredTask, "id"> & Partial<HeldTask>,
+  task: Pick<StoredTask, "id"> & Partial<RunningTask>,
   ending: Partial<StoredTask>,
   at: number,
 ): Promise<StoredTask | undefined> {
   const end = query.updateTable("tasks").set({ ...ending, completed_at: at, update_time: at, source_url: "" });
   const which =
-    task.holder === undefined ? end.where("id", "=", task.id).where(isUnfinished) : end.where(isHeld({ ...task, holder: task.holder }));
+    task.holder === undefined
+      ? end.where("id", "=", task.id).where(isUnfinished)
+      : end.where(isStillRunning({ ...task, holder: task.holder }));
   return tx.row(which.returningAll());
 }
 
 /** Makes the task wait again, before its user's other tasks. */
-export async function releaseTask(tx: Transaction, task: HeldTask, at: number): Promise<void> {
+export async function releaseTask(tx: Transaction, task: RunningTask, at: number): Promise<void> {
   const release = query.updateTable("tasks").set({ status: "created", holder: null, update_time: at });
-  await tx.run(release.where(isHeld(task)));
+  await tx.run(release.where(isStillRunning(task)));
 }
 
-function isHeld({ id, holder }: HeldTask) {
+function isStillRunning({ id, holder }: RunningTask) {
   return sql<boolean>`${isUnfinished} and status = 'running' and id = ${id} and ${holder === null ? sql`holder is null` : sql`holder = ${holder}`}`;
 }
 
@@ -109,7 +111,7 @@ export function findTask(reader: Reader, id: string): Promise<StoredTask | undef
   return reader.row(query.selectFrom("tasks").selectAll().where("id", "=", id));
 }
 
-export function listRunning(reader: Reader): Promise<HeldTask[]> {
+export function listRunning(reader: Reader): Promise<RunningTask[]> {
   return reader.rows(
     query
       .selectFrom("tasks")

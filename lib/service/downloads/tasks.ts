@@ -14,7 +14,7 @@ import {
   claimTask,
   countUnfinished,
   endTask,
-  type HeldTask,
+  type RunningTask,
   insertTask,
   listRunning,
   nextTask,
@@ -80,7 +80,7 @@ export function createTasks(parts: TaskParts) {
       if (!asRefusal(error)) log.error({ err: error, task: task.id }, "a download failed");
       await database
         .commitFreeing((tx) => endTask(tx, task, failed(error), now()))
-        .catch((trouble: unknown) => log.error({ err: trouble, task: task.id }, "the end of a download was not stored"));
+        .catch((notStored: unknown) => log.error({ err: notStored, task: task.id }, "the end of a download was not stored"));
     }
   }
 
@@ -93,11 +93,11 @@ export function createTasks(parts: TaskParts) {
   /** Tasks of processes that are gone wait again; downloads here whose task this process no longer holds are stopped. */
   async function lookAround(): Promise<void> {
     const before = [...running];
-    const held = await listRunning(database);
-    const own = new Set(held.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
+    const listed = await listRunning(database);
+    const own = new Set(listed.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
     for (const [id, { abort }] of before) if (!own.has(id)) abort.abort();
     const living = await processes.live();
-    const left = held.filter(({ id, holder }) =>
+    const left = listed.filter(({ id, holder }) =>
       // A task of this process whose end could not be stored.
       holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
     );
@@ -105,7 +105,7 @@ export function createTasks(parts: TaskParts) {
     pump();
   }
 
-  async function release(tasks: readonly HeldTask[]): Promise<void> {
+  async function release(tasks: readonly RunningTask[]): Promise<void> {
     await database.commitFreeing(async (tx) => {
       for (const task of tasks) await releaseTask(tx, task, now());
     });

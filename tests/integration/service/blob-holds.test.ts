@@ -15,7 +15,7 @@ it("bytes are stored again after they were removed, not while a removal asks whe
   const { open, opened } = gate();
   const order: string[] = [];
   const holds = createOwnHolds(() => opened.then(() => new Set<string>()));
-  const removal = holds.unlessHeld(HASH, async () => void order.push("removed"));
+  const removal = holds.removeUnused(HASH, async () => void order.push("removed"));
   const writing = holds.hold([HASH], async () => void order.push("stored"));
   open();
   expect(await Promise.all([removal, writing])).toEqual([true, undefined]);
@@ -32,17 +32,17 @@ it("bytes that are held are not removed, and those that are removed twice are re
   const holds = createOwnHolds(() => Promise.resolve(new Set(rows)));
   await holds.hold([HASH], async () => {
     rows.delete(HASH);
-    expect(await holds.unlessHeld(HASH, remove)).toBe(false);
+    expect(await holds.removeUnused(HASH, remove)).toBe(false);
   });
-  expect(await Promise.all([holds.unlessHeld(HASH, remove), holds.unlessHeld(HASH, remove)])).toEqual([true, false]);
+  expect(await Promise.all([holds.removeUnused(HASH, remove), holds.removeUnused(HASH, remove)])).toEqual([true, false]);
   expect(removed).toEqual([HASH]);
 });
 
 it("a removal that fails keeps nobody from storing the bytes", async () => {
   const holds = createOwnHolds(() => Promise.resolve(new Set()));
-  const removal = holds.unlessHeld(HASH, () => Promise.reject(new Error("the disk does not answer")));
+  const removal = holds.removeUnused(HASH, () => Promise.reject(new Error("the disk does not answer")));
   const writing = holds.hold([HASH], () => Promise.resolve("stored"));
   await expect(removal).rejects.toThrow("does not answer");
   expect(await writing).toBe("stored");
-  expect(await holds.unlessHeld(HASH, () => Promise.resolve())).toBe(true);
+  expect(await holds.removeUnused(HASH, () => Promise.resolve())).toBe(true);
 });

@@ -38,27 +38,27 @@ it("removes nothing that the other holds, and all that nobody holds or names", a
   const removed: string[] = [];
   const remove = async () => void removed.push("removed");
   await one.hold([HASH, HASH], async () => {
-    expect(await other.unlessHeld(HASH, remove)).toBe(false);
+    expect(await other.removeUnused(HASH, remove)).toBe(false);
     // Several may hold the same content; each releases its own hold.
     await other.hold([HASH], () => Promise.resolve());
-    expect(await other.unlessHeld(HASH, remove)).toBe(false);
+    expect(await other.removeUnused(HASH, remove)).toBe(false);
   });
   isNamed = true;
-  expect(await other.unlessHeld(HASH, remove)).toBe(false);
+  expect(await other.removeUnused(HASH, remove)).toBe(false);
   isNamed = false;
-  expect([await other.unlessHeld(HASH, remove), removed, await leases()]).toEqual([true, ["removed"], []]);
+  expect([await other.removeUnused(HASH, remove), removed, await leases()]).toEqual([true, ["removed"], []]);
 });
 
 it("waits with writing until a removal is over", async () => {
   const [one, other] = [process(), process()];
   const { open, opened } = gate();
   const order: string[] = [];
-  const removal = one.unlessHeld(HASH, async () => {
+  const removal = one.removeUnused(HASH, async () => {
     await opened;
     order.push("removed");
   });
   await expect.poll(leases).toHaveLength(1);
-  expect(await other.unlessHeld(HASH, () => Promise.resolve())).toBe(false);
+  expect(await other.removeUnused(HASH, () => Promise.resolve())).toBe(false);
   const writing = other.hold([HASH], async () => void order.push("written"));
   open();
   await Promise.all([removal, writing]);
@@ -69,7 +69,7 @@ it("asks whether a row names it in the very commit that takes the lease", async 
   let asked = 0;
   const inCommit = async (reader: Reader, hashes: readonly string[]) => new Set((asked += 1) > 1 && reader !== database ? hashes : []);
   const late = createLeases({ database, processes: createOnlyProcess(), named: inCommit, now: () => now, log });
-  expect(await late.unlessHeld(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
+  expect(await late.removeUnused(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
   expect(await leases()).toEqual([]);
 });
 
@@ -77,15 +77,15 @@ it("lets go of what a process held that died, after a day", async () => {
   void process().hold([HASH], () => new Promise(() => undefined));
   await expect.poll(leases).toHaveLength(1);
   now += 23 * 3_600_000;
-  expect(await process().unlessHeld(HASH, () => Promise.resolve())).toBe(false);
+  expect(await process().removeUnused(HASH, () => Promise.resolve())).toBe(false);
   now += 2 * 3_600_000;
-  expect(await process().unlessHeld(HASH, () => Promise.resolve())).toBe(true);
+  expect(await process().removeUnused(HASH, () => Promise.resolve())).toBe(true);
 });
 
 it("frees what could not be removed at once, unless the removal may still come to pass", async () => {
   const fail = (isSettled: boolean) => () => Promise.reject(Object.assign(new Error("no answer"), { isSettled }));
-  expect([await process().unlessHeld(HASH, fail(true)), await leases()]).toEqual([false, []]);
-  expect(await process().unlessHeld(HASH, fail(false))).toBe(false);
+  expect([await process().removeUnused(HASH, fail(true)), await leases()]).toEqual([false, []]);
+  expect(await process().removeUnused(HASH, fail(false))).toBe(false);
   expect(await leases()).toMatchObject([{ hash: HASH, is_removal: 1 }]);
   now += 16 * 60_000;
   await process().hold([HASH], () => Promise.resolve());

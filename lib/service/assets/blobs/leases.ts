@@ -1,7 +1,7 @@
 // Records who is about to name a blob, and who removes one, as rows of the database: for a place that several processes share, where the
 // memory of one of them guards nothing.
-// Guarantees: a blob is never removed between the moment at which a process found or wrote it and the commit that names it; what a dead
-// process held is free again once its death is known (`forgetDead`).
+// Guarantees: a blob is never removed between the moment at which a process found or wrote it and the commit that names it; the leases of
+// a dead process end once its death is known (`forgetDead`).
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -87,7 +87,7 @@ export function createLeases({ database, processes, named, now, log }: Parts): H
       }
     },
 
-    async unlessHeld(hash, remove) {
+    async removeUnused(hash, remove) {
       if (await isNamed(database, hash)) return false;
       const holder = holderOf(processes.id);
       let isRemoved = false;

@@ -35,7 +35,7 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   const place = await openSharedPlace(blobs, { settings, folders, now, log });
   const id = await idOf(database);
   const claimed = untilItSucceeds(async () => {
-    await requireFilesBrought(place, database);
+    await requireFilesCopied(place, database);
     await claimPlace(place, id);
     // The place is healthy all the same; the next start tries again.
     await noteElsewhere(folders.root, blobs).catch((error: unknown) =>
@@ -51,7 +51,7 @@ export async function openBlobs({ settings, folders, database, processes, now, l
 }
 
 /** A place without a mark has no files of this database: they are still in the earlier place, and would be missing. */
-async function requireFilesBrought(place: SharedPlace, database: Database): Promise<void> {
+async function requireFilesCopied(place: SharedPlace, database: Database): Promise<void> {
   if ((await place.readMark()) !== undefined) return;
   const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
   if (((await database.row(ofUsers)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;

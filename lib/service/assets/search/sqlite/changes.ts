@@ -1,6 +1,6 @@
 // Records in order which assets have changed, for everything that is kept of them in memory: each reader knows how far it has read, and
 // reads on before it is used.
-// Bounded: a reader that is so far behind that the beginning was dropped is told so and starts anew.
+// Bounded: old changes are dropped; a reader that needs them gets that as its answer, and starts again.
 
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
 
