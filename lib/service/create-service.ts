@@ -183,7 +183,7 @@ export async function startService(options: ServiceOptions) {
           now,
           log,
           checkMs,
-          heard: engine.runnersChanged,
+          changedElsewhere: engine.runnersChanged,
           changed: runnersChanged,
           signal: leaving.signal,
         }),

@@ -1,5 +1,5 @@
 // Foreseen errors inside the service: a code of the contract's table, a sentence, perhaps details.
-// Told apart by `code`, never by class: bundlers load one module several times in one process.
+// Compared by `code`, never by class: bundlers load one module several times in one process.
 
 import { type ErrorCode, isErrorCode } from "@/lib/contract/errors";
 

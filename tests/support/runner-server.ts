@@ -266,7 +266,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
     faults,
     inputs,
     /** Whether a client listens to it. */
-    isHeard: () => listeners.size > 0,
+    hasListeners: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
     /** How jobs behave from now on. */
     does: (how: Way | ((item: Item) => Way)) => void (way = typeof how === "function" ? how : () => how),

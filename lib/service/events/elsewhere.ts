@@ -1,12 +1,12 @@
-// Listeners at other processes: whether a user has any, and what they are told.
+// Listeners at other processes: whether a user has any, and what is sent to them.
 // Guarantees: messages of one process about a job arrive in their order, each at most once. If one may have been lost, that user's
-// listeners are told the state of the queue anew. Nothing is sent for users without listeners at other processes.
+// listeners get the state of the queue again. Nothing is sent for users without listeners at other processes.
 
 export type Elsewhere = {
-  /** From now on this process hears the others, and they hear it. */
+  /** From now on this process exchanges messages with the others. */
   start(here: Here): void;
-  isHeard(userId: number): boolean;
-  /** `listened`: the user has a listener here; resolves once other processes are told. `silent`: the user has none any more. */
+  hasListeners(userId: number): boolean;
+  /** `listened`: the user has a listener here; resolves once other processes know. `silent`: the user has none any more. */
   listened(userId: number): Promise<void>;
   silent(userId: number): void;
   /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
@@ -30,7 +30,7 @@ export type Here = {
 export function createNowhereElse(): Elsewhere {
   return {
     start: () => undefined,
-    isHeard: () => false,
+    hasListeners: () => false,
     listened: () => Promise.resolve(),
     silent: () => undefined,
     tell: () => undefined,

@@ -1,6 +1,6 @@
 // Tells listeners (GET /ws), here or at another process, of jobs that wait, run and end, in the family's messages.
-// Guarantees: no listener hears of another user's jobs. A job with a client_id is told to listeners of that id and to those without one,
-// any other job to all listeners of its user. Without listeners no message is made.
+// Guarantees: no listener gets messages about another user's jobs. Those about a job with a client_id go to listeners of that id and to
+// those without one, all others to all listeners of the user. Without listeners no message is made.
 // Must never: hold a job up. A listener takes a message at once, or is ended by the code that added it.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -15,8 +15,8 @@ const STATUS_EVERY_MS = 50;
 const isSoonOld = new Set(["progress", "progress_state"]);
 
 export type Tell = (message: Message) => void;
-/** Who hears of a job. */
-export type Hearers = Recipients & { id: string };
+/** Who gets the messages about a job. */
+export type JobRecipients = Recipients & { id: string };
 type Listener = { clientId: string | undefined; tell: Tell };
 
 export type JobEvents = ReturnType<typeof createJobEvents>;
@@ -52,8 +52,8 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
     /** The first message is the state of the queue, with the id by which the listener is known. */
     async listen(userId: number, clientId: string | undefined, tell: Tell): Promise<() => void> {
       // Messages that come while the queue is being counted are sent after the first one.
-      const held: Message[] = [];
-      const listener: Listener = { clientId, tell: (one) => void held.push(one) };
+      const buffered: Message[] = [];
+      const listener: Listener = { clientId, tell: (one) => void buffered.push(one) };
       const all = listeners.get(userId) ?? new Set();
       listeners.set(userId, all.add(listener));
       const stop = () => {
@@ -63,10 +63,10 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
         elsewhere.silent(userId);
       };
       try {
-        // Other processes are told before the first message, so that the listener hears everything about a job that is sent after it.
+        // Other processes know before the first message is sent, so that the listener gets everything about a job that is sent after it.
         const [state] = await Promise.all([status(userId), elsewhere.listened(userId)]);
         tell(message("status", { ...state, sid: clientId ?? newId() }));
-        for (const one of held) tell(one);
+        for (const one of buffered) tell(one);
         listener.tell = tell;
         return stop;
       } catch (error) {
@@ -75,21 +75,21 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       }
     },
 
-    isHeard: ({ userId }: Hearers) => listeners.has(userId) || elsewhere.isHeard(userId),
+    hasListeners: ({ userId }: JobRecipients) => listeners.has(userId) || elsewhere.hasListeners(userId),
 
-    tell(hearers: Hearers, type: string, data: object): void {
-      if (!listeners.has(hearers.userId) && !elsewhere.isHeard(hearers.userId)) return;
+    tell(to: JobRecipients, type: string, data: object): void {
+      if (!listeners.has(to.userId) && !elsewhere.hasListeners(to.userId)) return;
       const text = message(type, data);
-      deliver(hearers, text);
-      elsewhere.tell(hearers, text, isSoonOld.has(type) ? `${type} ${hearers.id}` : undefined);
+      deliver(to, text);
+      elsewhere.tell(to, text, isSoonOld.has(type) ? `${type} ${to.id}` : undefined);
     },
 
-    show(hearers: Hearers, preview: Uint8Array): void {
-      deliver(hearers, preview);
-      elsewhere.tell(hearers, preview, `preview ${hearers.id}`);
+    show(to: JobRecipients, preview: Uint8Array): void {
+      deliver(to, preview);
+      elsewhere.tell(to, preview, `preview ${to.id}`);
     },
 
-    /** A job was submitted, cancelled or has ended: a moment later all of the user's listeners are told how many are left. */
+    /** A job was submitted, cancelled or has ended: a moment later all of the user's listeners get how many are left. */
     queueChanged(userId: number): void {
       queueChangedHere(userId);
       elsewhere.queueChanged(userId);

@@ -1,6 +1,6 @@
 // Tells listeners at other processes on the same PostgreSQL by notices. Messages too long for a notice lie in a table for a few seconds.
 // Guarantees: those of elsewhere.ts. Bounded: if too much waits to be sent or delivered, all of it is dropped, and the state of the queue
-// is told instead. Must never: hold a job up, or send something twice (a notice whose answer was lost may have arrived).
+// is sent instead. Must never: hold a job up, or send something twice (a notice whose answer was lost may have arrived).
 
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -9,7 +9,7 @@ import { type Database } from "../store/database";
 import { MOST_NOTICE_BYTES, type Processes } from "../store/processes";
 import { plainStatement } from "../store/statement";
 import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
-import { createHeardElsewhere } from "./heard-elsewhere";
+import { createRemoteListeners } from "./remote-listeners";
 
 const CHANNEL = "job events";
 /** Room for events in a notice; the rest is for what surrounds them. */
@@ -38,7 +38,7 @@ type Waiting = { to: Recipients; message: Message | undefined; key: string | und
 
 export function createPostgresElsewhere(database: Database, processes: Processes, log: ServiceLog): Elsewhere {
   let here: Here | undefined;
-  let heard: ReturnType<typeof createHeardElsewhere> | undefined;
+  let remoteListeners: ReturnType<typeof createRemoteListeners> | undefined;
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
   let sending = false;
@@ -49,7 +49,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   let stop = (): void => undefined;
 
   function add(to: Recipients, message: Message | undefined, key: string | undefined): void {
-    if (!heard?.has(to.userId)) return;
+    if (!remoteListeners?.has(to.userId)) return;
     if (key !== undefined) drop(waiting.findIndex((one) => one.key === key));
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
     if (bytes > LONGEST_BYTES) missed.add(to.userId);
@@ -94,25 +94,25 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   async function sendAll(): Promise<void> {
     while (waiting.length > 0 || missed.size > 0) {
       const events: Event[] = [];
-      const told: number[] = [];
+      const users: number[] = [];
       let bytes = 0;
       for (let next = waiting[0]; next; next = waiting[0]) {
         const event = toEvent(next);
         const size = event ? Buffer.byteLength(writeExactJson(event)) + 1 : 0;
         if (events.length > 0 && (!event || bytes + size > NOTICE_BYTES)) break;
         drop(0);
-        told.push(next.to.userId);
-        events.push(event ?? (await keepLong(next).catch((error: unknown) => giveUp(told, error))));
+        users.push(next.to.userId);
+        events.push(event ?? (await keepLong(next).catch((error: unknown) => giveUp(users, error))));
         bytes += size;
         if (!event) break;
       }
       if (events.length === 0)
         for (const userId of [...missed].slice(0, 100)) {
-          told.push(userId);
+          users.push(userId);
           events.push({ u: userId });
           missed.delete(userId);
         }
-      await processes.tell(CHANNEL, events).catch((error: unknown) => giveUp(told, error));
+      await processes.tell(CHANNEL, events).catch((error: unknown) => giveUp(users, error));
     }
   }
 
@@ -136,9 +136,9 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   let turn: Promise<void> = Promise.resolve();
   let undelivered = 0;
 
-  function hear(told: unknown): void {
+  function receive(notice: unknown): void {
     // Anyone who may use the database can send anything here.
-    for (const event of z.array(eventSchema).safeParse(told).data ?? []) {
+    for (const event of z.array(eventSchema).safeParse(notice).data ?? []) {
       if (undelivered >= MOST_WAITING) {
         here?.queueChanged(event.u);
         continue;
@@ -176,19 +176,19 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   return {
     start(listeners) {
       here = listeners;
-      heard = createHeardElsewhere(processes, listeners.users);
-      stop = processes.listen(CHANNEL, hear, () => {
+      remoteListeners = createRemoteListeners(processes, listeners.users);
+      stop = processes.listen(CHANNEL, receive, () => {
         for (const userId of listeners.users()) listeners.queueChanged(userId);
       });
     },
-    isHeard: (userId) => heard?.has(userId) ?? false,
-    listened: async (userId) => heard?.listened(userId),
-    silent: (userId) => void heard?.silent(userId).catch(() => undefined), // the others forget it after a while anyway
+    hasListeners: (userId) => remoteListeners?.has(userId) ?? false,
+    listened: async (userId) => remoteListeners?.listened(userId),
+    silent: (userId) => void remoteListeners?.silent(userId).catch(() => undefined), // the others forget it after a while anyway
     tell: add,
     queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),
     stop() {
       stop();
-      heard?.stop();
+      remoteListeners?.stop();
       clearTimeout(again);
       clearTimeout(sweep);
       waiting = [];

@@ -1,6 +1,5 @@
-// Knows which users have listeners at other processes. Each process says so when a user gets the first listener and when the last one is
-// gone, answers processes that have just started, and repeats all of it now and then; what an ended process said is forgotten after a
-// while.
+// Knows which users have listeners at other processes. Each process reports when a user gets the first listener and when the last one is
+// gone, answers processes that have just started, and repeats all of it now and then; reports of an ended process expire.
 
 import { z } from "zod";
 import { type Processes } from "../store/processes";
@@ -11,56 +10,56 @@ const FORGET_MS = 3 * REPEAT_MS;
 /** Users per notice. */
 const MOST_USERS = 500;
 
-/** `asks`: the sender has just started, or may have missed something, and wants to be told. */
-const toldSchema = z.object({
+/** `asks`: the sender has just started, or may have missed something, and wants the whole list. */
+const noticeSchema = z.object({
   listened: z.array(z.number()).default([]),
   silent: z.array(z.number()).default([]),
   asks: z.boolean().default(false),
 });
-type Told = z.input<typeof toldSchema>;
+type Notice = z.input<typeof noticeSchema>;
 
-export function createHeardElsewhere(processes: Processes, users: () => Iterable<number>) {
+export function createRemoteListeners(processes: Processes, users: () => Iterable<number>) {
   /** By user and process: until when the process is believed to have a listener. */
-  const heard = new Map<number, Map<string, number>>();
+  const believedUntil = new Map<number, Map<string, number>>();
   const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // the next round tells it
 
   async function tellAll(asks = false): Promise<void> {
     const all = [...users()];
     for (let from = 0; from < all.length || (asks && from === 0); from += MOST_USERS)
-      await processes.tell(CHANNEL, { listened: all.slice(from, from + MOST_USERS), ...(asks && from === 0 && { asks }) } satisfies Told);
+      await processes.tell(CHANNEL, { listened: all.slice(from, from + MOST_USERS), ...(asks && from === 0 && { asks }) } satisfies Notice);
   }
 
-  function hear(told: unknown, from: string): void {
-    const { success, data } = toldSchema.safeParse(told);
+  function receive(notice: unknown, from: string): void {
+    const { success, data } = noticeSchema.safeParse(notice);
     // Anyone who may use the database can send anything here.
     if (!success) return;
     const { listened, silent, asks } = data;
     const until = performance.now() + FORGET_MS;
-    for (const userId of listened) heard.set(userId, (heard.get(userId) ?? new Map<string, number>()).set(from, until));
+    for (const userId of listened) believedUntil.set(userId, (believedUntil.get(userId) ?? new Map<string, number>()).set(from, until));
     for (const userId of silent) forget(userId, from);
     if (asks) tellAll().catch(() => undefined); // the next round tells it
   }
 
   function forget(userId: number, processId: string): void {
-    const at = heard.get(userId);
+    const at = believedUntil.get(userId);
     at?.delete(processId);
-    if (at?.size === 0) heard.delete(userId);
+    if (at?.size === 0) believedUntil.delete(userId);
   }
 
-  const stop = processes.listen(CHANNEL, hear, () => void tellAll(true).catch(() => undefined));
-  tellAll(true).catch(() => undefined); // processes with listeners say so again
+  const stop = processes.listen(CHANNEL, receive, () => void tellAll(true).catch(() => undefined));
+  tellAll(true).catch(() => undefined); // processes with listeners report them again
 
   return {
     has(userId: number): boolean {
-      for (const [processId, until] of heard.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
-      return heard.has(userId);
+      for (const [processId, until] of believedUntil.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
+      return believedUntil.has(userId);
     },
-    listened: (userId: number) => processes.tell(CHANNEL, { listened: [userId] } satisfies Told),
-    silent: (userId: number) => processes.tell(CHANNEL, { silent: [userId] } satisfies Told),
+    listened: (userId: number) => processes.tell(CHANNEL, { listened: [userId] } satisfies Notice),
+    silent: (userId: number) => processes.tell(CHANNEL, { silent: [userId] } satisfies Notice),
     stop(): void {
       clearInterval(timer);
       stop();
-      heard.clear();
+      believedUntil.clear();
     },
   };
 }

@@ -1,4 +1,4 @@
-// The few forms of an answer. No answer may be cached unless it says so itself.
+// The few forms of an answer. No answer may be cached unless its own headers allow it.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

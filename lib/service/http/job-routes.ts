@@ -18,7 +18,7 @@ type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
 export function jobRoutes(parts: Parts): Route[] {
   const { database, liveRuns, pool } = parts;
-  const told = { progressOf: liveRuns.progressOf, waits: pool.waits };
+  const live = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
   /** Another user's job answers as if it did not exist. */
   async function requireJob(call: JobCall, reader: Reader = database): Promise<StoredJob> {
@@ -38,7 +38,7 @@ export function jobRoutes(parts: Parts): Route[] {
       const query = call.query();
       const { jobs, total } = await database.reading(async (reader) => {
         const page = await listJobs(reader, call.user.id, query);
-        return { jobs: await listItems(reader, page.seqs, told), total: page.total };
+        return { jobs: await listItems(reader, page.seqs, live), total: page.total };
       });
       const { offset, limit } = query;
       const pagination = { offset, limit, total, has_more: offset + jobs.length < total };
@@ -46,7 +46,7 @@ export function jobRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.getJob, async (call) =>
-      jsonText(await database.reading(async (reader) => toDetail(reader, await requireJob(call, reader), told))),
+      jsonText(await database.reading(async (reader) => toDetail(reader, await requireJob(call, reader), live))),
     ),
 
     route(operations.getJobStatus, async (call) => json(toStatus(await requireJob(call)))),

@@ -66,7 +66,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   return async (request, bytes) => {
     const answer = await app.fetch(request, { bytes });
     if (answer.status === 405) answer.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
-    // The rest of the body would be read as the next request, so the connection ends, and the client is told.
+    // The rest of the body would be read as the next request, so the connection ends, and the answer says so.
     if (answer.status >= 400 && mayHaveUnreadBody(request, answer.status)) answer.headers.set("connection", "close");
     return answer;
   };

@@ -55,7 +55,7 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
   const [row, newRow, ring] = [place(length), place(newLength), place(ringBytes)];
   const { memory, resizeRow, sumRows } = kernelOf(end);
   [firsts, counts, acrossWeights, downWeights].forEach((at, i) => new Int32Array(memory.buffer, at).set(tables[i] ?? []));
-  const held = new Uint8Array(memory.buffer);
+  const memoryBytes = new Uint8Array(memory.buffer);
   /** The last resized rows are held; each takes the place of one that no new row needs any more. */
   const placeOf = (y: number) => ring + ((y * stride) % ringBytes);
 
@@ -65,7 +65,7 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
     const first = down.firsts[y] ?? 0;
     const count = down.counts[y] ?? 0;
     for (; resized < first + count; resized++) {
-      held.set(bytes.subarray(resized * length, (resized + 1) * length), row);
+      memoryBytes.set(bytes.subarray(resized * length, (resized + 1) * length), row);
       const at = placeOf(resized);
       resizeRow(row, channels, firsts, counts, acrossWeights, across.reach, at, at + newLength);
       tick((resized + y) / (from.height + to.height));
@@ -73,7 +73,7 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
     const weights = downWeights + y * down.reach * Int32Array.BYTES_PER_ELEMENT;
     const weightsEnd = weights + count * Int32Array.BYTES_PER_ELEMENT;
     sumRows(ring, ring + ringBytes, placeOf(first), stride, weights, weightsEnd, newRow, newRow + newLength);
-    out.set(held.subarray(newRow, newRow + newLength), y * newLength);
+    out.set(memoryBytes.subarray(newRow, newRow + newLength), y * newLength);
     tick((resized + y + 1) / (from.height + to.height));
   }
   return frameOfBytes(out);

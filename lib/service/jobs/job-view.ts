@@ -35,27 +35,27 @@ function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: strin
 
 type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
 /** What is known of a job apart from its row: its progress, and why it waits. */
-export type Told = {
+export type LiveFacts = {
   progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
   /** Only for those needs for which jobs wait for something. */
   waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
 };
 
 /** In the order of `seqs`, each as JSON text. */
-export async function listItems(reader: Reader, seqs: readonly number[], told: Told): Promise<string[]> {
+export async function listItems(reader: Reader, seqs: readonly number[], live: LiveFacts): Promise<string[]> {
   const columns = items(reader.dialect, "create_time");
   const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
-  return withStates(reader, rows, told, "}");
+  return withStates(reader, rows, live, "}");
 }
 
 /** execution_start_time belongs to terminal states only; how long a running job has run is part of its progress. */
-async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: Told, end = ""): Promise<string[]> {
+async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: LiveFacts, end = ""): Promise<string[]> {
   const waiting = items.filter(({ state }) => state === "pending").map(({ needs }) => needs);
-  const told = await waits(reader, new Set(waiting));
+  const waitsByNeeds = await waits(reader, new Set(waiting));
   const running = items.filter(({ state }) => state === "in_progress").map(({ id }) => id);
   const progresses = await progressOf(reader, running);
   return items.map(({ id, state, start_time, needs, text }) => {
-    const waitsFor = state === "pending" ? told.get(needs) : undefined;
+    const waitsFor = state === "pending" ? waitsByNeeds.get(needs) : undefined;
     if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}${end}`;
     const progress = progresses.get(id);
     return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
@@ -63,7 +63,7 @@ async function withStates(reader: Reader, items: readonly Item[], { progressOf, 
 }
 
 /** As JSON text: the graph is not parsed to be shown. */
-export async function toDetail(reader: Reader, job: StoredJob, told: Told): Promise<string> {
+export async function toDetail(reader: Reader, job: StoredJob, live: LiveFacts): Promise<string> {
   const stored = (await inputTexts(reader, [job.seq])).get(job.seq);
   const inputs = stored && whole(stored);
   const result = resultOf(job, await resultTexts(reader, [job.seq]));
@@ -79,7 +79,7 @@ export async function toDetail(reader: Reader, job: StoredJob, told: Told): Prom
       ...(result && { outputs: result.outputs, execution_status: result.status, execution_meta: result.meta }),
     },
   );
-  const [text = ""] = await withStates(reader, [item], told);
+  const [text = ""] = await withStates(reader, [item], live);
   return `${text},${more.slice(1)}`;
 }
 

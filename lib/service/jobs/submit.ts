@@ -33,7 +33,7 @@ export async function submitPrompt(
 
   // Random from the first character on: users tell jobs apart by the beginning of their ids.
   const id = randomUUID();
-  // The family keeps the client's id here; it says who hears of the job (GET /ws).
+  // The family keeps the client's id here; it says which listeners get the job's messages (GET /ws).
   const extraData = { ...body.extra_data, ...(body.client_id && { client_id: body.client_id }) };
   const images = validation.images.flatMap((name) => {
     const file = found.get(name);

@@ -31,17 +31,17 @@ export function createPooledWorker(workerPath: string): PooledWorker {
 
   const post = (message: ToWorker) => thread.postMessage(message);
   const release = () => {
-    const heard = listener;
+    const released = listener;
     listener = undefined;
     clearTimeout(cancelTimer);
     cancelTimer = undefined;
     thread.unref();
-    return heard;
+    return released;
   };
 
   thread.on("message", (message: FromWorker) => {
-    const heard = message.kind === "done" ? release() : listener;
-    heard?.message(message);
+    const receiver = message.kind === "done" ? release() : listener;
+    receiver?.message(message);
   });
   thread.on("error", (error: NodeJS.ErrnoException) => {
     alive = false;

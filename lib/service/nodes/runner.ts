@@ -49,13 +49,13 @@ export function createRunner({ workerPath, slots }: { workerPath: string; slots:
       const worker = takeWorker();
       task.worker = worker;
       worker.run(task.request, {
-        message: (message) => hear(task, worker, message),
+        message: (message) => receive(task, worker, message),
         lost: (reason) => end(task, toLost(task, reason)),
       });
     }
   }
 
-  function hear(task: Task, worker: PooledWorker, message: FromWorker): void {
+  function receive(task: Task, worker: PooledWorker, message: FromWorker): void {
     if (message.jobId !== task.request.jobId || !active.has(task)) return;
     if (message.kind === "done") {
       if (stopped) void worker.terminate();

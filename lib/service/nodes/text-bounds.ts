@@ -9,7 +9,7 @@ export const MOST_TEXT_BYTES = 1024 * 1024;
 /** For all texts that a job's nodes show, which are kept with the job. */
 const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
 /** For all texts that wait for a later node at once. */
-const MOST_HELD_BYTES = 16 * MOST_TEXT_BYTES;
+const MOST_KEPT_BYTES = 16 * MOST_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
   for (const value of values) {
@@ -27,8 +27,8 @@ export function createShownTexts(): (texts: readonly string[]) => void {
   };
 }
 
-export function checkHeld(bytes: number): void {
-  if (bytes > MOST_HELD_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MOST_HELD_BYTES)} together`);
+export function checkKeptTexts(bytes: number): void {
+  if (bytes > MOST_KEPT_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MOST_KEPT_BYTES)} together`);
 }
 
 export function sumOfTexts(values: readonly NodeValue[]): number {

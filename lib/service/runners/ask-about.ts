@@ -7,7 +7,7 @@ import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { withoutFileNames } from "./libraries";
-import { askJson, nonsense, type Trouble } from "./speak";
+import { askJson, nonsense, type ExchangeFailure } from "./speak";
 
 /** Enough for ten thousand classes with long lists of models. */
 const MOST_CATALOGUE_BYTES = 64 * 1024 ** 2;
@@ -22,7 +22,7 @@ type Problem = { code: RunnerProblem; message: string };
 /** `answerMs`: how long the first answer may take, instead of the usual time. */
 export type Patience = { signal?: AbortSignal; answerMs?: number };
 
-export async function askHealth(address: string, patience: Patience = {}): Promise<Result<Health, Trouble>> {
+export async function askHealth(address: string, patience: Patience = {}): Promise<Result<Health, ExchangeFailure>> {
   const stats = await askJson(address, "/system_stats", patience);
   if (!stats.ok) return stats;
   const system = isObject(stats.value) ? objectOf(stats.value.system) : undefined;
@@ -52,7 +52,7 @@ const MOST_QUEUE_BYTES = 64 * 1024 ** 2;
 export async function askQueue(
   address: string,
   signal?: AbortSignal,
-): Promise<Result<Record<"running" | "pending", QueueEntry[]>, Trouble>> {
+): Promise<Result<Record<"running" | "pending", QueueEntry[]>, ExchangeFailure>> {
   const answer = await askJson(address, "/queue", { signal }, MOST_QUEUE_BYTES);
   if (!answer.ok) return answer;
   const { queue_running, queue_pending } = objectOf(answer.value) ?? {};
@@ -67,7 +67,7 @@ export function toEntry(item: unknown): QueueEntry[] {
   return [{ promptId: item[1], clientId: typeof extra?.client_id === "string" ? extra.client_id : undefined }];
 }
 
-export async function askCatalogue(address: string, signal?: AbortSignal): Promise<Result<Catalogue, Trouble>> {
+export async function askCatalogue(address: string, signal?: AbortSignal): Promise<Result<Catalogue, ExchangeFailure>> {
   const answer = await askJson(address, "/object_info", { signal, answerMs: CATALOGUE_ANSWER_MS }, MOST_CATALOGUE_BYTES);
   if (!answer.ok) return answer;
   const classes = Object.entries(objectOf(answer.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
@@ -98,8 +98,8 @@ export function catalogueText(catalogue: Catalogue): string {
 }
 
 /** A service with keys answers some of its paths to everyone; its answer to /api/user tells it apart. */
-async function inWords(address: string, trouble: Trouble): Promise<Problem> {
-  const { code, message } = trouble;
+async function inWords(address: string, failure: ExchangeFailure): Promise<Problem> {
+  const { code, message } = failure;
   if (code === "not_a_server" || code === "cloud_service") {
     const user = await askJson(address, "/api/user");
     if (code === "cloud_service" || (!user.ok && (user.failure.status === 401 || user.failure.status === 403)))

@@ -1,6 +1,6 @@
 // Brings a job's outputs here from a runner: those of each node as the runner reports them during the run, and at the end all that the
 // history names.
-// Guarantees: what was brought during the run is not fetched again, unless the history names something else; what could not be fetched then
+// Guarantees: what was fetched during the run is not fetched again, unless the history names something else; what could not be fetched then
 // is fetched at the end, patiently. Must never: end a job because something could not be fetched while it runs.
 
 import { basename } from "node:path/posix";
@@ -12,7 +12,7 @@ import { type StagedFile } from "../assets/staged-file";
 import { type ProducedFile, type RunEvent } from "../nodes/run";
 import { type OutputFile, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
-import { type Trouble } from "./speak";
+import { type ExchangeFailure } from "./speak";
 import { fetchOutput, type FileThere } from "./transfer";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
@@ -29,8 +29,8 @@ type Parts = {
   on: (event: RunEvent) => void;
 };
 type Fetch = (file: FileThere) => ReturnType<typeof fetchOutput>;
-/** For one node: what was reported, and the files that were brought; undefined if something could not be brought. */
-type Early = { told: string; brought: Promise<readonly StagedFile[] | undefined> };
+/** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
+type Early = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
 
 export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   const early = new Map<string, Early>();
@@ -58,7 +58,11 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
     }
   };
 
-  async function bring(nodeId: string, outputs: ReturnType<typeof readOutputs>, fetch: Fetch): Promise<Result<StagedFile[], Trouble>> {
+  async function bring(
+    nodeId: string,
+    outputs: ReturnType<typeof readOutputs>,
+    fetch: Fetch,
+  ): Promise<Result<StagedFile[], ExchangeFailure>> {
     const staged: StagedFile[] = [];
     const files: ProducedFile[] = [];
     for (const file of outputs.files.filter((one) => one.nodeId === nodeId)) {
@@ -79,27 +83,27 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
 
   return {
     /** What the runner reported of a node; nodes are fetched one after the other. */
-    told(nodeId: string, output: unknown): void {
+    executed(nodeId: string, output: unknown): void {
       if (early.size >= MOST_EARLY || isFailing) return;
       const outputs = readOutputs({ outputs: { [nodeId]: output } });
-      const brought = last.then(async () => {
+      const fetched = last.then(async () => {
         const done = isFailing ? undefined : await bring(nodeId, outputs, fetchOnce).catch(() => undefined);
         isFailing ||= !done?.ok;
         return done?.ok ? done.value : undefined;
       });
-      last = brought;
-      early.set(nodeId, { told: writeExactJson(output), brought });
+      last = fetched;
+      early.set(nodeId, { reported: writeExactJson(output), files: fetched });
     },
 
     /** Brings what the job's history entry names and is not here yet. Returns what went wrong, if anything did. */
     async rest(entry: unknown): Promise<string | undefined> {
       const outputs = readOutputs(entry);
-      const told = objectOf(objectOf(entry)?.outputs) ?? {};
+      const named = objectOf(objectOf(entry)?.outputs) ?? {};
       await last;
       for (const nodeId of new Set([...outputs.files.map((file) => file.nodeId), ...outputs.texts.keys(), ...outputs.others.keys()])) {
         const before = early.get(nodeId);
-        const staged = await before?.brought;
-        if (staged && before?.told === writeExactJson(told[nodeId])) continue;
+        const staged = await before?.files;
+        if (staged && before?.reported === writeExactJson(named[nodeId])) continue;
         const done = await bring(nodeId, outputs, fetchPatiently);
         if (!done.ok) return done.failure.message;
         for (const one of staged ?? []) await one.dispose();

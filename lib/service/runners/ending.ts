@@ -19,13 +19,13 @@ export function readEnding(entry: unknown): Ending | undefined {
   const status = objectOf(objectOf(entry)?.status);
   if (!status || !isObject(objectOf(entry)?.outputs)) return undefined;
   const messages = Array.isArray(status.messages) ? status.messages : [];
-  const told = (name: string) => messages.find((message) => Array.isArray(message) && message[0] === name);
-  const failure: unknown = told("execution_error");
+  const messageNamed = (name: string) => messages.find((message) => Array.isArray(message) && message[0] === name);
+  const failure: unknown = messageNamed("execution_error");
   if (Array.isArray(failure)) {
     const read = executionErrorSchema.safeParse(failure[1]);
     return read.success ? { kind: "error", error: read.data } : undefined;
   }
-  if (told("execution_interrupted")) return { kind: "interrupted" };
+  if (messageNamed("execution_interrupted")) return { kind: "interrupted" };
   return status.status_str === "success" ? { kind: "success" } : undefined;
 }
 

@@ -14,9 +14,9 @@ const HANDSHAKE_MS = 3000;
 const AGAIN_MS = 1000;
 const PREVIEW = 1;
 
-type Heard = {
-  /** Something was said about the job. */
-  word: () => void;
+type Handlers = {
+  /** Any message about the job came. */
+  reported: () => void;
   /** A node has put something out that can be fetched from the runner. */
   executed: (nodeId: string, output: unknown) => void;
   /** The job has ended at the runner, in whatever way. */
@@ -41,7 +41,7 @@ export type Listening = {
 export function listenTo(
   runner: { address: string; clientId: string },
   job: { promptId: string; graph: Graph; nodesTotal: number },
-  { word, executed, ended, on }: Heard,
+  { reported, executed, ended, on }: Handlers,
 ): Listening {
   let promptId = job.promptId;
   let working: { nodeId: string; startMs: number } | undefined;
@@ -60,9 +60,9 @@ export function listenTo(
   const nodeOf = (data: Record<string, unknown>) =>
     [data.display_node, data.node].find((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id));
 
-  function hear(type: string, data: Record<string, unknown>): void {
+  function handle(type: string, data: Record<string, unknown>): void {
     if (data.prompt_id !== promptId) return;
-    word();
+    reported();
     if (type === "execution_cached") {
       const nodeIds = Array.isArray(data.nodes)
         ? data.nodes.filter((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id))
@@ -144,7 +144,7 @@ export function listenTo(
     }
     const message = objectOf(parseJson(bytes.toString("utf8")));
     const [type, data] = [textOf(message?.type), objectOf(message?.data)];
-    if (type !== undefined && data) hear(type, data);
+    if (type !== undefined && data) handle(type, data);
   }
 
   connect();

@@ -198,7 +198,7 @@ const readable = new Set(["INT", "FLOAT", "STRING", "BOOLEAN", "*"]);
 
 function toField(name: string, spec: unknown, isOptional: boolean): InputField {
   const type = typeOf(spec);
-  // Inputs of other names stand for one that grows ("images.image0"): the growing input itself is never given.
+  // Inputs of other names replace one that grows ("images.image0"): the growing input itself is never given.
   const optional = isOptional || /^COMFY_(AUTOGROW|DYNAMIC)/.test(type);
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
   if (namesFile(spec)) return { ...field, namesFile: true };

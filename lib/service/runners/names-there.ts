@@ -7,7 +7,7 @@ import { type NodeLibrary } from "../nodes/definition";
 
 /** `names`: the user's names, by the names at the runner. */
 export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
-  const rename = (text: string) => [...names].reduce((told, [there, name]) => told.replaceAll(there, () => name), text);
+  const rename = (text: string) => [...names].reduce((renamed, [there, name]) => renamed.replaceAll(there, () => name), text);
   const walk = (one: unknown): unknown =>
     typeof one === "string"
       ? rename(one)

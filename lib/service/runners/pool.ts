@@ -26,7 +26,7 @@ function keep<Value>(kept: Map<string, Value>, key: string, value: Value): void 
   kept.set(key, value);
 }
 
-type PoolParts = { database: Database; processes: Pick<Processes, "isHeldElsewhere">; concurrency: number };
+type PoolParts = { database: Database; processes: Pick<Processes, "isRunElsewhere">; concurrency: number };
 
 export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
@@ -166,12 +166,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const asked = [...needs];
       await know(asked, reader);
-      const told = new Map<number | null, JobWaits>();
+      const found = new Map<number | null, JobWaits>();
       for (const one of asked) {
         const waits = waitsFor(one);
-        if (waits) told.set(one, waits);
+        if (waits) found.set(one, waits);
       }
-      return told;
+      return found;
     },
 
     /** Which runner lacks what, if none has everything. */
@@ -186,14 +186,14 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 }
 
 /** The slots of runners that other processes use. The built-in runner is each process's own. */
-async function countElsewhere(reader: Reader, { isHeldElsewhere }: Pick<Processes, "isHeldElsewhere">): Promise<Map<string, number>> {
+async function countElsewhere(reader: Reader, { isRunElsewhere }: Pick<Processes, "isRunElsewhere">): Promise<Map<string, number>> {
   const running = query
     .selectFrom("jobs")
     .select(({ fn }) => ["runner", fn.countAll<number>().as("n")])
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
     .where("state", "=", "in_progress")
     .where("runner", "is not", null)
-    .where(isHeldElsewhere)
+    .where(isRunElsewhere)
     .groupBy("runner");
   return new Map((await reader.rows(running)).map(({ runner, n }) => [runner ?? "", n]));
 }

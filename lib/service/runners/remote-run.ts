@@ -19,7 +19,7 @@ import { bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { listenTo, type Listening } from "./events-of";
 import { asKnown, withNames } from "./names-there";
-import { askJson, type Trouble } from "./speak";
+import { askJson, type ExchangeFailure } from "./speak";
 import { clearAway, looksFor, whereIs } from "./whereabouts";
 import { bring, type Input, nameThere } from "./transfer";
 
@@ -51,7 +51,7 @@ export type Order = {
   /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
   /** The runner could not be reached: it is checked before it gets another job. */
-  unreachable: (trouble: Trouble) => void;
+  unreachable: (failure: ExchangeFailure) => void;
 };
 
 const lost = (reason: string, counts = true): RunOutcome => ({ kind: "lost", reason, counts });
@@ -90,13 +90,13 @@ type At = RemoteParts & Order & { on: (event: RunEvent) => void; wake: Wake; sig
 
 async function attempt(at: At): Promise<RunOutcome> {
   const { runner, attempt: own, graph, nodesTotal, wake, on } = at;
-  let lastWord = at.now();
+  let lastReportMs = at.now();
   const listening = listenTo(
     { address: runner.address, clientId: own.clientId },
     { promptId: own.promptId, graph, nodesTotal },
     {
-      word: () => (lastWord = at.now()),
-      executed: (nodeId, output) => outputs.told(nodeId, output),
+      reported: () => (lastReportMs = at.now()),
+      executed: (nodeId, output) => outputs.executed(nodeId, output),
       ended: wake.now,
       on,
     },
@@ -105,7 +105,7 @@ async function attempt(at: At): Promise<RunOutcome> {
   at.signal.addEventListener("abort", () => listening.stop(), { once: true });
   try {
     const names = new Map(at.inputs.map((input) => [nameThere(input), input.name]));
-    const follow = (promptId: string) => watch(at, { promptId, listening, outputs, names, lastWord: () => lastWord });
+    const follow = (promptId: string) => watch(at, { promptId, listening, outputs, names, lastReportMs: () => lastReportMs });
     if (at.isResumed) return await follow(own.promptId);
     const sent = await send(at, listening);
     return typeof sent === "string" ? await follow(sent) : sent;
@@ -119,10 +119,10 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
   const { runner, attempt: own, signal } = at;
   const called = new Map<string, string>();
   for (const input of at.inputs) {
-    const brought = await bring(runner.address, input, signal);
-    if (!brought.ok && brought.failure.status === 413) return { kind: "error", error: tooLarge(input, runner.label) };
-    if (!brought.ok) return notSent(at, brought.failure);
-    called.set(input.name, brought.value);
+    const uploaded = await bring(runner.address, input, signal);
+    if (!uploaded.ok && uploaded.failure.status === 413) return { kind: "error", error: tooLarge(input, runner.label) };
+    if (!uploaded.ok) return notSent(at, uploaded.failure);
+    called.set(input.name, uploaded.value);
   }
   await listening.ready;
   const body = {
@@ -139,12 +139,12 @@ async function send(at: At, listening: Listening): Promise<string | RunOutcome> 
     // If it may have arrived, the runner's queue and history are asked.
     return failure.wasSent ? own.promptId : notSent(at, failure);
   }
-  const said = objectOf(answer.value);
-  const promptId = textOf(said?.prompt_id);
+  const reply = objectOf(answer.value);
+  const promptId = textOf(reply?.prompt_id);
   if (promptId === undefined) return own.promptId;
   listening.isCalled(promptId);
   const isOwn = await write(at, { state: "sent", prompt_id: promptId });
-  const refusal = isObject(said?.node_errors) && Object.keys(said.node_errors).length > 0 ? said : undefined;
+  const refusal = isObject(reply?.node_errors) && Object.keys(reply.node_errors).length > 0 ? reply : undefined;
   if (!isOwn || refusal) {
     await clearAway(runner.address, { promptId, clientId: own.clientId });
     return isOwn ? { kind: "error", error: refusedThere(writeExactJson(refusal), runner.label) } : { kind: "stale" };
@@ -161,9 +161,9 @@ function write(at: At, changes: Parameters<typeof writeAttempt>[2]): Promise<boo
 const patiently = <T>({ limits, signal }: At, work: () => Promise<T>) => whileAway(work, () => sleep(limits.pollMs, undefined, { signal }));
 
 /** The job cannot run at this runner: it goes elsewhere, or waits. If the runner was not reached, no attempt of the job is used up. */
-function notSent(at: At, trouble: Trouble): RunOutcome {
-  if (!trouble.wasSent || trouble.status === undefined) at.unreachable(trouble);
-  return lost(`${at.runner.label}: ${trouble.message}`, trouble.wasSent);
+function notSent(at: At, failure: ExchangeFailure): RunOutcome {
+  if (!failure.wasSent || failure.status === undefined) at.unreachable(failure);
+  return lost(`${at.runner.label}: ${failure.message}`, failure.wasSent);
 }
 
 type Watched = {
@@ -171,13 +171,13 @@ type Watched = {
   listening: Listening;
   outputs: ReturnType<typeof bringOutputs>;
   names: ReadonlyMap<string, string>;
-  lastWord: () => number;
+  lastReportMs: () => number;
 };
 
-async function watch(at: At, { promptId, listening, outputs, names, lastWord }: Watched): Promise<RunOutcome> {
+async function watch(at: At, { promptId, listening, outputs, names, lastReportMs }: Watched): Promise<RunOutcome> {
   const { limits, now, runner, attempt: own } = at;
   let seenAt = now();
-  let heldUntil = seenAt + limits.leaseMs;
+  let leasedUntil = seenAt + limits.leaseMs;
   let interruptedAt: number | undefined;
   let began = now();
   const look = looksFor(runner.address, { promptId, clientId: own.clientId });
@@ -192,21 +192,21 @@ async function watch(at: At, { promptId, listening, outputs, names, lastWord }: 
     if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
     if (place.kind === "silent") {
       if (now() - seenAt > limits.leaseMs) {
-        at.unreachable(place.trouble);
-        return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.trouble.message}`);
+        at.unreachable(place.failure);
+        return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.failure.message}`);
       }
     } else {
       seenAt = now();
       if (place.kind === "waits") began = now();
       // The lease is stored now and then; this is how a stale attempt learns that it is stale.
-      if (heldUntil - now() < limits.leaseMs / 2) {
-        heldUntil = now() + limits.leaseMs;
-        if (!(await write(at, { lease_until: heldUntil }))) {
+      if (leasedUntil - now() < limits.leaseMs / 2) {
+        leasedUntil = now() + limits.leaseMs;
+        if (!(await write(at, { lease_until: leasedUntil }))) {
           await clearAway(runner.address, { promptId, clientId: own.clientId });
           return { kind: "stale" };
         }
       }
-      const quiet = now() - Math.max(lastWord(), began);
+      const quiet = now() - Math.max(lastReportMs(), began);
       if (place.kind === "runs" && quiet > limits.silenceMs) {
         const reason = `${runner.label} said nothing of the job for ${Math.round(quiet / 1000)} s while it ran.`;
         interruptedAt ??= now();

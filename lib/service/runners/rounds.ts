@@ -21,14 +21,14 @@ type Stores = {
   log: ServiceLog;
   checkMs: number;
   processes: Pick<Processes, "mayBegin">;
-  /** `changed`: something was found, and other processes are told. `heard`: another process changed something. */
+  /** `changed`: something was found, and other processes are notified. `changedElsewhere`: another process changed something. */
   changed: () => Promise<void>;
-  heard: () => Promise<void>;
+  changedElsewhere: () => Promise<void>;
   signal: AbortSignal;
 };
 
 export function runnerChores(stores: Stores): Chore[] {
-  const { database, processes, checkMs, heard } = stores;
+  const { database, processes, checkMs, changedElsewhere } = stores;
   let commits: number | undefined;
   return [
     { name: "runners", everyMs: checkMs, round: async () => (await processes.mayBegin("runners", checkMs)) && lookAtAll(stores) },
@@ -38,7 +38,7 @@ export function runnerChores(stores: Stores): Chore[] {
       round: async () => {
         const latest = await database.foreignCommits();
         if (latest === commits) return;
-        await heard();
+        await changedElsewhere();
         commits = latest;
       },
     },

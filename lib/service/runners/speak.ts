@@ -11,7 +11,7 @@ import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** `status`: of the answer; absent if nothing came. `wasSent`: false if the request cannot have arrived. */
-export type Trouble = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
+export type ExchangeFailure = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
 
 const CONNECT_MS = 5000;
 const ANSWER_MS = 15_000;
@@ -59,7 +59,12 @@ async function exchange(address: string, path: string, ask: Ask) {
 }
 
 /** The answer as text, which may be empty. */
-export async function askText(address: string, path: string, ask: Ask = {}, mostBytes = MOST_JSON): Promise<Result<string, Trouble>> {
+export async function askText(
+  address: string,
+  path: string,
+  ask: Ask = {},
+  mostBytes = MOST_JSON,
+): Promise<Result<string, ExchangeFailure>> {
   try {
     const answer = await exchange(address, path, ask);
     const isGood = answer.statusCode >= 200 && answer.statusCode < 300;
@@ -67,18 +72,23 @@ export async function askText(address: string, path: string, ask: Ask = {}, most
     if (!isGood) return failed(refusal(answer.statusCode, text ?? ""));
     return text === undefined ? failed(nonsense("It answers more than can be read.")) : ok(text);
   } catch (error) {
-    return failed(toTrouble(error, address));
+    return failed(toExchangeFailure(error, address));
   }
 }
 
-export async function askJson(address: string, path: string, ask: Ask = {}, mostBytes = MOST_JSON): Promise<Result<unknown, Trouble>> {
+export async function askJson(
+  address: string,
+  path: string,
+  ask: Ask = {},
+  mostBytes = MOST_JSON,
+): Promise<Result<unknown, ExchangeFailure>> {
   const answer = await askText(address, path, ask, mostBytes);
   if (!answer.ok) return answer;
   const value = parseJson(answer.value) ?? parseJson(withoutNaN(answer.value));
   return value === undefined ? failed(nonsense("It does not answer in JSON.")) : ok(value);
 }
 
-export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, Trouble>> {
+export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
   try {
     const { statusCode, headers, body } = await exchange(address, path, ask);
     if (statusCode !== 200 && statusCode !== 206) return failed(refusal(statusCode, (await readBounded(body, MOST_WORDS)) ?? ""));
@@ -90,7 +100,7 @@ export async function openFile(address: string, path: string, ask: Ask = {}): Pr
       range: typeof range === "string" ? range : undefined,
     });
   } catch (error) {
-    return failed(toTrouble(error, address));
+    return failed(toExchangeFailure(error, address));
   }
 }
 
@@ -107,18 +117,18 @@ async function readBounded(body: Readable, mostBytes: number): Promise<string | 
   return Buffer.concat(chunks).toString("utf8");
 }
 
-export function nonsense(message: string): Trouble {
+export function nonsense(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
 }
 
-function refusal(status: number, body: string): Trouble {
-  const told = { status, body, wasSent: true };
+function refusal(status: number, body: string): ExchangeFailure {
+  const facts = { status, body, wasSent: true };
   if (status >= 300 && status < 400)
-    return { ...told, code: "redirects", message: `It redirects (${status}). Give the address that it leads to.` };
+    return { ...facts, code: "redirects", message: `It redirects (${status}). Give the address that it leads to.` };
   if (status === 401 || status === 407)
-    return { ...told, code: "cloud_service", message: `It asks for a key (${status}). A runner is a plain server without keys.` };
-  if (status >= 500) return { ...told, code: "failing", message: `It answers ${status}.` };
-  return { ...told, code: "not_a_server", message: `It answers ${status} where a server of the family answers 200.` };
+    return { ...facts, code: "cloud_service", message: `It asks for a key (${status}). A runner is a plain server without keys.` };
+  if (status >= 500) return { ...facts, code: "failing", message: `It answers ${status}.` };
+  return { ...facts, code: "not_a_server", message: `It answers ${status} where a server of the family answers 200.` };
 }
 
 const refusedAtOnce = new Set([
@@ -131,7 +141,7 @@ const refusedAtOnce = new Set([
   "FORBIDDEN_ADDRESS",
 ]);
 
-function toTrouble(error: unknown, address: string): Trouble {
+function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
   const code = codeOf(error);
   const wasSent = !refusedAtOnce.has(code);
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")

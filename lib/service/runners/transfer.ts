@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/file-extension";
 import { stageStream, type StagedFile } from "../assets/staged-file";
 import { asStorageFailure } from "../storage-failure";
-import { askJson, nonsense, openFile, type Trouble } from "./speak";
+import { askJson, nonsense, openFile, type ExchangeFailure } from "./speak";
 
 /** `name`: the name in the graph. */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
@@ -17,7 +17,7 @@ export type Input = { name: string; hash: string; mediaType: string; size: numbe
 export const nameThere = ({ hash, mediaType, name }: Input) => `${hash}.${extensionOf(mediaType, name)}`;
 
 /** Sends the input if it is missing there. Returns the name that its node is given. */
-export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, Trouble>> {
+export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, ExchangeFailure>> {
   const name = nameThere(input);
   const known = await openFile(address, viewPath({ filename: name, subfolder: "", type: "input" }), {
     signal,
@@ -52,7 +52,7 @@ export async function fetchOutput(
   address: string,
   file: FileThere,
   { folder, maxBytes, signal }: { folder: string; maxBytes: number; signal: AbortSignal },
-): Promise<Result<StagedFile & { width?: number; height?: number }, Trouble>> {
+): Promise<Result<StagedFile & { width?: number; height?: number }, ExchangeFailure>> {
   const opened = await openFile(address, viewPath(file), { signal });
   if (!opened.ok) return opened;
   const { bytes, size } = opened.value;
@@ -71,8 +71,8 @@ export async function fetchOutput(
     const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
     return ok({ ...staged, ...seen });
   } catch (error) {
-    const told = nonsense(`Its file ${file.filename} could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
-    return failed(asStorageFailure(error) ? told : { ...told, code: "not_reachable" });
+    const failure = nonsense(`Its file ${file.filename} could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
+    return failed(asStorageFailure(error) ? failure : { ...failure, code: "not_reachable" });
   }
 
   /** The first bytes tell how large a picture is. */

@@ -3,9 +3,10 @@
 
 import { objectOf } from "@/lib/contract/json/json";
 import { askQueue, type QueueEntry, toEntry } from "./ask-about";
-import { askJson, askText, type Trouble } from "./speak";
+import { askJson, askText, type ExchangeFailure } from "./speak";
 
-type Whereabouts = { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" | "nowhere" } | { kind: "silent"; trouble: Trouble };
+type Whereabouts =
+  { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" | "nowhere" } | { kind: "silent"; failure: ExchangeFailure };
 
 const MOST_HISTORY_BYTES = 64 * 1024 ** 2;
 const LOOKS_A_QUEUE = 10;
@@ -17,7 +18,7 @@ type Known = { promptId: string; clientId: string };
 const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
 
 /**
- * Looks for a job again and again. A queue holds whole graphs: while the runner is heard over the same connection (its number is
+ * Looks for a job again and again. A queue holds whole graphs: while the runner reports over the same connection (its number is
  * `connection`), the queue is asked for in one of ten looks. In the others the job is where it was, unless it has ended.
  */
 export function looksFor(address: string, known: Known): (connection: number | undefined, signal: AbortSignal) => Promise<Whereabouts> {
@@ -40,7 +41,7 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
   const first = await historyOf(address, known, signal);
   if (first.kind !== "nowhere") return first;
   const queue = await askQueue(address, signal);
-  if (!queue.ok) return { kind: "silent", trouble: queue.failure };
+  if (!queue.ok) return { kind: "silent", failure: queue.failure };
   const isIt = isOf(known);
   if (queue.value.running.some(isIt)) return { kind: "runs" };
   if (queue.value.pending.some(isIt)) return { kind: "waits" };
@@ -50,7 +51,7 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
 
 async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
   const answer = await askJson(address, `/history/${promptId}`, { signal }, MOST_HISTORY_BYTES);
-  if (!answer.ok) return { kind: "silent", trouble: answer.failure };
+  if (!answer.ok) return { kind: "silent", failure: answer.failure };
   const entry = objectOf(answer.value)?.[promptId];
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
 }
@@ -58,7 +59,7 @@ async function historyOf(address: string, { promptId }: Known, signal?: AbortSig
 /** For a server that chose an id of its own, which did not arrive here. */
 async function historyByClient(address: string, { clientId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
   const answer = await askJson(address, `/history?max_items=${LAST_ENTRIES}`, { signal }, MOST_HISTORY_BYTES);
-  if (!answer.ok) return { kind: "silent", trouble: answer.failure };
+  if (!answer.ok) return { kind: "silent", failure: answer.failure };
   const entry = Object.values(objectOf(answer.value) ?? {}).find((one) => toEntry(objectOf(one)?.prompt)[0]?.clientId === clientId);
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
 }

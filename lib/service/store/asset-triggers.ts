@@ -1,6 +1,6 @@
 // Tells this process which assets have changed: triggers that live as long as the connection see every write through it, by any statement.
-// Guarantees: told when the change is committed, before anything else is read. What one piece of a commit undid alone is told as well:
-// listeners read the rows again.
+// Guarantees: the listener is called when the change is committed, before anything else is read; also for what one piece of a commit undid
+// alone: listeners read the rows again.
 
 import { type Database as Connection } from "better-sqlite3";
 
@@ -49,9 +49,9 @@ export function tellOfAssets(connection: Connection, listener: AssetChangeListen
   `);
   return {
     committed() {
-      const told = noted;
+      const changes = noted;
       noted = [];
-      for (const { seq, changed } of told) listener(seq, changed);
+      for (const { seq, changed } of changes) listener(seq, changed);
     },
     undone: () => void (noted = []),
   };

@@ -16,29 +16,29 @@ export type Processes = {
 
   /**
    * Tells the other processes. With `tx`: once that commit is durable, and not at all if it fails. A process that is not listening misses
-   * the notice; it is told later that it may have missed some.
+   * the notice; its `missed` is called later.
    */
   tell(channel: string, payload: unknown, tx?: Transaction): Promise<void>;
   /**
-   * Hears what others tell, never what this process told. `missed`: something may have been lost, so all that is remembered may be wrong.
+   * Receives what others tell, never what this process told. `missed`: something may have been lost, so all that is remembered may be wrong.
    */
-  listen(channel: string, hear: (payload: unknown, from: string) => void, missed?: () => void): () => void;
+  listen(channel: string, receive: (payload: unknown, from: string) => void, missed?: () => void): () => void;
 
   /** The ids of living processes, including this one, in a fixed order. */
   live(): Promise<string[]>;
   /** The slots of the built-in runner at all living processes, this one with `own` among them. */
   slots(own: number): Promise<number>;
-  /** How long a process that is no longer listed may still be at work: it was cut off, or stood still, and has not ended. */
+  /** How long a process that is no longer listed may still be at work: it was cut off or suspended, and has not ended. */
   readonly lingersMs: number;
   /** As a condition on jobs: the holder is dead, or there is none. */
   readonly isHolderGone: RawBuilder<SqlBool>;
   /** As a condition on jobs: another process holds it. */
-  readonly isHeldElsewhere: RawBuilder<SqlBool>;
+  readonly isRunElsewhere: RawBuilder<SqlBool>;
 
   /** True for one process in each such interval: that process does the work called `name`. */
   mayBegin(name: string, everyMs: number): Promise<boolean>;
 
-  /** From now on this process is listed, hears others, and is heard. */
+  /** From now on this process is listed, and exchanges notices with the others. */
   start(): Promise<void>;
   watch(on: ProcessEvents): void;
   /** Publishes facts about this process together with its lease. */
@@ -56,9 +56,9 @@ export type Processes = {
 export type ProcessFacts = { slots: number; workerIds: readonly string[] };
 
 export type ProcessEvents = {
-  /** Others were silent for too long: what they held may be given back, in a commit that begins with `giveUpSilent`. */
+  /** Others were silent for too long: their work may be given back, in a commit that begins with `giveUpSilent`. */
   othersSilent(): void;
-  /** This process was given up, and is listed anew: what it held may belong to another one. */
+  /** This process was given up, and is listed again: its work may belong to another one. */
   wasGivenUp(): void;
 };
 
@@ -72,7 +72,7 @@ export function createOnlyProcess(): Processes {
     slots: (own) => Promise.resolve(own),
     lingersMs: 0,
     isHolderGone: sql<SqlBool>`true`,
-    isHeldElsewhere: sql<SqlBool>`false`,
+    isRunElsewhere: sql<SqlBool>`false`,
     mayBegin: () => Promise.resolve(true),
     start: () => Promise.resolve(),
     watch: () => undefined,

@@ -16,8 +16,8 @@ type Open = { waitsFor: Set<string>; answers: unknown[]; settle(): void };
 export function createQuestions(processes: Processes, log: ServiceLog) {
   const open = new Map<string, Open>();
 
-  processes.listen(ANSWERS, (told, from) => {
-    const { id, answer } = readTold(told);
+  processes.listen(ANSWERS, (message, from) => {
+    const { id, answer } = readMessage(message);
     const question = open.get(id);
     if (!question?.waitsFor.delete(from)) return;
     if (answer !== undefined && answer !== null) question.answers.push(answer);
@@ -61,8 +61,8 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
 
     /** Sets how this process answers. Undefined: it has nothing to say. */
     answer(channel: string, give: (content: unknown) => Promise<unknown>): void {
-      processes.listen(channel, (told) => {
-        const { id, content } = readTold(told);
+      processes.listen(channel, (message) => {
+        const { id, content } = readMessage(message);
         give(content)
           .catch((error: unknown) => void log.error({ err: error, channel }, "another process could not be answered"))
           .then((answer) => processes.tell(ANSWERS, { id, answer }))
@@ -73,8 +73,8 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
 }
 
 /** Anyone who may use the database can send anything here. */
-function readTold(told: unknown): { id: string; content?: unknown; answer?: unknown } {
-  if (typeof told !== "object" || told === null || !("id" in told) || typeof told.id !== "string") return { id: "" };
-  const { id } = told;
-  return { id, ...("content" in told && { content: told.content }), ...("answer" in told && { answer: told.answer }) };
+function readMessage(message: unknown): { id: string; content?: unknown; answer?: unknown } {
+  if (typeof message !== "object" || message === null || !("id" in message) || typeof message.id !== "string") return { id: "" };
+  const { id } = message;
+  return { id, ...("content" in message && { content: message.content }), ...("answer" in message && { answer: message.answer }) };
 }

@@ -107,7 +107,7 @@ export type AttemptRow = {
   prompt_id: string;
   client_id: string;
   state: "sending" | "sent" | "lost" | "over";
-  /** When it may be given up as lost, unless the runner is heard before. */
+  /** When it may be given up as lost, unless the runner answers before. */
   lease_until: number;
   started_at: number;
   ended_at: number | null;
@@ -127,7 +127,7 @@ export type EndedSinceClearRow = { user_id: number; job_seq: number };
 
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
-/** Which bytes a name meant when the job was accepted; held until the job has ended. */
+/** Which bytes a name meant when the job was accepted; kept until the job has ended. */
 export type JobImageRow = { job_seq: number; name: string; hash: string };
 
 /** Kept by triggers: how many jobs a user has, by workflow ('' = all of them), state and kinds of output. */

@@ -35,9 +35,9 @@ export function removeMark(dataDir: string): void {
 }
 
 /** `isUsed`: holds anything, even if only what is shipped. A database has users before it has anything of theirs. */
-type Held = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
+type PlaceContent = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
 
-export async function lookAt(place: ServicePlace): Promise<Held> {
+export async function lookAt(place: ServicePlace): Promise<PlaceContent> {
   if ("url" in place) {
     const there = { url: place.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return askPostgres(there, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
@@ -53,7 +53,7 @@ export async function lookAt(place: ServicePlace): Promise<Held> {
   }
 }
 
-async function read(ask: Ask, findUnfinished: string): Promise<Held> {
+async function read(ask: Ask, findUnfinished: string): Promise<PlaceContent> {
   const rows = <Row>(text: string) =>
     ask<Row>(text).catch((error: unknown): Row[] => {
       if (isNoTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];

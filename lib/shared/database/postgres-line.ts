@@ -22,14 +22,14 @@ export type PostgresLine = {
 type Options = {
   url: string;
   channel: string;
-  hear(payload: string): void;
+  receive(payload: string): void;
   /** Runs on each new line before it is used; throws if the line is unusable. */
   setUp?(): Promise<unknown>;
   /** A lost line is back: notices sent meanwhile were not heard. */
   missed(): void;
 };
 
-export function createPostgresLine({ url, channel, hear, setUp, missed }: Options): PostgresLine {
+export function createPostgresLine({ url, channel, receive, setUp, missed }: Options): PostgresLine {
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -43,7 +43,7 @@ export function createPostgresLine({ url, channel, hear, setUp, missed }: Option
     // Without a listener, the event would end the process.
     made.on("error", () => lose(made));
     made.on("end", () => lose(made));
-    made.on("notification", ({ payload = "" }) => hear(payload));
+    made.on("notification", ({ payload = "" }) => receive(payload));
     try {
       await made.connect();
       await made.query(`${whenCutOff}; LISTEN ${channel}`);

@@ -50,7 +50,7 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
     end: () => pool.end(),
     async connect() {
       const client = await pool.connect().catch((error: unknown) => {
-        throw asTold(error);
+        throw toStoreError(error);
       });
       let isBroken = false;
       function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
@@ -58,9 +58,9 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
       function query(text: string | PostgresCursor<unknown>, parameters: readonly unknown[] = []): unknown {
         if (typeof text !== "string") throw new Error("no cursor is read");
         return client.query(text, parameters.map(storable)).catch((error: unknown) => {
-          const told = asTold(error);
-          isBroken ||= told instanceof StoreAway;
-          throw told;
+          const storeError = toStoreError(error);
+          isBroken ||= storeError instanceof StoreAway;
+          throw storeError;
         });
       }
       return { query, release: () => client.release(isBroken) };
@@ -118,7 +118,7 @@ const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|
 const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
 
 /** Turns an error of the driver that means an outage into a StoreAway. */
-export function asTold(error: unknown): unknown {
+export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
   if (code === "53100") return Object.assign(new Error("the disk of the database is full", { cause: error }), { code: "ENOSPC" });

@@ -56,7 +56,7 @@ afterEach(async () => {
 async function listenThere(clientId?: string) {
   const heard: (string | Uint8Array)[] = [];
   const stop = await there.events.listen(1, clientId, (one) => void heard.push(one));
-  await until("it is known here", () => here.events.isHeard(job));
+  await until("it is known here", () => here.events.hasListeners(job));
   return { heard, stop };
 }
 const shown = (heard: readonly (string | Uint8Array)[]) =>
@@ -72,7 +72,7 @@ it("nothing is sent while nobody listens elsewhere, and nothing any more once no
   here.events.tell(job, "executing", { at: 1 });
   await until("it is heard", () => heard.length === 2);
   stop();
-  await until("it is known here", () => !here.events.isHeard(job));
+  await until("it is known here", () => !here.events.hasListeners(job));
   here.events.tell(job, "executing", { at: 2 });
   here.events.queueChanged(1);
   await here.processes.tell("end", null);
@@ -136,7 +136,7 @@ it("where the line was lost, the state is told anew, and nothing twice", async (
   here.events.tell(job, "executing", { at: 2 });
   wire.mend();
   await until("the state is told", () => shown(heard).at(-1) === "status");
-  await until("it is known here again", () => here.events.isHeard(job));
+  await until("it is known here again", () => here.events.hasListeners(job));
   here.events.tell(job, "executing", { at: 3 });
   await until("it is heard", () => shown(heard).includes("executing 3"));
   expect(shown(heard)).toEqual(["status", "executing 1", "status", "executing 3"]);
@@ -145,7 +145,7 @@ it("where the line was lost, the state is told anew, and nothing twice", async (
 it("what could not be sent is not sent later: the state is told instead", async () => {
   const heard: (string | Uint8Array)[] = [];
   await here.events.listen(1, undefined, (one) => void heard.push(one));
-  await until("it is known there", () => there.events.isHeard(job));
+  await until("it is known there", () => there.events.hasListeners(job));
   wire.cut();
   there.events.tell(job, "executing", { at: 1 });
   wire.mend();
@@ -158,7 +158,7 @@ it("what could not be sent is not sent later: the state is told instead", async 
 it("a process that has just come knows who listens, and long notices do not stay", async () => {
   const { heard } = await listenThere();
   const late = await open(own.url);
-  await until("it knows", () => late.events.isHeard(job));
+  await until("it knows", () => late.events.hasListeners(job));
   late.events.show(job, new Uint8Array(50_000));
   await until("it is heard", () => heard.length === 2);
   late.events.stop();

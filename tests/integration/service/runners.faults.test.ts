@@ -78,9 +78,9 @@ describe("faults of runners", () => {
   it("hears of a job again after the network was lost for a moment", async () => {
     const { client, a, id } = await startHeld({ runnerLeaseMs: 30_000 });
     await a.goDark();
-    await until("nobody listens", async () => !a.isHeard());
+    await until("nobody listens", async () => !a.hasListeners());
     await a.comeBack();
-    await until("it is listened to again", async () => a.isHeard());
+    await until("it is listened to again", async () => a.hasListeners());
     a.letGo();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });

@@ -44,7 +44,7 @@ it.each([
   const nothing = () => Promise.resolve();
   const stores = {
     ...{ database, processes: createOnlyProcess(), now: Date.now, log, checkMs: 1000 },
-    ...{ changed: nothing, heard: nothing, signal: new AbortController().signal },
+    ...{ changed: nothing, changedElsewhere: nothing, signal: new AbortController().signal },
   };
   const round = runnerChores(stores)[0]?.round(() => true);
   await until("it is asked", () => isAsked);

@@ -14,7 +14,7 @@ it("a listener hears the state of the queue before anything else, and loses noth
   const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNowhereElse(), log);
   const heard: (string | Uint8Array)[] = [];
   const listening = events.listen(1, undefined, (one) => void heard.push(one));
-  expect(events.isHeard(job)).toBe(true);
+  expect(events.hasListeners(job)).toBe(true);
   events.tell(job, "execution_start", {});
   events.show(job, new Uint8Array(4));
   expect(heard).toEqual([]);
@@ -32,6 +32,6 @@ it("a listener hears the state of the queue before anything else, and loses noth
 it("where the queue cannot be counted, nobody goes on listening", async () => {
   const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), createNowhereElse(), log);
   await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not answer");
-  expect(events.isHeard(job)).toBe(false);
+  expect(events.hasListeners(job)).toBe(false);
   events.stop();
 });

@@ -24,7 +24,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
   const line = createPostgresLine({
     url,
     channel: CHANNEL,
-    hear(payload) {
+    receive(payload) {
       const [from, connectionId] = payload.split(" ");
       if (from !== own) hear(connectionId);
     },

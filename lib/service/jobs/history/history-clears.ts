@@ -49,8 +49,9 @@ export function createHistoryClears(database: Database, processes: Processes, lo
     round,
 
     async start(): Promise<void> {
-      const hear = () => void round().catch((error: unknown) => log.warn({ err: error }, "a cleared history is removed a little later"));
-      processes.listen(CHANNEL, hear, hear);
+      const onNotice = () =>
+        void round().catch((error: unknown) => log.warn({ err: error }, "a cleared history is removed a little later"));
+      processes.listen(CHANNEL, onNotice, onNotice);
       await round();
     },
 

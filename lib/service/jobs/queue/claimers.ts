@@ -5,7 +5,7 @@
 import { EventEmitter } from "node:events";
 import { type Worker, type WorkerEvents } from "graphile-worker";
 import { type Pool } from "pg";
-import { asTold } from "@/lib/shared/database/postgres";
+import { toStoreError } from "@/lib/shared/database/postgres";
 import { type ServiceLog } from "@/lib/service/options";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Database } from "@/lib/service/store/database";
@@ -116,7 +116,7 @@ export function createClaimers<Q extends Question>(
     });
     events.on("worker:getJob:error", ({ worker, error }) => {
       // An outage of the database is logged where the lease is renewed.
-      if (!asStorageFailure(asTold(error))) log.error({ err: error }, "no entry of the queue could be read");
+      if (!asStorageFailure(toStoreError(error))) log.error({ err: error }, "no entry of the queue could be read");
       const sent = asked.get(worker);
       // Otherwise the worker had sent no question, and was given nothing.
       if (!sent) return;

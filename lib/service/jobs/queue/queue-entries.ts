@@ -22,9 +22,9 @@ const AT_ONCE = 2000;
 /** Logs only the library's errors and warnings; it would log every job that it gives out. */
 export async function queueLogger(log: ServiceLog): Promise<Logger> {
   const { Logger } = await import("graphile-worker");
-  const told: readonly string[] = ["error", "warning"];
+  const loggedLevels: readonly string[] = ["error", "warning"];
   return new Logger(() => (level, message) => {
-    if (told.includes(level)) log.warn({ message }, "the queue complains");
+    if (loggedLevels.includes(level)) log.warn({ message }, "the queue complains");
   });
 }
 

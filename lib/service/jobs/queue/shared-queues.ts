@@ -2,7 +2,7 @@
 // Guarantees: a connection on which no answer came in time is not used again.
 
 import { type Pool, type PoolClient } from "pg";
-import { asTold, poolBounds } from "@/lib/shared/database/postgres";
+import { toStoreError, poolBounds } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
@@ -23,7 +23,7 @@ export async function openSharedQueues(url: string, processes: Processes, log: S
     await makeQueue(pgPool, log);
   } catch (error) {
     await pgPool.end();
-    throw asTold(error);
+    throw toStoreError(error);
   }
   return { create: (floor) => createSharedQueue(floor, { pgPool, processes }), close: () => pgPool.end() };
 }
@@ -47,7 +47,7 @@ function endWhenSilent(client: PoolClient): void {
   client.query = new Proxy(client.query, {
     apply(query, self, asked) {
       const answer: unknown = Reflect.apply(query, self, asked);
-      if (answer instanceof Promise) answer.catch((error: unknown) => isStoreAway(asTold(error)) && void client.end());
+      if (answer instanceof Promise) answer.catch((error: unknown) => isStoreAway(toStoreError(error)) && void client.end());
       return answer;
     },
   });

@@ -1,4 +1,4 @@
-// What this process does when it hears from the others: takes over what dead processes left, ends runs that were cancelled or taken over
+// What this process does on notices of the others: takes over what dead processes left, ends runs that were cancelled or taken over
 // elsewhere, and reads the runners again. Notices that may have been missed lead to the same work.
 
 import { type ServiceLog } from "@/lib/service/options";

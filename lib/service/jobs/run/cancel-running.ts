@@ -1,5 +1,5 @@
-// Cancels running jobs, at whichever process they run: in the store, by their state inside the commit. The process that runs a job hears of
-// it and ends it.
+// Cancels running jobs, at whichever process they run: in the store, by their state inside the commit. The process that runs a job
+// gets a notice and ends it.
 
 import { sql } from "kysely";
 import { endAttempt } from "@/lib/service/runners/attempts";
@@ -17,10 +17,10 @@ type Which = { userId: number; jobIds?: readonly string[] | undefined };
 export type Cancelled = { id: string; seq: number; run: Running | undefined };
 
 /** The user's running jobs: these, or all. */
-export function runningJobs(reader: Reader, { processes: { isHeldElsewhere } }: Parts, { userId, jobIds }: Which) {
+export function runningJobs(reader: Reader, { processes: { isRunElsewhere } }: Parts, { userId, jobIds }: Which) {
   const running = query
     .selectFrom("jobs")
-    .select(["id", "seq", "fence", "start_time", sql<number>`case when ${isHeldElsewhere} then 1 else 0 end`.as("is_elsewhere")])
+    .select(["id", "seq", "fence", "start_time", sql<number>`case when ${isRunElsewhere} then 1 else 0 end`.as("is_elsewhere")])
     .where("user_id", "=", userId)
     .where("state", "=", "in_progress");
   return reader.rows(jobIds === undefined ? running : running.where("id", "in", reader.dialect.texts(jobIds)));

@@ -270,7 +270,7 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /**
- * The image file that the next job will read: the worker is told, so that it decodes the file while another job runs. A wrong guess costs
+ * The image file that the next job will read: the worker gets its path and decodes it while another job runs. A wrong guess costs
  * nothing. With several slots the cores are busy already.
  */
 async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | undefined): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 // What is known of running jobs, wherever they run: their progress, and the files that they have put out so far.
-// Guarantees: a file of a job that runs elsewhere is handed over through the blobs, where it is held for as long as the job runs; no row of
+// Guarantees: a file of a job that runs elsewhere is handed over through the blobs, where it is kept for as long as the job runs; no row of
 // it is stored before its job has ended.
 
 import { z } from "zod";
@@ -64,12 +64,12 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
   /** Resolves once the file is among the blobs. */
   function lend({ over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
-      const held = blobs.hold([hash], async () => {
+      const lending = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
         resolve();
         await over;
       });
-      held
+      lending
         .catch(reject)
         .then(() => blobs.drop(hash))
         .catch((error: unknown) => log.warn({ err: error, hash }, "bytes that nothing names stay until the next sweep"));
@@ -78,16 +78,16 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
 
   return {
     async progressOf(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
-      const told = new Map<string, Progress>();
-      if (jobIds.length === 0) return told;
+      const found = new Map<string, Progress>();
+      if (jobIds.length === 0) return found;
       const here = new Map([...runs()].map(({ id, record }) => [id, record] as const));
       const elsewhere = jobIds.filter((id) => !here.has(id));
-      for (const [id, progress] of await shared.read(reader, elsewhere)) told.set(id, progress);
+      for (const [id, progress] of await shared.read(reader, elsewhere)) found.set(id, progress);
       for (const id of jobIds) {
         const record = here.get(id);
-        if (record) told.set(id, record.progress());
+        if (record) found.set(id, record.progress());
       }
-      return told;
+      return found;
     },
 
     /** A file of one of the user's jobs that run here. */

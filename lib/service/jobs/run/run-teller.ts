@@ -10,23 +10,23 @@ import { objectOf } from "@/lib/contract/json/json";
 import { outputOfNode } from "./adopt-outputs";
 import { resultTexts, whole } from "../stored-texts";
 import { isTerminal } from "../transitions";
-import { type Hearers, type JobEvents } from "@/lib/service/events/job-events";
+import { type JobRecipients, type JobEvents } from "@/lib/service/events/job-events";
 
 /** Each progress_state names every node that has begun; for larger graphs it is left out. */
 const MOST_NODES_IN_STATE = 500;
 
 export type RunTeller = ReturnType<typeof createRunTeller>;
 
-export function createRunTeller(events: JobEvents, job: { id: string; seq: number; nodes: number } & Hearers) {
+export function createRunTeller(events: JobEvents, job: { id: string; seq: number; nodes: number } & JobRecipients) {
   const prompt_id = job.id;
   const finished = new Set<string>();
-  const told = new Set<string>();
+  const reportedNodes = new Set<string>();
   let isOver = false;
 
   const tell = (type: string, data: object) => events.tell(job, type, data);
 
   function tellExecuted(node: string, output: unknown): void {
-    told.add(node);
+    reportedNodes.add(node);
     tell("executed", { node, display_node: node, output, prompt_id });
   }
 
@@ -55,7 +55,7 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
     },
 
     note(event: RunEvent): void {
-      if (isOver || !events.isHeard(job)) return;
+      if (isOver || !events.hasListeners(job)) return;
       if (event.kind === "preview") events.show(job, event.bytes);
       else if (event.kind === "cached") {
         for (const nodeId of event.nodeIds) finished.add(nodeId);
@@ -79,13 +79,13 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
     async ended(reader: Reader): Promise<void> {
       if (isOver) return;
       isOver = true;
-      if (!events.isHeard(job)) return;
+      if (!events.hasListeners(job)) return;
       const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
       const stored = row && isTerminal(row.state) ? (await resultTexts(reader, [job.seq])).get(job.seq) : undefined;
       if (!stored) return;
       const result = whole(stored);
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
-        if (!told.has(node)) tellExecuted(node, output);
+        if (!reportedNodes.has(node)) tellExecuted(node, output);
       const messages = parseExactJson(result.messages);
       const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
       if (Array.isArray(last) && typeof last[0] === "string") tell(last[0], objectOf(last[1]) ?? {});

@@ -3,12 +3,12 @@
 
 import { type Size } from "@/lib/service/images/raster";
 import { NodeFailure } from "../definition";
-import { checkHeld, sumOfTexts } from "../text-bounds";
+import { checkKeptTexts, sumOfTexts } from "../text-bounds";
 import { isRaster, type NodeValue, pixelsIn } from "../values";
 
 export type KeptValues = {
   get(id: string): readonly NodeValue[] | undefined;
-  /** Throws if too many texts would be held at once. */
+  /** Throws if too many texts would be kept at once. */
   keep(id: string, values: readonly NodeValue[]): void;
   /** One reader of this node is done. */
   release(id: string): void;
@@ -22,7 +22,7 @@ export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels
   const kept = new Map<string, readonly NodeValue[]>();
   const left = new Map(readers);
   let claimed = 0;
-  let heldTexts = 0;
+  let keptTextBytes = 0;
 
   const alive = () => {
     const rasters = new Set([...kept.values()].flat().filter(isRaster));
@@ -32,16 +32,16 @@ export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels
     get: (id) => kept.get(id),
     keep(id, values) {
       if ((left.get(id) ?? 0) <= 0) return;
-      const texts = heldTexts + sumOfTexts(values);
-      checkHeld(texts);
-      heldTexts = texts;
+      const texts = keptTextBytes + sumOfTexts(values);
+      checkKeptTexts(texts);
+      keptTextBytes = texts;
       kept.set(id, values);
     },
     release(id) {
       const count = (left.get(id) ?? 0) - 1;
       left.set(id, count);
       if (count > 0) return;
-      heldTexts -= sumOfTexts(kept.get(id) ?? []);
+      keptTextBytes -= sumOfTexts(kept.get(id) ?? []);
       kept.delete(id);
     },
     claim({ width, height }, frames) {

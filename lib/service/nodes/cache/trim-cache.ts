@@ -11,7 +11,7 @@ const SLACK = 0.9;
 
 type Entry = { path: string; bytes: number; usedMs: number };
 
-/** Returns how many bytes are left; undefined if it was told to stop before it knew. */
+/** Returns how many bytes are left; undefined if `goOn` ended it before it knew. */
 export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number | undefined> {
   const entries: Entry[] = [];
   for (const name of await readdir(folder, { recursive: true })) {

@@ -19,7 +19,7 @@ const RENEW_EVERY_MS = 500;
 const PROCESSES = `${SERVICE_SCHEMA}.processes`;
 const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
 
-type Listener = { channel: string; hear: (payload: unknown, from: string) => void; missed: () => void };
+type Listener = { channel: string; receive: (payload: unknown, from: string) => void; missed: () => void };
 type Notice = { from: string; channel: string; payload: unknown };
 
 /** The ids of living processes, in a fixed order. */
@@ -42,10 +42,10 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   const line = createPostgresLine({
     url,
     channel: CHANNEL,
-    hear(text) {
+    receive(text) {
       const notice = readNotice(text);
       if (!notice || notice.from === id) return;
-      for (const { channel, hear } of listeners) if (channel === notice.channel) hear(notice.payload, notice.from);
+      for (const { channel, receive } of listeners) if (channel === notice.channel) receive(notice.payload, notice.from);
     },
     async setUp() {
       isPatientUntil = performance.now() + LEASE_MS;
@@ -91,8 +91,8 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
       await (tx ?? database).rows(plainStatement("SELECT pg_notify(?, ?)", [CHANNEL, text]));
     },
 
-    listen(channel, hear, missed = () => undefined) {
-      const listener = { channel, hear, missed };
+    listen(channel, receive, missed = () => undefined) {
+      const listener = { channel, receive, missed };
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
@@ -101,7 +101,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     slots: async (own) => own + (await slotsOfLive(database, id)),
 
-    isHeldElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
+    isRunElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
     lingersMs: LINGERS_MS,
 
     isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
@@ -151,7 +151,7 @@ export async function slotsOfLive(database: Database, without = ""): Promise<num
   return (await database.row(plainStatement<{ n: number }>(text, [without])))?.n ?? 0;
 }
 
-/** Anybody who may use the database may say anything there. */
+/** Anyone who may use the database can send anything there. */
 function readNotice(text: string): Notice | undefined {
   try {
     const notice: unknown = JSON.parse(text);
