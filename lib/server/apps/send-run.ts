@@ -1,0 +1,118 @@
+// Sends a run that has begun: its files, then its graph the way the console submits everything; and stores what became of it.
+// Guarantees: what another request of the same run has already sent or stored is left as it is.
+
+import "server-only";
+import { type AppDefinition, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
+import { fillApp, isFileKind } from "@/lib/contract/apps/fill";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusal } from "../bff/guard";
+import { composition } from "../composition";
+import { type Access } from "../connections/access";
+import { submitOnce } from "../prompts/submit-once";
+import { type StoredRun } from "../store/apps/app-runs";
+import { unprocessable } from "./check-run";
+import { drawingWith } from "./drawing-with";
+import { sendFile } from "./files";
+import { inAppWords, refusedGraph } from "./refused-graph";
+import { type RunOrder, withoutSecrets } from "./run-order";
+import { submissionKey } from "./run-state";
+
+export type Begun = Pick<StoredRun, "id" | "createdAt">;
+
+/** `checked`: with the hash of a file in place of its name. */
+export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
+  const { asked, access, app, files } = order;
+  const { store, now } = composition();
+  const named = await sendFiles(order, checked);
+  if (!named.ok) return refuse(run, named.failure);
+  const values = named.value;
+  if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
+  await store.appKeeps.giveAgain(asked.viewer.memberId, fileNames(app.definition, values), now());
+  const filled = fillApp(app.definition, values);
+  if (!filled.ok) return refuse(run, unprocessable(filled.problems));
+  const answer = await submit(order, run.id, await bodyOf(access, app.definition, filled.graph));
+  return answer.ok ? storeAnswer(order, run, answer.value) : storeFailure(order, run, answer.failure);
+}
+
+async function sendFiles({ asked, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
+  const values = { ...checked };
+  for (const file of files) {
+    const name = await sendFile(asked, app, file);
+    if (!name.ok) return name;
+    values[file.part] = name.value;
+  }
+  return ok(values);
+}
+
+function fileNames({ inputs }: AppDefinition, values: AppValues): string[] {
+  const named = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => values[name]);
+  return named.filter((value) => typeof value === "string");
+}
+
+async function bodyOf(access: Access, { editor }: AppDefinition, graph: Graph): Promise<string> {
+  const drawing = editor && (await drawingWith(access, editor, graph));
+  return writeExactJson({ prompt: graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) });
+}
+
+/** The console's only way to submit: its secrets, the ledger, who ran it, and once per key. */
+async function submit({ asked, app }: RunOrder, runId: string, body: string): Promise<Result<string, Failure>> {
+  const { request } = asked;
+  const address = new URL(request.url);
+  address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
+  const headers = new Headers({
+    "content-type": "application/json",
+    [IDEMPOTENCY_HEADER]: submissionKey(runId),
+    [LABEL_HEADER]: encodeURIComponent(app.definition.title),
+  });
+  const host = request.headers.get("host");
+  if (host !== null) headers.set("host", host);
+  // Logged as a submission, because the console finds out from the log who ran a job.
+  asked.note({ action: "submitPrompt" });
+  const answer = await submitOnce({ ...asked, request: new Request(address, { method: "POST", headers, body }) });
+  return answer.ok ? ok(await answer.value.text()) : answer;
+}
+
+async function storeAnswer(order: RunOrder, { id }: Begun, answer: string): Promise<Result<StoredRun, Failure>> {
+  const jobId = submittedJob(parseJson(answer));
+  await composition().store.appRuns.set(id, jobId === undefined ? { state: "unknown", error: unreadable } : { state: "pending", jobId });
+  return readAgain(order, id);
+}
+
+const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
+
+async function storeFailure(order: RunOrder, run: Begun, failure: Failure): Promise<Result<StoredRun, Failure>> {
+  const { viewer } = order.asked;
+  const { definition } = order.app;
+  const { appRuns, submissions } = composition().store;
+  // The key is known with another body: another request has sent the same run meanwhile, with another seed.
+  const key = submissionKey(run.id);
+  if (failure.code === "CONFLICT" && (await submissions.find({ memberId: viewer.memberId, key }))) {
+    const other = await appRuns.find(order.app.id, viewer.memberId, run.id);
+    if (other) return ok(other);
+  }
+  if (!mayHaveStarted(failure)) return refuse(run, inAppWords(viewer, definition, failure), refusedGraph(definition, failure));
+  await appRuns.set(run.id, { state: "unknown", error: { message: failure.message } });
+  return readAgain(order, run.id);
+}
+
+async function readAgain({ asked, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
+  const stored = await composition().store.appRuns.find(app.id, asked.viewer.memberId, id);
+  return stored ? ok(stored) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+}
+
+/** Nothing was started. Another request may have begun the run anew, if this console was cut off meanwhile. */
+async function refuse(
+  { id, createdAt }: Begun,
+  failure: Failure,
+  error: AppRunError = { message: failure.message },
+): Promise<Result<StoredRun, Failure>> {
+  const { store, now } = composition();
+  await store.appRuns.set(id, { state: "refused", error, endedAt: now() }, { state: "sending", createdAt, jobId: undefined });
+  return failed(failure);
+}
