@@ -3,7 +3,8 @@
 
 import { sql } from "kysely";
 import { endAttempt } from "@/lib/service/runners/attempts";
-import { query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { clearAway } from "@/lib/service/runners/whereabouts";
+import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { cancelPending, cancelRunning } from "./finish";
@@ -54,4 +55,31 @@ export async function cancelAll(
   }
   if (isOthers) await processes.tell(CANCELLED, null, tx);
   return cancelled;
+}
+
+/** Clears up at the job's runner at once. The rounds look again, since a request that was just sent may arrive later. */
+export async function clearCancelled(database: Database, seq: number): Promise<void> {
+  const lost = query
+    .selectFrom("attempts")
+    .innerJoin("runners", "runners.id", "attempts.runner")
+    .select(["address", "prompt_id", "client_id"])
+    .where("job_seq", "=", seq)
+    .where("state", "=", "lost")
+    .orderBy("number", "desc")
+    .limit(1);
+  const there = await database.row(lost);
+  if (there?.address) await clearAway(there.address, { promptId: there.prompt_id, clientId: there.client_id });
+}
+
+/** Those whose job was cancelled or taken over by another process. A claim that is not visible yet does not count as one. */
+export async function staleRuns(database: Database, running: ReadonlyMap<string, Running>): Promise<Running[]> {
+  if (running.size === 0) return [];
+  const seqs = database.dialect.numbers([...running.values()].map(({ seq }) => seq));
+  const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state"]).where("seq", "in", seqs));
+  const stored = new Map(rows.map((row) => [row.seq, row]));
+  // Read after the wait: a run that has ended meanwhile has nothing to cancel.
+  return [...running.values()].filter((run) => {
+    const row = stored.get(run.seq);
+    return row && (row.fence > run.fence || (row.fence === run.fence && row.state !== "in_progress"));
+  });
 }

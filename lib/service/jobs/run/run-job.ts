@@ -6,7 +6,7 @@ import { endAttempt, forgetAttempt, noteEnd } from "@/lib/service/runners/attemp
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { kindOf } from "@/lib/service/runners/pool";
-import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { query, type Transaction } from "@/lib/service/store/database";
 import { move } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
@@ -18,18 +18,12 @@ import { type JobQueue } from "../queue/job-queue";
 import { type NextClaim } from "../queue/next-claim";
 import { giveBackOrFail } from "./recover";
 import { type RunRecord } from "./run-record";
+import { type Patience } from "./until-stored";
 
 /** `waits`: its worker was lost, and it is tried again. `isClean`: the record lists all files in the folder. */
 type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
-/** `untilStored`: commits until the disk and the database accept it; `untilThere`: tries again while the database does not answer. */
-export type Ordered = {
-  job: Claimed;
-  running: Running;
-  queue: Pick<JobQueue, "enqueue">;
-  untilStored: Database["commit"];
-  untilThere<T>(work: () => Promise<T>): Promise<T>;
-};
+type Ordered = Patience & { job: Claimed; running: Running; queue: Pick<JobQueue, "enqueue"> };
 
 /** The commit that ends the job also claims the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
