@@ -1,8 +1,8 @@
 // How a job ends: one commit that moves its state, stores what is kept, and releases the files that it had pinned.
 // Inside a commit. Functions that end one job return false if it has already left the expected state.
 
-import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { errorAround } from "@/lib/service/nodes/error-around";
 import { asStorageException } from "@/lib/service/storage-failure";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type KeptOutputs } from "./adopt-outputs";
@@ -71,19 +71,6 @@ export async function failJob(tx: Transaction, job: Job, type: string, message: 
     meta: {},
   });
   return true;
-}
-
-/** An error that no node caused. */
-export function errorAround(type: string, message: string): ExecutionError {
-  return {
-    node_id: "",
-    node_type: "",
-    exception_type: type,
-    exception_message: message,
-    traceback: [],
-    current_inputs: {},
-    current_outputs: {},
-  };
 }
 
 /** For an error of the service or of its disk. */

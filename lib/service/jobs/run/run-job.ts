@@ -1,6 +1,7 @@
 // One job from its claim to its end: the request to the runner, the events that come back, the commit that ends it.
 
 import { join } from "node:path";
+import { errorAround } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, noteEnd } from "@/lib/service/runners/attempts";
 import { runRemotely } from "@/lib/service/runners/remote-run";
@@ -13,7 +14,7 @@ import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { noteResult, observedRun } from "@/lib/service/figures";
 import { type Waiting } from "../queue/fair-queue";
-import { errorAround, finishRun } from "./finish";
+import { finishRun } from "./finish";
 import { type JobQueue } from "../queue/job-queue";
 import { type NextClaim } from "../queue/next-claim";
 import { giveBackOrFail } from "./recover";

@@ -1,0 +1,63 @@
+// A job of which one attempt runs on a runner: what the attempt needs, and what each step of it may do.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeLibrary } from "../nodes/definition";
+import { type RunEvent, type RunOutcome } from "../nodes/run";
+import { type ServiceLog } from "../options";
+import { type Database } from "../store/database";
+import { whileAway } from "../store/while-away";
+import { type Attempt, writeAttempt } from "./attempts";
+import { type ExchangeFailure } from "./speak";
+import { type Input } from "./transfer";
+
+export type RemoteLimits = {
+  /** How long a runner may be out of reach before its job is given up as lost. */
+  leaseMs: number;
+  /** How long a running job may say nothing. */
+  silenceMs: number;
+  /** How often the runner is asked about a job; it also reports by itself. */
+  pollMs: number;
+  maxFileBytes: number;
+};
+
+export type RemoteParts = { database: Database; limits: RemoteLimits; now: () => number; log: ServiceLog };
+
+export type Order = {
+  jobId: string;
+  attempt: Attempt;
+  /** It was sent before the service started. */
+  isResumed: boolean;
+  runner: { id: string; label: string; address: string };
+  graph: Graph;
+  outputs: string[];
+  nodesTotal: number;
+  extraData: Record<string, unknown>;
+  inputs: readonly Input[];
+  library: NodeLibrary;
+  outputDir: string;
+  /** Whether the runner was removed. */
+  isGone: () => Promise<boolean>;
+  /** The runner could not be reached: it is checked before it gets another job. */
+  unreachable: (failure: ExchangeFailure) => void;
+};
+
+/** `signal`: the attempt is no longer followed here. */
+export type RemoteJob = RemoteParts & Order & { on: (event: RunEvent) => void; signal: AbortSignal };
+
+export const stale: RunOutcome = { kind: "stale" };
+
+/** The job is tried again, elsewhere or here. `counts`: this attempt is one of the few that it has. */
+export function lost(reason: string, counts = true): RunOutcome {
+  return { kind: "lost", reason, counts };
+}
+
+/** False: it is no longer the job's current attempt. */
+export function write(job: RemoteJob, changes: Parameters<typeof writeAttempt>[2]): Promise<boolean> {
+  return patiently(job, () => job.database.commit((tx) => writeAttempt(tx, job.attempt, changes)));
+}
+
+/** Retries while the database is away: the runner goes on with the job all the same. */
+export function patiently<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
+  return whileAway(work, () => sleep(limits.pollMs, undefined, { signal }));
+}

@@ -1,0 +1,101 @@
+// Watches a job at its runner until it has ended or is lost, and brings its outputs here.
+// Guarantees: its end is read from the runner's history, never guessed from silence. Must never: interrupt another job.
+
+import { errorAround } from "../nodes/error-around";
+import { type RunOutcome } from "../nodes/run";
+import { isCurrent } from "./attempts";
+import { type bringOutputs } from "./bring-outputs";
+import { type Ending, readEnding } from "./ending";
+import { type Listening } from "./events-of";
+import { asKnown } from "./names-there";
+import { lost, patiently, type RemoteJob, stale, write } from "./remote-job";
+import { nameThere } from "./transfer";
+import { clearAway, looksFor, whereIs } from "./whereabouts";
+
+type Watched = {
+  promptId: string;
+  listening: Listening;
+  outputs: ReturnType<typeof bringOutputs>;
+  lastReportMs: () => number;
+  /** Until the runner is asked again. */
+  pause: () => Promise<void>;
+};
+
+export async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: Watched): Promise<RunOutcome> {
+  const { limits, now, runner, signal } = job;
+  const known = { promptId, clientId: job.attempt.clientId };
+  const look = looksFor(runner.address, known);
+  const isLeased = leaseOf(job);
+  const isInterrupted = interrupterOf(job, known);
+  let seenMs = now();
+  let beganMs = now();
+  for (;;) {
+    if (await patiently(job, job.isGone)) {
+      await clearAway(runner.address, known);
+      return lost(`${runner.label} was removed.`, false);
+    }
+    const place = await look(listening.connection(), signal);
+    signal.throwIfAborted();
+    if (place.kind === "ended") return finish(job, place.entry, outputs);
+    if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
+    if (place.kind === "silent") {
+      if (now() - seenMs > limits.leaseMs) {
+        job.unreachable(place.failure);
+        return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.failure.message}`);
+      }
+    } else {
+      seenMs = now();
+      if (place.kind === "waits") beganMs = now();
+      if (!(await isLeased())) {
+        await clearAway(runner.address, known);
+        return stale;
+      }
+      const quietMs = now() - Math.max(lastReportMs(), beganMs);
+      if (place.kind === "runs" && quietMs > limits.silenceMs && (await isInterrupted()))
+        return lost(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
+    }
+    await pause();
+  }
+}
+
+/** Stores the lease anew once half of it is over. False: the attempt is stale, which it learns in this way. */
+function leaseOf(job: RemoteJob): () => Promise<boolean> {
+  const { limits, now } = job;
+  let untilMs = now() + limits.leaseMs;
+  return async () => {
+    if (untilMs - now() >= limits.leaseMs / 2) return true;
+    untilMs = now() + limits.leaseMs;
+    return write(job, { lease_until: untilMs });
+  };
+}
+
+/** Interrupts the job. False: it still runs, and is given some more time to end. */
+function interrupterOf({ limits, now, runner, signal }: RemoteJob, known: { promptId: string; clientId: string }): () => Promise<boolean> {
+  let firstMs: number | undefined;
+  return async () => {
+    firstMs ??= now();
+    await clearAway(runner.address, known);
+    const place = await whereIs(runner.address, known, signal);
+    return place.kind !== "runs" || now() - firstMs > limits.leaseMs;
+  };
+}
+
+async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"]): Promise<RunOutcome> {
+  const { runner } = job;
+  const ending = readEnding(entry);
+  if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
+  // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
+  if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) return stale;
+  const problem = await outputs.rest(entry);
+  // A failed job keeps the outputs that could be fetched.
+  if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
+  return toOutcome(ending, job);
+}
+
+function toOutcome(ending: Ending, { runner, inputs }: RemoteJob): RunOutcome {
+  if (ending.kind === "success") return { kind: "success" };
+  if (ending.kind === "interrupted")
+    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
+  const names = new Map(inputs.map((input) => [nameThere(input), input.name]));
+  return { kind: "error", error: asKnown(ending.error, names) };
+}
