@@ -38,7 +38,7 @@ function descriptors(): number {
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 export type Connections = {
-  /** Node parses and hands over all requests that arrive in one piece; without this, answers that wait for each other would all be held. */
+  /** Node parses and hands over all requests that arrive in one piece; without this, answers that wait for each other would all pile up. */
   oneAtATime(handle: Handle): Handle;
   /** A request of this connection is in work. */
   isBusy(socket: Duplex): boolean;

@@ -1,6 +1,6 @@
 // The WebSockets of one path: a feed sends text and binary messages to every admitted client. What clients send is read and dropped.
 // Guarantees: bounded in sockets (in all, per owner, per address), in what a client may send, and in what waits for a slow one, which is
-// ended; a peer that does not answer a ping is ended; a client that would no longer be admitted is told why and ended at the next ping.
+// ended; a peer that does not answer a ping is ended; a client that would no longer be admitted is ended at the next ping, with the reason.
 // Must never: keep a socket after `close`.
 
 import { type IncomingMessage } from "node:http";
@@ -29,7 +29,7 @@ type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission
 /** Calls `run` again and again until it is stopped. */
 type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof most> };
-type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; heard: number };
+type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
 export function createEventSockets(admit: Admit, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MOST_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
@@ -45,9 +45,9 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   async function look(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.answered) return peer.terminate();
-    if (socket.heard > MOST_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
+    if (socket.received > MOST_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
     socket.answered = false;
-    socket.heard = 0;
+    socket.received = 0;
     peer.ping();
     // An outage does not mean that a right was lost: the right is checked again at the next ping.
     const reason = await Promise.resolve()
@@ -70,11 +70,11 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   }
 
   async function serve(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): Promise<void> {
-    const one: Socket = { peer, owner, address, feed: undefined, answered: true, heard: 0 };
+    const one: Socket = { peer, owner, address, feed: undefined, answered: true, received: 0 };
     sockets.add(one);
     peer.on("error", () => peer.terminate());
     peer.on("pong", () => (one.answered = true));
-    peer.on("message", () => (one.heard += 1));
+    peer.on("message", () => (one.received += 1));
     peer.on("close", () => {
       sockets.delete(one);
       one.feed?.stop();

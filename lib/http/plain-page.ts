@@ -1,6 +1,6 @@
 // The console's own pages where Next cannot show one: before it has started, and for addresses it could not read.
 // Guarantees: no script, nothing loaded from elsewhere, light or dark as the browser prefers.
-// Must never: be given anything that a request said; nothing is escaped here.
+// Must never: be given anything from a request; nothing is escaped here.
 import { type IncomingMessage } from "node:http";
 
 type PlainPage = { title: string; text: string; head?: string; more?: string };

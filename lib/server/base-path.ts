@@ -1,5 +1,5 @@
 // What LIGHTDESK_BASE_PATH may be: "/desk", "/tools/desk".
-// Guarantees: an address below the base path can be told from one whose base path a proxy removed, because no address of the console begins
+// Guarantees: an address below the base path differs from one whose base path a proxy removed, because no address of the console begins
 // with the same name.
 
 import "server-only";

@@ -58,7 +58,7 @@ export type Composition = {
   submissionsInFlight: SubmissionsInFlight;
   /** Node catalogues of services, cached while apps are run there; by connection and address, the oldest first. */
   catalogues: Map<string, { info: ObjectInfo; atMs: number }>;
-  /** Places of waiting jobs, as their service told them; by connection and address, the oldest first. */
+  /** Places of waiting jobs, as their service reported them; by connection and address, the oldest first. */
   queuePlaces: Map<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files are stored until they are sent on; emptied at each start. */
   formsFolder: string;
@@ -72,7 +72,7 @@ export type Composition = {
   upstreamFor(target: Target, about?: Pick<UpstreamOptions, "onAnswer" | "refusalOf">): Upstream;
   upstreamOptionsFor(target: Target): UpstreamOptions;
   /** The service's messages about jobs, as they arrive. Undefined if the embedded service does not know the key. */
-  listenTo(target: Target, clientId: string | undefined, hear: FeedTarget): Promise<Feed | undefined>;
+  listenTo(target: Target, clientId: string | undefined, listener: FeedTarget): Promise<Feed | undefined>;
   /** The client id with which this process submits to local servers and listens to services. */
   clientId: string;
   /** Outputs of jobs that still run. */

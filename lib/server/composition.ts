@@ -149,7 +149,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   }
   const landed = createLandedOutputs(now);
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
-  // Only held after the start: until then the start may use that disk space.
+  // Reserved only after the start: until then the start may use that disk space.
   const ready = start().then(() => {
     if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
   });
@@ -204,10 +204,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     serviceRunners: () => running().runners,
     upstreamOptionsFor,
     upstreamFor: (target, about) => createUpstream({ ...upstreamOptionsFor(target), ...about }),
-    listenTo: async (target, client, hear) =>
+    listenTo: async (target, client, listener) =>
       isEmbedded(target.baseUrl)
-        ? running().listen(target.apiKey ?? "", client, (message) => hear.send(message))
-        : listenToService(target, client, hear),
+        ? running().listen(target.apiKey ?? "", client, (message) => listener.send(message))
+        : listenToService(target, client, listener),
     clientId,
     landed,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,

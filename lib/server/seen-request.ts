@@ -1,6 +1,6 @@
 // What the console saw of a request that the doctor sent to the public address: where it came from, and what the proxy wrote into it.
-// Guarantees: told only to a caller who proves, for a minute, that they have the secret that signs sessions; to anybody else the answer is
-// the same as without the question. Does not import the store, because the launcher uses it.
+// Guarantees: answered only to a caller who proves, for a minute, that they have the secret that signs sessions; for all others the answer
+// is the same as without the question. Does not import the store, because the launcher uses it.
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -41,7 +41,7 @@ function isProven(proof: string, authSecret: string, nowMs: number): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Undefined if the console told nothing. */
+/** Undefined if the console reported nothing. */
 export function readSeen(header: string | null): Seen | undefined {
   return header === null ? undefined : seenSchema.parse(JSON.parse(decodeURIComponent(header)));
 }

@@ -51,13 +51,13 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
 
 /** Reads a request's client address. Logs once if there seems to be an untrusted proxy: all its clients then count as one. */
 export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: Asking) => string {
-  let isSaid = false;
+  let isLogged = false;
   return (asking) => {
     const { headers, socket } = asking;
     const from = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
-    if (!isSaid && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(from, proxies)) {
+    if (!isLogged && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(from, proxies)) {
       const here = log();
-      isSaid = here !== undefined;
+      isLogged = here !== undefined;
       here?.warn({ address: from }, untrusted(from));
     }
     return addressOf(asking, proxies);

@@ -69,9 +69,9 @@ export function idsAsked({ params, json }: Request): string[] {
 }
 
 /** The ids of the things that an answer says were made or deleted. */
-export function idsTold(answer: unknown): string[] {
-  const told = objectOf(answer);
-  return idsIn(told?.deleted, textOf(told?.id));
+export function idsAnswered(answer: unknown): string[] {
+  const fields = objectOf(answer);
+  return idsIn(fields?.deleted, textOf(fields?.id));
 }
 
 function idsIn(list: unknown, id: string | undefined): string[] {

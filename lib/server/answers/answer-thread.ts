@@ -14,7 +14,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { filesShownIn, readsJobs } from "./job-files";
 import { answeredOf, notesOf } from "../ledger/notes";
-import { type Done, type Task, type Told } from "../upstream/large-answers";
+import { type Done, type Task, type Digest } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";
 import { readBody } from "../upstream/read-body";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
@@ -24,7 +24,7 @@ import { takeApart } from "../upstream/written-parts";
 const address = Buffer.from(EMBEDDED_BASE_URL.replace(/^\w+:\/\//, ""));
 
 parentPort?.on("message", (task: Task) => {
-  void done(task).then((told) => parentPort?.postMessage(told, given(told)));
+  void done(task).then((result) => parentPort?.postMessage(result, given(result)));
 });
 
 async function done(task: Task): Promise<Done> {
@@ -32,8 +32,8 @@ async function done(task: Task): Promise<Done> {
 }
 
 /** Buffers to transfer instead of copying. */
-function given(told: Done): ArrayBuffer[] {
-  const bytes = told.kind === "read" ? told.inParts?.json : told.ok ? told.json : undefined;
+function given(result: Done): ArrayBuffer[] {
+  const bytes = result.kind === "read" ? result.inParts?.json : result.ok ? result.json : undefined;
   return bytes?.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.byteLength ? [bytes.buffer] : [];
 }
 
@@ -47,10 +47,10 @@ async function read({ bytes, operationName, how }: Extract<Task, { kind: "read" 
   // Addresses of the embedded service are rewritten by the caller, so a value that contains one is returned whole.
   if (!how.isPassedOn || !isClean) return { kind: "read", read: { ok: true, value }, isClean };
   const { rest, inParts } = takeApart(value);
-  return { kind: "read", read: { ok: true, value: rest }, isClean, inParts, told: toldOf(operation, value) };
+  return { kind: "read", read: { ok: true, value: rest }, isClean, inParts, digest: digestOf(operation, value) };
 }
 
-function toldOf(operation: Operation, value: unknown): Told {
+function digestOf(operation: Operation, value: unknown): Digest {
   const { tells } = operation;
   const answered = tells && answeredOf(tells, value);
   const workflowName = tells === "job" ? nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data) : undefined;
@@ -63,12 +63,12 @@ function toldOf(operation: Operation, value: unknown): Told {
   };
 }
 
-function word({ said, name, args }: Extract<Task, { kind: "word" }>): Done {
+function word({ answers, name, args }: Extract<Task, { kind: "word" }>): Done {
   const wording = wordings.find((one) => one.name === name);
   if (!wording) throw new Error(`there is no wording ${name}`);
   try {
     const value = wording.say(
-      said.map((bytes) => parseExactJson(new TextDecoder().decode(bytes))),
+      answers.map((bytes) => parseExactJson(new TextDecoder().decode(bytes))),
       args as never, // the arguments that the other thread called the wording of this name with
     );
     return { kind: "word", ok: true, json: value === undefined ? undefined : new TextEncoder().encode(writeExactJson(value)) };

@@ -1,5 +1,5 @@
 // Which operations read only jobs, and the files that their answers show.
-// Guarantees: pure; every operation whose row does not say so reads more than jobs.
+// Guarantees: pure; every operation without the mark in its row reads more than jobs.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";

@@ -16,10 +16,10 @@ const UNASKED_MS = 30 * 60_000;
 const AGAIN_MS = 10_000;
 const WITHOUT_MS = 10 * 60_000;
 
-/** `isHeard`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
-type Place = { askedAt: number; isHeard: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, Told> };
+/** `isListening`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
+type Place = { askedAt: number; isListening: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, LiveReport> };
 /** `done`: nodes that have ended, also those from a cache. `within`: progress of the running nodes, from 0 to 1 each, added up. */
-export type Told = { outputs: Outputs; cached: readonly string[]; bytes: number; progress?: { done: number; within: number } };
+export type LiveReport = { outputs: Outputs; cached: readonly string[]; bytes: number; progress?: { done: number; within: number } };
 /** Opens a socket to the service; its messages arrive with secrets already removed. */
 type Listen = (target: FeedTarget) => Promise<Feed | undefined>;
 
@@ -45,27 +45,33 @@ export function createLandedOutputs(now: () => number) {
   const ask = async ({ feed }: Place) => feed?.objection();
 
   async function open(name: string, place: Place, listen: Listen): Promise<void> {
-    place.isHeard = true;
+    place.isListening = true;
     const end = (why?: FeedEnd) => {
-      place.isHeard = false;
+      place.isListening = false;
       place.feed = undefined;
       place.restsUntil = now() + (why?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
     };
     const feed = await listen({ send: (message) => note(place.jobs, message), end }).catch(() => undefined);
     if (!feed) end();
-    else if (places.get(name) === place && place.isHeard) place.feed = feed;
+    else if (places.get(name) === place && place.isListening) place.feed = feed;
     else feed.stop();
   }
 
   return {
     /** What is known by job; listening starts now. `name` identifies the service and the key. */
-    at(name: string, listen: Listen): ReadonlyMap<string, Told> {
-      const place = places.get(name) ?? { askedAt: 0, isHeard: false, restsUntil: 0, feed: undefined, jobs: new Map<string, Told>() };
+    at(name: string, listen: Listen): ReadonlyMap<string, LiveReport> {
+      const place = places.get(name) ?? {
+        askedAt: 0,
+        isListening: false,
+        restsUntil: 0,
+        feed: undefined,
+        jobs: new Map<string, LiveReport>(),
+      };
       // Keeps the most recently used last.
       places.delete(name);
       places.set(name, place);
       place.askedAt = now();
-      if (!place.isHeard && now() >= place.restsUntil) void open(name, place, listen);
+      if (!place.isListening && now() >= place.restsUntil) void open(name, place, listen);
       for (const [oldest, other] of [...places].slice(0, -most.sockets)) close(oldest, other);
       return place.jobs;
     },
@@ -85,12 +91,12 @@ export function isWanted(message: string | Uint8Array): message is string {
 }
 
 function note(jobs: Place["jobs"], message: string | Uint8Array): void {
-  const told = isWanted(message) ? objectOf(parseJson(message)) : undefined;
-  const data = objectOf(told?.data);
+  const parsed = isWanted(message) ? objectOf(parseJson(message)) : undefined;
+  const data = objectOf(parsed?.data);
   const jobId = textOf(data?.prompt_id);
   if (!data || jobId === undefined) return;
   const known = jobs.get(jobId) ?? { outputs: {}, cached: [], bytes: 0 };
-  const next = after(known, textOf(told?.type), data, message.length);
+  const next = after(known, textOf(parsed?.type), data, message.length);
   if (!next || next.bytes > most.bytes) return;
   jobs.delete(jobId);
   jobs.set(jobId, next);
@@ -102,7 +108,7 @@ function note(jobs: Place["jobs"], message: string | Uint8Array): void {
   }
 }
 
-function after(known: Told, type: string | undefined, data: JsonObject, length: number): Told | undefined {
+function after(known: LiveReport, type: string | undefined, data: JsonObject, length: number): LiveReport | undefined {
   const node = textOf(data.node);
   const bytes = known.bytes + length;
   if (type === "executed" && node !== undefined) {
@@ -116,7 +122,7 @@ function after(known: Told, type: string | undefined, data: JsonObject, length: 
 }
 
 /** A service may or may not list cached nodes here too. */
-function progressIn(nodes: JsonObject, cached: readonly string[]): NonNullable<Told["progress"]> {
+function progressIn(nodes: JsonObject, cached: readonly string[]): NonNullable<LiveReport["progress"]> {
   const done = new Set(cached);
   let within = 0;
   for (const [id, state] of Object.entries(nodes)) {

@@ -6,18 +6,18 @@ import "server-only";
 import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
-import { isWanted, type Told } from "./landed-outputs";
+import { isWanted, type LiveReport } from "./landed-outputs";
 import { passMessages } from "./pass-messages";
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined; fingerprint: string | undefined; target: Target };
 
 /** Empty if nothing is known. */
-export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: Told["progress"] } {
-  return hearLanded(from).get(jobId) ?? { outputs: {} };
+export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
+  return listenForLanded(from).get(jobId) ?? { outputs: {} };
 }
 
 /** Starts listening. Call it before a job is submitted, so that nothing of the job is missed. */
-export function hearLanded(from: From): ReadonlyMap<string, Told> {
+export function listenForLanded(from: From): ReadonlyMap<string, LiveReport> {
   const { landed, listenTo, clientId } = composition();
   const { connection, fingerprint = "", target: service } = from;
   return landed.at([connection.id, connection.baseUrl, fingerprint].join(" "), (target) => {

@@ -10,7 +10,7 @@ import { filesShownIn, readsJobs } from "./job-files";
 import { noteShownFiles } from "./seen-jobs";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { withNames } from "../workflows/with-names";
-import { withHeldSecrets } from "./held-secrets";
+import { withSecretPlaces } from "./with-secret-places";
 import { toBrowser } from "./to-browser";
 
 type From = {
@@ -26,17 +26,17 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   const { memberId } = from.viewer;
   const { tells } = operation;
   // A large answer was already read in the worker thread, which also noted its secrets and files.
-  const told = largeAnswers.told(value);
+  const digest = largeAnswers.digestOf(value);
   const sent = toBrowser(about.sent, from);
   const masked = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
-  const passed = await withHeldSecrets(operation, from.connection.id, masked, from.viewer, { sent, told: told?.secretPlaces });
+  const passed = await withSecretPlaces(operation, from.connection.id, masked, from.viewer, { sent, digested: digest?.secretPlaces });
   if (from.connection.seenOf !== undefined && readsJobs(operation))
-    await noteShownFiles(from.connection, told?.files ?? filesShownIn(passed));
+    await noteShownFiles(from.connection, digest?.files ?? filesShownIn(passed));
   const atMs = now();
   if (tells === "removal") forget(from.connection.id, about.sent);
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
     ledger.see(from.connection.id, () => {
-      if (told) return told.notes;
+      if (digest) return digest.notes;
       const answered = answeredOf(tells, passed, { sent, memberId, atMs });
       return answered ? notesOf(answered) : [];
     });

@@ -51,12 +51,12 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
     for (const error of errors) {
       const name = textOf(objectOf(error.extra_info)?.input_name);
       const input = inputs.find((one) => [one, ...(one.also ?? [])].some((place) => place.node === node && place.input === name));
-      if (input && !found.has(input.name)) found.set(input.name, problemSaid(input, error));
+      if (input && !found.has(input.name)) found.set(input.name, problemOfError(input, error));
     }
   return [...found.values()];
 }
 
-function problemSaid(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
+function problemOfError(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
   const code = codes[type];
   // The file existed when the run was sent, but the service does not have it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");

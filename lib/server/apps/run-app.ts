@@ -1,7 +1,7 @@
 // A run of an app: reads and checks its inputs, counts its limits, and has the filled graph sent.
 // Guarantees: the run is stored before anything is sent, and reaches the service once, however often its key is sent and whenever the
 // console ends; a refused run starts nothing, counts for nothing and names inputs by their labels. It stays under its id, which others that
-// sent the same key may have been told.
+// sent the same key may have received.
 
 import "server-only";
 import { randomUUID } from "node:crypto";

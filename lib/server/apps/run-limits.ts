@@ -1,5 +1,5 @@
 // How often an app runs for each member: at once, and in a day of UTC.
-// The store counts against these limits as it begins a run; here is what it counts with, and what a member is told who has reached one.
+// The store counts against these limits as it begins a run; here is what it counts with, and the refusal for a member who has reached one.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

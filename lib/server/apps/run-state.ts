@@ -80,15 +80,15 @@ type Landed = { results?: KeptResult[]; progress?: JobProgressView };
 /** All results, if some arrived since the last read (maybe at another console); progress, if the job itself reports none. */
 async function readLanded(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<Landed> {
   if (run.jobId === undefined) return {};
-  const { outputs, progress: heard } = landedOf(access, run.jobId);
-  if (Object.keys(outputs).length === 0 && (progress || !heard)) return {};
+  const { outputs, progress: reported } = landedOf(access, run.jobId);
+  if (Object.keys(outputs).length === 0 && (progress || !reported)) return {};
   const { graph, outputs: chosen } = await definitionOf(app, run);
   const { results = [] } = run;
   const known = new Set(results.map(({ number }) => number));
   const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !known.has(number));
   return {
     ...(fresh.length > 0 && { results: [...results, ...fresh].slice(0, MOST_RESULTS) }),
-    ...(!progress && heard && { progress: progressOf(heard, Object.keys(graph).length) }),
+    ...(!progress && reported && { progress: progressOf(reported, Object.keys(graph).length) }),
   };
 }
 

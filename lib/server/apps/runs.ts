@@ -43,7 +43,7 @@ export async function readRun({ viewer }: Asked, { access, app, run }: Opened): 
 
 type Page = { runs: AppRun[]; next?: string };
 
-/** Asks for runs that still move; if the service does not answer, their last known state is told. */
+/** Asks for runs that still move; if the service does not answer, their last known state is returned. */
 export async function listRuns(
   { viewer }: Asked,
   app: StoredApp,

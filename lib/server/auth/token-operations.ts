@@ -9,7 +9,7 @@ import { allOperations } from "@/lib/contract/operations";
 import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 
-/** Every token may list connections, read the interface's description, and be told that an address does not exist. */
+/** Every token may list connections, read the interface's description, and get a 404 for an address that does not exist. */
 const always = ["unknown", "readOpenApi", "listConnections"];
 
 const consoleReads = [

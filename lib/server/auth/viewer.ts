@@ -30,7 +30,7 @@ export type Credential = SessionCredential | TokenCredential | ShareCredential |
 export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
 /** `can`: whether to offer an act that needs a role, to the viewer's role or the given one; never while the console is read-only. */
-type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, held?: Role) => boolean };
+type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };
 /** Headers of a request: `Headers`, or an object like them. */
 export type SentHeaders = { get(name: string): string | null };
 
@@ -107,7 +107,7 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
       return redirect(`${embed?.path ?? ""}/apps`);
     if (!isFrame && viewer.credential.kind === "embed" && !mayShow(viewer.credential, page)) return notFound();
     const readOnly = await readReadOnly();
-    return { ...viewer, readOnly, can: (needed, held = viewer.role) => !readOnly && hasRole(held, needed) };
+    return { ...viewer, readOnly, can: (needed, role = viewer.role) => !readOnly && hasRole(role, needed) };
   }
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");

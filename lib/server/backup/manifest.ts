@@ -37,10 +37,10 @@ export type Manifest = z.output<typeof manifestSchema>;
 export function readManifest(place: string): Manifest {
   const file = join(place, MANIFEST);
   if (!existsSync(file)) throw new Error(`${place} holds no backup that was brought to its end: ${MANIFEST} is missing.`);
-  const told = readJson(file);
-  const newer = z.object({ format: z.number().gt(FORMAT), version: z.string() }).safeParse(told);
+  const content = readJson(file);
+  const newer = z.object({ format: z.number().gt(FORMAT), version: z.string() }).safeParse(content);
   if (newer.success) throw new Error(`The backup was made by a newer version, ${newer.data.version}. Restore it with that version.`);
-  const manifest = manifestSchema.safeParse(told);
+  const manifest = manifestSchema.safeParse(content);
   if (!manifest.success) throw new Error(`The backup is damaged: ${file} is not what a backup says of itself.`);
   return manifest.data;
 }
@@ -79,8 +79,8 @@ export function takePlace(place: string): Connection {
 
 /** The version in package.json. */
 export function versionIn(root: string): string {
-  const told: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return told.version;
+  const packageJson: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return packageJson.version;
 }
 
 /** The folder of the service's bytes; undefined if they are in a bucket. */

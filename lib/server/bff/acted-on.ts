@@ -3,7 +3,7 @@
 // Must never: store a name as the service sent it: names are masked first, like everything that leaves the console.
 
 import "server-only";
-import { type AuditThing, idsAsked, idsTold, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, idsAsked, idsAnswered, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/download-task";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -36,19 +36,19 @@ export async function askedOf(operation: Operation, access: Access, input: CallI
 
 /** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
 export function actedOnAfter(asked: ActedOn, answer: unknown, access: Access): ActedOn {
-  const told = idsTold(answer);
-  const isTold = told.length > 0 && (asked.things.length === 0 || asked.count !== undefined);
-  return isTold ? { things: toldThings(asked.things, told, access), count: told.length } : asked;
+  const answered = idsAnswered(answer);
+  const isAnswered = answered.length > 0 && (asked.things.length === 0 || asked.count !== undefined);
+  return isAnswered ? { things: answeredThings(asked.things, answered, access), count: answered.length } : asked;
 }
 
 /** Only a bounded number is stored: those listed before come first, then those with a name. */
-function toldThings(listed: readonly AuditThing[], told: readonly string[], access: Access): AuditThing[] {
+function answeredThings(listed: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = composition();
-  const isTold = new Set(told);
-  const both = listed.filter(({ id }) => isTold.has(id));
-  for (const { id } of both) isTold.delete(id);
+  const left = new Set(answered);
+  const both = listed.filter(({ id }) => left.has(id));
+  for (const { id } of both) left.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
-  const [named, others] = [[...isTold].filter(isNamed), [...isTold].filter((id) => !isNamed(id))];
+  const [named, others] = [[...left].filter(isNamed), [...left].filter((id) => !isNamed(id))];
   return [...both, ...actedOn([...named, ...others].slice(0, MOST_THINGS), access)].slice(0, MOST_THINGS);
 }
 

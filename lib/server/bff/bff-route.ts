@@ -22,7 +22,7 @@ import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
 import { forPrograms } from "../answers/for-programs";
 import { consoleUrl } from "../env";
-import { hearLanded } from "../answers/landed";
+import { listenForLanded } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { readJson, readQuery, searchOf } from "./read-request";
 import { toBrowser } from "../answers/to-browser";
@@ -75,7 +75,7 @@ export async function runOperation(
 ): Promise<Result<Response, Failure>> {
   const search = searchOf(asked.request);
   const query = readQuery(search, operation.query);
-  // The connection comes first: a member without one is told that, not what is wrong with the body.
+  // The connection comes first: a member without one gets that as the answer, not what is wrong with the body.
   const access = await openFor(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined, operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
@@ -91,7 +91,7 @@ export async function runOperation(
   const json = await readJson(asked.request, operation.body.schema);
   if (!json.ok) return json;
   const isSubmission = operation.tells === "submission";
-  if (isSubmission) hearLanded(access.value);
+  if (isSubmission) listenForLanded(access.value);
   const sent = isSubmission ? withoutTokens(json.value) : json.value;
   return call(operation, asked, access.value, { ...input, json: sent });
 }
@@ -112,8 +112,8 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   });
   const { status } = result.value;
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
-  const { told, written } = asked.console.largeAnswers;
-  return ok(told(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(toSender(value, asked, access), status));
+  const { digestOf, written } = asked.console.largeAnswers;
+  return ok(digestOf(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(toSender(value, asked, access), status));
 }
 
 function toSender(value: unknown, { console: { env }, request, viewer }: Asked, { connection }: Access): unknown {

@@ -21,7 +21,7 @@ import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { type Member } from "../store/people/members";
 import { failureAnswer, finish, statusOf } from "./answers";
-import { holdBody } from "./held-body";
+import { checkedBody } from "./checked-body";
 import { readEmbedAddress } from "../embed/sessions";
 import { isSameOrigin } from "./same-origin";
 
@@ -97,13 +97,13 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     if (viewer.scope.operations?.includes(guard.action) === false)
       return failed(refusal("FORBIDDEN", "This token or page is not allowed to do this."));
     // A body may arrive slowly: its sender is checked again once it is complete. A changed role has ended the session too.
-    const held = holdBody(opened.request, async () => {
+    const checked = checkedBody(opened.request, async () => {
       const now = await readViewer(headers);
       if (!now) return endOf(viewer.credential);
       return hasRole(now.role, guard.role) ? ifReadOnly(guard, opened.request) : refusal("ROLE_TOO_LOW", "Your role has changed.");
     });
-    const result = await run({ ...opened, request: held.request, viewer });
-    const refused = held.refused();
+    const result = await run({ ...opened, request: checked.request, viewer });
+    const refused = checked.refused();
     return refused ? failed(refused) : result;
   });
 }
@@ -168,7 +168,7 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
   return Object.assign(handle, { guard });
 }
 
-/** Told to open pages: not to strangers, and not with pictures. */
+/** Reports read-only mode to open pages: not to strangers, and not with pictures. */
 async function tellReadOnly({ status, headers }: Response): Promise<void> {
   if (status === 401 || headers.get("content-type") !== "application/json") return;
   try {
@@ -209,7 +209,7 @@ type Written = { action: string; requestId: string; act: string | undefined };
 async function audit({ action, requestId, act }: Written, noted: Noted, result: Result<Response, Failure>): Promise<void> {
   const { store, now, log } = composition();
   const { by, target, connectionId, outcome, refused } = noted;
-  const said = result.ok
+  const summary = result.ok
     ? { status: refused ? errorStatus[refused] : result.value.status, code: refused, outcome }
     : { status: statusOf(result.failure), code: result.failure.code, outcome };
   try {
@@ -223,7 +223,7 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
       target,
       connectionId,
       act,
-      ...said,
+      ...summary,
     });
   } catch (error) {
     // The change has happened: refusing the answer now would make the person do it twice.

@@ -1,6 +1,6 @@
 // The way to a provider and back, around next-auth: what was asked is kept in a cookie, the result goes into the audit log, and a refusal
 // to the sign-in page, which explains it in one sentence.
-// Guarantees: no parameter of the caller reaches the provider; the caller is not told why a person is not a member.
+// Guarantees: no parameter of the caller reaches the provider; the answer never says why a person is not a member.
 
 import "server-only";
 import { NextRequest } from "next/server";

@@ -3,14 +3,14 @@
 import "server-only";
 
 const LONGEST = 500;
-const told = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
+const written = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
 const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
 export function outcomeOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(value));
   const parts: string[] = [];
-  for (const name of told) {
+  for (const name of written) {
     const field = fields.get(name);
     if (typeof field === "string" || typeof field === "boolean") parts.push(`${name}=${field}`);
   }

@@ -1,6 +1,6 @@
 // Reads a caller's query and body with the contract's schemas and within limits.
-// Guarantees: a 400 names the field; a body over the limit is refused before it is held, and one that does not arrive in time is abandoned;
-// bad input never throws.
+// Guarantees: a 400 names the field; a body over the limit is refused before it is in memory, and one that does not arrive in time is
+// abandoned; bad input never throws.
 
 import "server-only";
 import { type z } from "zod";

@@ -48,7 +48,7 @@ export function openUpload(request: Request, operation: Operation): Result<Count
         return reader.cancel(reason);
       },
     },
-    // Nothing is read before the service asks: the sender may be waiting to hear whether it has to send at all.
+    // Nothing is read before the service asks: the sender may be waiting for the answer whether it has to send at all.
     { highWaterMark: 0 },
   );
   const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;

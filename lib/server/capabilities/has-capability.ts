@@ -60,12 +60,12 @@ export async function hasCapability(access: Access, capability: Capability, how:
 }
 
 const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Known>>> = {
-  tags: async (access, { signal }) => told(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
-  queue: async (access, { signal }) => told(access, await access.upstream.call(operations.getQueueDepth, { signal })),
+  tags: async (access, { signal }) => knownFrom(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
+  queue: async (access, { signal }) => knownFrom(access, await access.upstream.call(operations.getQueueDepth, { signal })),
   file: async (access, { dir, signal }) => (dir === undefined ? ok(undefined) : readsFiles(access, dir, signal)),
 };
 
-function told(access: Access, answer: Result<unknown, Failure>): Known {
+function knownFrom(access: Access, answer: Result<unknown, Failure>): Known {
   if (answer.ok) return ok(true);
   return lacksOperation(answer.failure) ? ok(false) : failed(toBrowser(answer.failure, access));
 }

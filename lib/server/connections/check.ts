@@ -13,7 +13,7 @@ import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 
-const LONGEST_SAID = 120;
+const LONGEST_QUOTE = 120;
 const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
 const firstAsset = { limit: 1, offset: 0, include_public: false };
 
@@ -63,9 +63,9 @@ export async function rememberCheck(id: string, check: ConnectionCheck): Promise
   await store.peers.tellChange(id);
 }
 
-type Said = Omit<ConnectionCheck, "dialect">;
+type Outcome = Omit<ConnectionCheck, "dialect">;
 
-function toCheck(status: string): Said {
+function toCheck(status: string): Outcome {
   if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is good; the account is still on the waiting list." };
   return {
     outcome: "active",
@@ -73,7 +73,7 @@ function toCheck(status: string): Said {
   };
 }
 
-function toRefusal(failure: Failure): Said {
+function toRefusal(failure: Failure): Outcome {
   if (failure.code === "UPSTREAM_REFUSED_KEY") return { outcome: "refused", message: failure.message };
   const { status } = failure;
   const message = status >= 400 ? `The service answers ${status}: ${short(failure.message)}` : failure.message;
@@ -89,5 +89,5 @@ function toRefusal(failure: Failure): Said {
 /** The address may not be a service at all: only a short line of its words is repeated. */
 function short(message: string): string {
   const line = message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
-  return line.length > LONGEST_SAID ? `${line.slice(0, LONGEST_SAID - 1)}…` : line;
+  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE - 1)}…` : line;
 }

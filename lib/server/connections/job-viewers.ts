@@ -1,6 +1,6 @@
 // Gives members the right to see the jobs of another member's own connection, and takes it back.
 // Guarantees: admins give it, but for a connection of the team's owner only the owner; admins, the connection's member and the member who
-// has it can take it back. Name and address of another member's connection are not told here. The key is not touched.
+// has it can take it back. Name and address of another member's connection are not shown here. The key is not touched.
 
 import "server-only";
 import { type PersonalConnectionView } from "@/lib/contract/console";

@@ -92,8 +92,10 @@ function checkRoom(dataDir: string): Finding {
   const room = bavail * bsize;
   const free = `${sizeOf(room)} are free`;
   if (room < NO_ROOM) return wrong("disk", `The disk is full: ${free}.`, "Free space there: delete assets, or move the folder.");
-  const held = ["reserve", "service/reserve"].filter((name) => (statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0) > 0);
-  const reserve = held.length === 2 ? "; room is kept back for deletes" : "";
+  const reserves = ["reserve", "service/reserve"].filter(
+    (name) => (statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
+  const reserve = reserves.length === 2 ? "; room is kept back for deletes" : "";
   return room < LITTLE_ROOM
     ? noted("disk", `Hardly any room: ${free}${reserve}.`, "Free space there soon.")
     : passed("disk", `${free}${reserve}.`);

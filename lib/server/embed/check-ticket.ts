@@ -1,6 +1,6 @@
 // Checks that this host's server signed the ticket, for this console, that it is valid now and within what the host may grant.
 // Guarantees: nothing in a ticket is believed before its signature is checked; the first error is named for the log and for those who
-// configured the host. Must never: tell that error to the page that brought the ticket.
+// configured the host. Must never: send that error to the page that presented the ticket.
 
 import "server-only";
 import { type JWTPayload } from "jose";
@@ -13,9 +13,13 @@ import { type EmbedHost } from "../store/embed-hosts";
 import { audiencesOf } from "./addresses";
 
 type Console = Pick<Composition, "env" | "now" | "log" | "hostKeys">;
-type Brought = { ticket: string; origin: string };
+type TicketRequest = { ticket: string; origin: string };
 
-export async function checkTicket(console: Console, host: EmbedHost, { ticket, origin }: Brought): Promise<Result<Ticket, EmbedRefusal>> {
+export async function checkTicket(
+  console: Console,
+  host: EmbedHost,
+  { ticket, origin }: TicketRequest,
+): Promise<Result<Ticket, EmbedRefusal>> {
   const now = console.now();
   let payload: JWTPayload;
   try {

@@ -110,8 +110,8 @@ export async function beginEmbedded(
 
 /** For an open page: the next ticket of the same person for the same things continues the session. */
 function isSameSession(one: NewEmbedSession, other: NewEmbedSession): boolean {
-  const said = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
-  return said(one) === said(other);
+  const keyOf = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
+  return keyOf(one) === keyOf(other);
 }
 
 async function personOf({ sub, guest, name }: Ticket, host: EmbedHost): Promise<Member | undefined> {

@@ -22,7 +22,7 @@ import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Access, findConnection, openConnection } from "../connections/access";
 
 const LONGEST_CLIENT_ID = 200;
-/** Members who only run apps may not listen: they would hear of other members' jobs too. */
+/** Members who only run apps may not listen: they would get messages about other members' jobs too. */
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {

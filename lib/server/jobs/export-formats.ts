@@ -51,8 +51,8 @@ const csv: ExportFormat = {
       .join(""),
   end({ count, total, failure }) {
     if (!failure) return "";
-    const said = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
-    return csvLine(columns.map((_, index) => (index === 0 ? said : undefined)));
+    const notice = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
+    return csvLine(columns.map((_, index) => (index === 0 ? notice : undefined)));
   },
 };
 

@@ -58,21 +58,21 @@ async function stop(
 ): Promise<Result<Outcome, Failure>> {
   const knows = (capability: "jobs.cancel" | "interrupt") => composition().capabilities.knows(connection.id, capability);
   if (knows("jobs.cancel") !== false) {
-    const said = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
-    if (said.ok) return ok(said.value.cancelled === false ? "over" : "stopped");
-    if (!lacksOperation(said.failure)) {
-      if (said.failure.status !== 404) return said;
+    const answer = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
+    if (answer.ok) return ok(answer.value.cancelled === false ? "over" : "stopped");
+    if (!lacksOperation(answer.failure)) {
+      if (answer.failure.status !== 404) return answer;
       const now = await whatBecameOf(upstream, id, signal);
       if (now !== "running") return ok(now);
     }
   }
   if (knows("interrupt") === false) return ok("impossible");
   if (howMany > 1 && connection.dialect !== "local") return ok("not-alone");
-  const said = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
-  if (said.ok) return ok("stopping");
-  if (lacksOperation(said.failure)) return ok("impossible");
-  const now = said.failure.status === 404 ? await whatBecameOf(upstream, id, signal) : "running";
-  return now === "running" ? said : ok(now);
+  const answer = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
+  if (answer.ok) return ok("stopping");
+  if (lacksOperation(answer.failure)) return ok("impossible");
+  const now = answer.failure.status === 404 ? await whatBecameOf(upstream, id, signal) : "running";
+  return now === "running" ? answer : ok(now);
 }
 
 /** The state of a job that did not prove to be stopped. An outage says nothing about it; a job being cancelled is not interrupted too. */

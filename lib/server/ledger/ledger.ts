@@ -1,6 +1,6 @@
 // The ledger of jobs, filled while the console works: answers are written down after they were sent.
 // Guarantees: no person waits for it, and nothing fails because of it; secrets are masked before anything is written; the waiting answers
-// are bounded: further ones are dropped, as are those not written soon after a stop, and the reader is told and reads them again.
+// are bounded: further ones are dropped, as are those not written soon after a stop, and the reader is notified and reads them again.
 
 import "server-only";
 import { telemetry } from "@/lib/shared/telemetry";
@@ -17,13 +17,13 @@ const MOST_WAITING = 50;
 const MOST_TOGETHER = 10;
 const STOPS_WITHIN_MS = 5000;
 
-/** `answers`: how many answers told these notes. */
+/** `answers`: how many answers these notes are from. */
 type Seen = { connectionId: string; kind: "seen"; answers: number; notes: () => readonly LedgerNote[] };
 type Change = Seen | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
 
 export type Ledger = {
   reader: LedgerReader;
-  /** Jobs told by an answer; `notes` is called when they are written. */
+  /** Jobs in an answer; `notes` is called when they are written. */
   see(connectionId: string, notes: () => readonly LedgerNote[]): void;
   /** Jobs that the service no longer has. */
   removed(connectionId: string, ids: readonly string[]): void;

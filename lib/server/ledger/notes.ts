@@ -51,7 +51,7 @@ export function notesOf(answered: Answered): LedgerNote[] {
       return answered.value.history.map((entry) => {
         const { job, files } = jobOfEntry(entry);
         // The number of outputs is taken from the list: one service counts texts among them, another does not.
-        const note = noteOf({ ...job, preview_output: previewTold(previewOf(files)) });
+        const note = noteOf({ ...job, preview_output: toListedPreview(previewOf(files)) });
         return { ...note, isExact: true, kinds: kindsOf(files) };
       });
     case "job": {
@@ -89,14 +89,14 @@ function noteOf(job: JobListItem | JobDetail): LedgerNote {
       outputs_count: job.outputs_count,
       execution_start_time: job.execution_start_time,
       execution_end_time: job.execution_end_time,
-      preview_output: previewTold(preview),
+      preview_output: toListedPreview(preview),
       execution_error: toListedError(job.execution_error),
     },
   };
 }
 
 /** A row shows a picture by its file; an output text names no file. */
-function previewTold(preview: OutputView | undefined): JobListItem["preview_output"] {
+function toListedPreview(preview: OutputView | undefined): JobListItem["preview_output"] {
   if (!preview?.file) return undefined;
   const { filename, subfolder, type } = preview.file;
   if (filename.length > LONGEST_TEXT || subfolder.length > LONGEST_TEXT) return undefined;

@@ -170,7 +170,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       if (used) await list.join(id, used, pageOf(answer, 0));
     },
 
-    /** As told by the newest page. */
+    /** From the newest page. */
     gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
     /** Jobs whose state may have changed. */

@@ -57,7 +57,7 @@ async function keepLater(console: Console, attempt: Attempt, { contentHash, outc
   }
 }
 
-/** A disk or a database that is in trouble for a time: locked, out of reach, or in conflict with another writer. */
+/** A disk or a database that fails for a time: locked, out of reach, or in conflict with another writer. */
 const passing = /^(SQLITE_(BUSY|LOCKED|IOERR|READONLY|CANTOPEN|PROTOCOL)|40001$|40P01$|55P03$)/;
 
 function mayPass(error: unknown): boolean {

@@ -108,12 +108,16 @@ async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent)
   return outcome;
 }
 
-async function keepLabel({ console: { store, log, now } }: Asked, usedId: string, told: { answer: string; label: string }): Promise<void> {
-  const answer = objectOf(parseJson(told.answer));
+async function keepLabel(
+  { console: { store, log, now } }: Asked,
+  usedId: string,
+  received: { answer: string; label: string },
+): Promise<void> {
+  const answer = objectOf(parseJson(received.answer));
   const jobId = textOf(answer?.prompt_id) ?? textOf(answer?.job_id);
   if (jobId === undefined) return;
   try {
-    await store.jobLabels.remember(usedId, { jobId, label: told.label, now: now() });
+    await store.jobLabels.remember(usedId, { jobId, label: received.label, now: now() });
   } catch (err) {
     log.error({ err }, "the label of a job was not stored");
   }

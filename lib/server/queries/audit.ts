@@ -1,5 +1,5 @@
 // The audit log for pages and handlers: a page of it, or the whole as a file.
-// Guarantees: for admins only; names of other members' own connections are not told; the file is read a page at a time, as fast as the
+// Guarantees: for admins only; names of other members' own connections are left out; the file is read a page at a time, as fast as the
 // browser takes it.
 
 import "server-only";
@@ -90,8 +90,8 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
     const read = [...open, ...acts.map((act) => act.map((entry) => toItem(entry, names)))];
     const rows = groupAudit(read, Number.POSITIVE_INFINITY);
     // The last row may continue in the next page, where it is completed.
-    const held = isOver || read.length > MOST_READ ? undefined : rows.pop();
-    open = held ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    const last = isOver || read.length > MOST_READ ? undefined : rows.pop();
+    open = last ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
     if (isOver) return;
   }
@@ -111,12 +111,12 @@ function cellsOf({ at, member, via, action, connection, target, status, code, ou
     outcome,
     requestId,
     isAtLeast ? `${parts.length + moreParts}+` : parts.length + moreParts,
-    parts.map(said).join("; "),
+    parts.map(partText).join("; "),
     via,
   ];
 }
 
-function said({ id, name }: AuditPart): string {
+function partText({ id, name }: AuditPart): string {
   return name === undefined || name === id ? id : `${name} (${id})`;
 }
 

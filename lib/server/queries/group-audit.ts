@@ -52,8 +52,8 @@ function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem
   const done = entries.filter(isDone);
   const { outcome, actId: _, ...facts } = done[0] ?? newest;
   if (rest.length === 0) {
-    const said = readThings(outcome).outcome;
-    return { ...facts, ...(said !== undefined && { outcome: said }), ...parts };
+    const text = readThings(outcome).outcome;
+    return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
   const refused = done.length === 0 ? 0 : entries.length - done.length;
@@ -92,19 +92,19 @@ function partsOf(entries: readonly AuditItem[], most: number, row: Partial<Parts
   let { moreParts = 0, isAtLeast } = row;
   const { parts = [] } = row;
   for (const entry of entries) {
-    const { told, untold, isAtLeast: isSo } = partsOfOne(entry);
+    const { listed, unlisted, isAtLeast: isSo } = partsOfOne(entry);
     isAtLeast ??= isSo;
     const room = most - parts.length;
-    parts.push(...told.slice(0, room));
-    moreParts += Math.max(0, told.length - room) + untold;
+    parts.push(...listed.slice(0, room));
+    moreParts += Math.max(0, listed.length - room) + unlisted;
   }
   return { parts, ...(moreParts > 0 && { moreParts }), ...(isAtLeast && { isAtLeast }) };
 }
 
-function partsOfOne(entry: AuditItem): { told: AuditPart[]; untold: number; isAtLeast?: true } {
-  const { things, more: untold = 0, isAtLeast, outcome } = readThings(entry.outcome);
+function partsOfOne(entry: AuditItem): { listed: AuditPart[]; unlisted: number; isAtLeast?: true } {
+  const { things, more: unlisted = 0, isAtLeast, outcome } = readThings(entry.outcome);
   const mark = { at: entry.at, ...(!isDone(entry) && { isRefused: true as const }) };
   const id = entry.target ?? /^(?:id|path|name|prompt_id|task_id)=(.+?)(?= \w+=|$)/.exec(outcome ?? "")?.[1];
   const named: readonly AuditThing[] = things.length > 0 || id === undefined ? things : [{ id }];
-  return { told: named.map((thing) => ({ ...thing, ...mark })), untold, isAtLeast };
+  return { listed: named.map((thing) => ({ ...thing, ...mark })), unlisted, isAtLeast };
 }

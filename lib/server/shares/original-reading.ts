@@ -10,7 +10,7 @@ import { NotCleanable, type Reading } from "./clean/pieces";
 import { beginOf, bytesIn, openOriginal, Unreadable } from "./item-source";
 
 const BLOCK = 256 * 1024;
-const MOST_HELD = 16;
+const MOST_BUFFERED = 16;
 const MOST_READ = 128 * 1024 ** 2;
 /** A file made to block the console, of countless parts of a few bytes, is not shown. */
 const MOST_PARTS = 500_000;
@@ -26,7 +26,7 @@ export async function readOriginal<T>(
   signal: AbortSignal,
   work: (file: Reading) => Promise<T>,
 ): Promise<T> {
-  const held = new Map<number, Buffer>();
+  const buffered = new Map<number, Buffer>();
   let source: Source | undefined;
   let read = 0;
   let parts = 0;
@@ -51,15 +51,15 @@ export async function readOriginal<T>(
     if (!source || !next || next.done) return undefined;
     read += next.value.length;
     if (read > MOST_READ) throw new NotCleanable("too much of the file would have to be read");
-    if (held.size >= MOST_HELD) held.delete(Math.min(...held.keys()));
-    held.set(source.next, next.value);
+    if (buffered.size >= MOST_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
+    buffered.set(source.next, next.value);
     source.next += 1;
     await othersTurn();
     return next.value;
   }
 
   async function block(index: number): Promise<Buffer> {
-    const known = held.get(index);
+    const known = buffered.get(index);
     if (known) return known;
     // Without ranges, the answer is read on to the block, or again from the beginning.
     if (!source?.isWhole || source.next > index) await open(index);
@@ -72,8 +72,8 @@ export async function readOriginal<T>(
   }
 
   async function sizeOfAll(): Promise<number> {
-    const told = await open(0);
-    if (told !== undefined) return told;
+    const declared = await open(0);
+    if (declared !== undefined) return declared;
     let counted = 0;
     for (let bytes = await nextBlock(); bytes; bytes = await nextBlock()) counted += bytes.length;
     return counted;

@@ -32,7 +32,7 @@ function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Pr
     const opened = await enterShare(tokenOf(asked), asked.request.headers.get("cookie"));
     if (!opened.ok) return opened;
     const answer = await run(asked, opened.value);
-    // A stranger is not told which of the service's refusals it was.
+    // A stranger does not learn which of the service's refusals it was.
     return answer.ok || answer.failure === tooMany ? answer : failed(noShare);
   });
 }

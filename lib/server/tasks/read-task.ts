@@ -21,9 +21,9 @@ const words: Readonly<Record<string, DownloadState>> = {
 
 export function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNews {
   const result = objectOf(task.result);
-  const said = words[task.status.toLowerCase()] ?? "working";
+  const reported = words[task.status.toLowerCase()] ?? "working";
   // A task may end well for its runner although the file failed.
-  const state: DownloadState = said === "completed" && result?.success === false ? "failed" : said;
+  const state: DownloadState = reported === "completed" && result?.success === false ? "failed" : reported;
   const reason = textOf(task.error_message) ?? textOf(result?.error);
   const done = countOf(task.bytes_downloaded) ?? countOf(result?.bytes_downloaded);
   const total = countOf(task.bytes_total);

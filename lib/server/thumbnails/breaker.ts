@@ -1,5 +1,5 @@
 // Whether a connection's service is asked for pictures at all: after several in a row without an answer it is left alone for a while.
-// Guarantees: meanwhile each caller is told at once how long to wait; then one asks and the others wait for the result; the first answer
+// Guarantees: meanwhile each caller gets at once how long to wait; then one asks and the others wait for the result; the first answer
 // ends the pause, and any other answer of that service lets one caller ask at once.
 
 import "server-only";

@@ -17,7 +17,7 @@ type Wanted = {
   name: readonly string[];
   /** The content under this name may change: it is shared by those who ask now, but not stored. */
   isPassing?: boolean;
-  /** A client that leaves does not end the work for others. The request itself is held, because its signal is silent once it is freed. */
+  /** A client that leaves does not end the work for others. The request itself is kept: once it is freed, its signal does not fire. */
   asker: { signal: AbortSignal };
 };
 export type ThumbnailCache = {

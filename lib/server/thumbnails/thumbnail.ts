@@ -148,7 +148,7 @@ async function drawnOrFile(access: Access, wanted: Opening): Promise<Result<Uint
   // A service that is down, or asks to wait, is not asked for more.
   if (wanted.patience.wasLate() || (isOwn(access, source.preview_url) && isPassing.has(made.failure.status))) return made;
   const ofFile = await drawn(access, { ...wanted, subject: fileOf(source) });
-  // Final only if both have said so.
+  // Final only if both sources have no picture.
   const isFinal = made.failure === noPicture || made.failure === noPreview;
   return ofFile.ok || (isFinal && !saysNo(ofFile.failure)) ? ofFile : made;
 }

@@ -22,7 +22,7 @@ const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
 /** What this process learns about an answer whose parts it does not read. */
-export type Told = {
+export type Digest = {
   notes: readonly LedgerNote[];
   workflowName?: string;
   /** Files that it shows, from the outputs of jobs. */
@@ -42,17 +42,17 @@ export type Worded = { ok: true; json: Uint8Array | undefined } | { ok: false; i
 
 export type Task =
   | { kind: "read"; bytes: Uint8Array; operationName: string; how: Omit<Reading, "operation"> }
-  | ({ kind: "word"; said: readonly Uint8Array[] } & ToWord);
-export type Done = { kind: "read"; read: ReadBody; isClean: boolean; inParts?: InParts; told?: Told } | ({ kind: "word" } & Worded);
+  | ({ kind: "word"; answers: readonly Uint8Array[] } & ToWord);
+export type Done = { kind: "read"; read: ReadBody; isClean: boolean; inParts?: InParts; digest?: Digest } | ({ kind: "word" } & Worded);
 type DoneOf<K extends Done["kind"]> = Extract<Done, { kind: K }>;
 
 export type LargeAnswers = {
   /** Rejects when the signal is aborted. The bytes are transferred and unusable afterwards. */
   read(bytes: Uint8Array, how: Reading, signal: AbortSignal): Promise<ReadBody>;
-  /** Translates what a local server said to the interface's words. The bytes are transferred and unusable afterwards. */
-  word(said: readonly Uint8Array[], how: ToWord, signal: AbortSignal): Promise<Worded>;
+  /** Translates answers of a local server to the interface's words. The bytes are transferred and unusable afterwards. */
+  word(answers: readonly Uint8Array[], how: ToWord, signal: AbortSignal): Promise<Worded>;
   /** For a value whose large parts are written JSON. */
-  told(value: unknown): Told | undefined;
+  digestOf(value: unknown): Digest | undefined;
   /** Such a value as JSON. */
   written(value: unknown): Uint8Array;
   /** Masked already, with the key of its connection. */
@@ -65,7 +65,7 @@ export type LargeAnswers = {
 export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
   const inTurn = createTurns(1);
   const known = new WeakMap<object, { isClean: boolean }>();
-  const toldBy = new WeakMap<object, Told>();
+  const digests = new WeakMap<object, Digest>();
   const parts = createWrittenParts();
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -94,13 +94,13 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
     fallBack: (error: unknown) => DoneOf<K>,
   ): Promise<DoneOf<K>> {
     const reader = started();
-    const heard = new AbortController();
+    const settled = new AbortController();
     try {
       return await new Promise<DoneOf<K>>((resolve, reject) => {
-        const once = { once: true, signal: heard.signal };
+        const once = { once: true, signal: settled.signal };
         const lost = (error: Error) => reject(error);
         reader.once("message", resolve).once("error", lost);
-        heard.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
+        settled.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
         signal.addEventListener("abort", () => reject(new Error("given up")), once);
         reader.postMessage(
           task,
@@ -112,7 +112,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
       if (signal.aborted) throw error;
       return fallBack(error);
     } finally {
-      heard.abort();
+      settled.abort();
       thread?.unref();
       idle = setTimeout(() => void end(), IDLE_MS).unref();
     }
@@ -155,20 +155,20 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
         inThread({ kind: "read", bytes: whole, operationName: operation.name, how }, [whole], signal, unreadable),
       );
       if (!done) return { ok: false, why: TOO_MANY };
-      const { read, isClean, inParts, told } = done;
+      const { read, isClean, inParts, digest } = done;
       if (!read.ok) return read;
       const value = inParts ? parts.put(read.value, inParts) : read.value;
       remember(value, { isClean });
-      if (told && typeof value === "object" && value !== null) toldBy.set(value, told);
+      if (digest && typeof value === "object" && value !== null) digests.set(value, digest);
       return { ok: true, value };
     },
-    async word(said, how, signal) {
-      const whole = said.map(own);
-      const done = await bounded(whole, signal, () => inThread({ kind: "word", said: whole, ...how }, whole, signal, unworded));
+    async word(answers, how, signal) {
+      const whole = answers.map(own);
+      const done = await bounded(whole, signal, () => inThread({ kind: "word", answers: whole, ...how }, whole, signal, unworded));
       return done ?? { ok: false, why: TOO_MANY };
     },
     written: (value) => parts.write(value),
-    told: (value) => (typeof value === "object" && value !== null ? toldBy.get(value) : undefined),
+    digestOf: (value) => (typeof value === "object" && value !== null ? digests.get(value) : undefined),
     isMasked: (value) => known.has(value),
     isClean: (value) => known.get(value)?.isClean === true,
     close: end,

@@ -1,5 +1,5 @@
 // Reads an answer of a service: refusals become a Failure, JSON is parsed with the contract's schema for its status.
-// Guarantees: at most `jsonBytes` are held; large answers are read in a thread; an HTML page with status 200 is not accepted as an answer.
+// Guarantees: at most `jsonBytes` are kept; large answers are read in a thread; an HTML page with status 200 is not accepted as an answer.
 // Must never: pass on what was not parsed.
 
 import "server-only";

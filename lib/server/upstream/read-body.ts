@@ -87,7 +87,7 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   }
 }
 
-// A list in which single entries have an unknown shape: the others are read, and the number of omitted entries is told.
+// A list in which single entries have an unknown shape: the others are read, and the number of omitted entries is returned.
 // Guarantees: everything passed on was parsed; `unreadable` is set only if entries were omitted; an answer with other errors is refused
 // whole.
 // Must never: omit an entry silently.

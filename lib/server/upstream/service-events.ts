@@ -1,6 +1,6 @@
 // Listens to the WebSocket of a service (GET /ws) for one person.
 // Guarantees: the key is in a header, and sent only to the base URL's own host; a message that is too large ends the socket; a service that
-// does not answer a ping is disconnected; in every case the target is told of at most one end, in the console's own words.
+// does not answer a ping is disconnected; in every case the target gets at most one end, in the console's own words.
 // Must never: follow a redirect, send an Origin (a local server refuses one), or open a link-local or metadata address.
 
 import "server-only";

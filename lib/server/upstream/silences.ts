@@ -7,44 +7,44 @@ import "server-only";
 
 export type Silences = {
   /** The service has answered something. */
-  heard(service: string): void;
+  answered(service: string): void;
   /** Returns the function that ends it; the caller must call it. */
   begin(service: string, silentMs: number, giveUp: GiveUp): () => void;
 };
 /** Why the read is given up: for how many ms there was no answer, or because another request got one. */
-export type GiveUp = (why: { quietMs: number } | "heard") => void;
+export type GiveUp = (why: { quietMs: number } | "answered") => void;
 
 /** The patient read, and one that finds out whether the service is back; all others get only SHORT_MS. */
 const MOST_WHILE_SILENT = 2;
 const SHORT_MS = 500;
 
 type Read = { startMs: number; giveUp: GiveUp };
-type State = { underWay: Set<Read>; heardMs: number; silentSinceMs?: number; patient?: Read };
+type State = { underWay: Set<Read>; lastReplyMs: number; silentSinceMs?: number; patient?: Read };
 
 export function createSilences(now: () => number = () => performance.now()): Silences {
   /** Only services that are being asked. */
   const states = new Map<string, State>();
   return {
-    heard(service) {
+    answered(service) {
       const state = states.get(service);
       if (!state) return;
-      state.heardMs = now();
+      state.lastReplyMs = now();
       const wasSilent = state.silentSinceMs !== undefined;
       state.silentSinceMs = undefined;
       state.patient = undefined;
       // A read that has just begun may be the next to be answered.
-      if (wasSilent) for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.heardMs - SHORT_MS) giveUp("heard");
+      if (wasSilent) for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.lastReplyMs - SHORT_MS) giveUp("answered");
     },
     begin(service, silentMs, giveUp) {
-      const state = states.get(service) ?? { underWay: new Set<Read>(), heardMs: -Infinity };
+      const state = states.get(service) ?? { underWay: new Set<Read>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
       const read: Read = { startMs, giveUp };
       const isShort = state.silentSinceMs !== undefined && state.underWay.size >= MOST_WHILE_SILENT;
       let timer: NodeJS.Timeout | undefined;
       const look = () => {
-        const fromMs = Math.max(startMs, state.heardMs);
-        const leftMs = fromMs + (isShort && state.heardMs < startMs ? SHORT_MS : silentMs) - now();
+        const fromMs = Math.max(startMs, state.lastReplyMs);
+        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : silentMs) - now();
         if (leftMs > 0) return void (timer = setTimeout(look, leftMs));
         state.silentSinceMs ??= fromMs;
         state.patient ??= read;

@@ -3,7 +3,7 @@
 
 import "server-only";
 
-/** Reports each chunk. Nothing is read before it is asked for: the sender may be waiting to hear whether it has to send at all. */
+/** Reports each chunk. Nothing is read before it is asked for: the sender may not have to send at all. */
 export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array>(
@@ -39,7 +39,7 @@ export async function readBytes(
       onChunk?.();
       size += next.value.byteLength;
       if (size > limit) {
-        // Why the sender cannot be told to stop does not matter: nothing more is read.
+        // If cancelling the sender fails, that does not matter: nothing more is read.
         await reader.cancel().catch(() => undefined);
         return undefined;
       }

@@ -32,7 +32,7 @@ export type UpstreamLimits = {
   jsonBytes: number;
   attempts: number;
   firstRetryMs: number;
-  /** If a service asks for a longer wait, the person is told instead. */
+  /** If a service asks for a longer wait, the answer is a failure with that wait. */
   longestWaitMs: number;
 };
 const usualLimits: UpstreamLimits = {
@@ -78,12 +78,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
-  /** `wait`: the read may be given up for a silence. `isHeard` is set if that was because another request got an answer. */
+  /** `wait`: the read may be given up for a silence. `isAnsweredElsewhere` is set if that was because another request got an answer. */
   async function once(
     operation: Operation,
     input: CallInput,
     isPassedOn: boolean,
-    wait?: { isHeard: boolean },
+    wait?: { isAnsweredElsewhere: boolean },
   ): Promise<Result<Answered, Failure>> {
     const reads = isRead(operation);
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
@@ -91,8 +91,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
     const giveUp: GiveUp = (why) => {
-      if (why !== "heard") quietMs = why.quietMs;
-      else if (wait) wait.isHeard = true;
+      if (why !== "answered") quietMs = why.quietMs;
+      else if (wait) wait.isAnsweredElsewhere = true;
       deadline.expire();
     };
     const { silences } = options;
@@ -101,7 +101,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const answered = () => {
       endWait?.();
       endWait = undefined;
-      silences?.of.heard(silences.service);
+      silences?.of.answered(silences.service);
     };
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
@@ -138,10 +138,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!isAddressable(input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
-      const wait = isRead(operation) && input.waits ? { isHeard: false } : undefined;
+      const wait = isRead(operation) && input.waits ? { isAnsweredElsewhere: false } : undefined;
       let result = await observedCall(operation, () => once(operation, input, isPassedOn, wait));
       // The read's connection may be dead while the service is back: try once more. If it is only slow, this try has the full time.
-      if (!result.ok && wait?.isHeard) result = await observedCall(operation, () => once(operation, input, isPassedOn));
+      if (!result.ok && wait?.isAnsweredElsewhere) result = await observedCall(operation, () => once(operation, input, isPassedOn));
       if (result.ok) options.onAnswer?.(operation, result.value.value);
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));

@@ -19,9 +19,9 @@ export async function withNames(operation: Operation, connectionId: string, valu
   if (operation.tells === "submission") await learn(connectionId, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
   if (operation.tells === "nodes") learnClassNames(connectionId, value);
   if (operation.tells === "job") await learn(connectionId, objectOf(value)?.workflow_id, nameOfWorkflow(value));
-  const told = await put(operation, connectionId, value);
-  composition().seenNames.learn(connectionId, told);
-  return told;
+  const answer = await put(operation, connectionId, value);
+  composition().seenNames.learn(connectionId, answer);
+  return answer;
 }
 
 async function put(operation: Operation, connectionId: string, value: unknown): Promise<unknown> {
@@ -30,7 +30,7 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
   if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(connectionId, rows) };
   if (operation.tells === "job") {
     const { classNames, largeAnswers } = composition();
-    const class_names = classNames.of(connectionId, largeAnswers.told(value)?.classes ?? classesIn(value));
+    const class_names = classNames.of(connectionId, largeAnswers.digestOf(value)?.classes ?? classesIn(value));
     const [job] = await named(connectionId, [value]);
     return isObject(job) ? { ...job, class_names } : job;
   }
@@ -39,18 +39,18 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
 
 export function learnClassNames(connectionId: string, catalogue: unknown): void {
   const { classNames, largeAnswers } = composition();
-  classNames.learn(connectionId, largeAnswers.told(catalogue)?.classNames ?? classNamesIn(catalogue));
+  classNames.learn(connectionId, largeAnswers.digestOf(catalogue)?.classNames ?? classNamesIn(catalogue));
 }
 
 /** The workflow itself may be written JSON, which is not read here. */
 function nameOfWorkflow(job: unknown): string | undefined {
-  const told = composition().largeAnswers.told(job);
-  return told ? told.workflowName : nameInExtraData(objectOf(objectOf(job)?.workflow)?.extra_data);
+  const digest = composition().largeAnswers.digestOf(job);
+  return digest ? digest.workflowName : nameInExtraData(objectOf(objectOf(job)?.workflow)?.extra_data);
 }
 
-async function learn(connectionId: string, workflowId: unknown, told: string | undefined): Promise<void> {
+async function learn(connectionId: string, workflowId: unknown, given: string | undefined): Promise<void> {
   const id = textOf(workflowId);
-  const name = told && maskText(told);
+  const name = given && maskText(given);
   if (!id || !name || id.length > LONGEST_ID) return;
   const { log, store } = composition();
   try {

@@ -14,7 +14,7 @@ function world() {
   const silences = createSilences(() => Date.now());
   const givenUp: string[] = [];
   const begin = (name: string, service = "studio") =>
-    silences.begin(service, SILENT_MS, (why) => givenUp.push(why === "heard" ? `${name} is to ask again` : name));
+    silences.begin(service, SILENT_MS, (why) => givenUp.push(why === "answered" ? `${name} is to ask again` : name));
   return { silences, givenUp, begin };
 }
 const pass = (ms: number) => vi.advanceTimersByTime(ms);
@@ -44,7 +44,7 @@ test("an answer ends the silence also for those that had just begun", () => {
   end();
   begin("new");
   pass(400);
-  silences.heard("studio");
+  silences.answered("studio");
   expect(givenUp).toEqual(["second", "patient is to ask again"]);
   pass(SILENT_MS - 1);
   expect(givenUp).toEqual(["second", "patient is to ask again"]);
@@ -56,7 +56,7 @@ test("a slow read beside others that are answered is left its time", () => {
   begin("slower");
   for (let times = 0; times < 10; times += 1) {
     pass(SILENT_MS - 1);
-    silences.heard("studio");
+    silences.answered("studio");
   }
   expect(givenUp).toEqual([]);
 });
@@ -66,7 +66,7 @@ test("services know nothing of each other, and a silence is over when nobody wai
   const ends = [begin("patient"), begin("second")];
   pass(SILENT_MS);
   begin("elsewhere", "other");
-  silences.heard("other");
+  silences.answered("other");
   for (const end of ends) end();
   begin("later");
   begin("later too");

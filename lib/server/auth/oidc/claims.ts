@@ -32,8 +32,8 @@ export function lacksClaims(claims: Claims, { verifiedClaim, roles }: OidcProvid
 
 /** The ID token takes precedence; address and verification are taken from the same answer. */
 export function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>, { verifiedClaim }: OidcProvider): Claims {
-  const said = token.email !== undefined && token[verifiedClaim] !== undefined ? token : userinfo;
-  return { ...userinfo, ...token, email: said.email, [verifiedClaim]: said[verifiedClaim] };
+  const source = token.email !== undefined && token[verifiedClaim] !== undefined ? token : userinfo;
+  return { ...userinfo, ...token, email: source.email, [verifiedClaim]: source[verifiedClaim] };
 }
 
 /** Undefined if the subject cannot be stored. */

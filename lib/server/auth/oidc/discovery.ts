@@ -50,18 +50,18 @@ async function ask({ issuer }: OidcProvider): Promise<Discovered> {
   });
   const bytes = answer.ok ? await readBytes(answer.body, LONGEST_ANSWER) : undefined;
   if (!bytes) throw new Error(`its configuration could not be read (${answer.status})`);
-  const said = schemaOf(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
-  if (withoutSlash(said.issuer) !== base) throw new Error(`it calls itself ${said.issuer.slice(0, 200)}, not ${base}`);
-  const algorithm = algorithms.find((one) => said.id_token_signing_alg_values_supported.includes(one));
+  const metadata = schemaOf(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
+  if (withoutSlash(metadata.issuer) !== base) throw new Error(`it calls itself ${metadata.issuer.slice(0, 200)}, not ${base}`);
+  const algorithm = algorithms.find((one) => metadata.id_token_signing_alg_values_supported.includes(one));
   if (algorithm === undefined) throw new Error("it signs with no algorithm that is known here");
-  const posts = said.token_endpoint_auth_methods_supported;
+  const posts = metadata.token_endpoint_auth_methods_supported;
   return {
-    issuer: said.issuer,
-    authorizationUrl: said.authorization_endpoint,
-    tokenUrl: said.token_endpoint,
-    keysUrl: said.jwks_uri,
-    userinfoUrl: said.userinfo_endpoint,
-    endSessionUrl: said.end_session_endpoint,
+    issuer: metadata.issuer,
+    authorizationUrl: metadata.authorization_endpoint,
+    tokenUrl: metadata.token_endpoint,
+    keysUrl: metadata.jwks_uri,
+    userinfoUrl: metadata.userinfo_endpoint,
+    endSessionUrl: metadata.end_session_endpoint,
     algorithm,
     tokenAuth: posts && !posts.includes("client_secret_basic") ? "client_secret_post" : "client_secret_basic",
   };

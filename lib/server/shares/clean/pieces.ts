@@ -12,7 +12,7 @@ export type Reading = {
   read(at: number, length: number): Promise<Buffer>;
 };
 
-/** The file is not what its first bytes said, or holds something that cannot be removed. */
+/** The file is not of the kind that its first bytes name, or contains something that cannot be removed. */
 export class NotCleanable extends Error {}
 
 const MOST_PIECES = 4000;

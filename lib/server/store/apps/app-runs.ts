@@ -19,7 +19,7 @@ const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
 export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((one) => one === state);
 /** Counted from when they began. */
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
-/** Long enough for whoever was told the id of a run that was refused. */
+/** Long enough for a caller who has the id of a run that was refused. */
 const REFUSED_KEPT_MS = 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
@@ -107,7 +107,7 @@ export function createAppRunStore(database: Database) {
       return row && toRun(row);
     },
 
-    /** Newest first, without refused ones: whoever sent them was told, and nothing was started. */
+    /** Newest first, without refused ones: their sender got the refusal, and nothing was started. */
     async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
       let query = ofMember(appId, memberId).where("state", "<>", "refused");
       if (before)

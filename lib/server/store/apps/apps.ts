@@ -1,6 +1,6 @@
 // Apps, and their versions.
 // Guarantees: every read names the asking member, and finds only what that member may see; a version never changes; if two members change
-// the same version, the second is told so.
+// the same version, the second gets a conflict.
 
 import "server-only";
 import { randomUUID } from "node:crypto";

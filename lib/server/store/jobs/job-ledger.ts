@@ -48,9 +48,9 @@ export function createJobLedgerStore(database: Database) {
 
   return {
     /** True if the inputs of one of the jobs are not known, and that is news. */
-    async note(connectionId: string, told: readonly LedgerNote[], most: number): Promise<boolean> {
+    async note(connectionId: string, reported: readonly LedgerNote[], most: number): Promise<boolean> {
       const number = await numbered(connectionId);
-      const notes = number === undefined ? [] : written.news(number, told);
+      const notes = number === undefined ? [] : written.news(number, reported);
       if (number === undefined || notes.length === 0) return false;
       const done = await alone(number, async (trx) => {
         const count = await countOf(trx, number);

@@ -1,4 +1,4 @@
-// What the ledger knows of a job once an answer told more of it, and how that is written: as a row and as the text of its words. Pure.
+// What the ledger knows of a job once an answer reported more of it, and how that is written: as a row and as the text of its words. Pure.
 // Guarantees: an ended job does not change state again; what a note leaves out keeps its known value.
 
 import "server-only";
@@ -9,7 +9,7 @@ import { toJobView } from "@/lib/contract/views/job-view";
 import { type Known } from "./ledger-rows";
 import { bodyOf, markOf } from "./ledger-words";
 
-/** What an answer told about a job. Absent fields keep their known value. */
+/** What an answer reported about a job. Absent fields keep their known value. */
 export type LedgerNote = {
   jobId: string;
   item?: Partial<JobListItem>;
@@ -25,7 +25,7 @@ export type LedgerNote = {
 
 export function merged(before: Known | undefined, note: LedgerNote): Known {
   const old: Partial<JobListItem> = before?.item ?? {};
-  const told = Object.fromEntries(Object.entries(note.item ?? {}).filter(([, value]) => value !== undefined));
+  const reported = Object.fromEntries(Object.entries(note.item ?? {}).filter(([, value]) => value !== undefined));
   // An older answer that arrived late.
   const isLate = isOver(old.status) && !isOver(note.item?.status ?? old.status);
   const isNewTime = note.createdMs !== undefined && (note.isExact === true || !before?.createdMs);
@@ -36,7 +36,7 @@ export function merged(before: Known | undefined, note: LedgerNote): Known {
     item: jobListItemSchema.parse({
       status: "unknown",
       ...old,
-      ...(isLate ? {} : told),
+      ...(isLate ? {} : reported),
       id: note.jobId,
       create_time: createdMs || undefined,
     }),
@@ -71,6 +71,6 @@ export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "ite
     ...(item.workflow_id === undefined ? [] : [markOf("workflow", item.workflow_id)]),
     ...kinds.map((kind) => markOf("output", kind)),
   ];
-  const said = error && [error.nodeType, error.type, error.lateValidation?.message ?? error.message].filter(Boolean).join(": ");
-  return bodyOf(marks, [...(said ? [said] : []), inputs]);
+  const errorText = error && [error.nodeType, error.type, error.lateValidation?.message ?? error.message].filter(Boolean).join(": ");
+  return bodyOf(marks, [...(errorText ? [errorText] : []), inputs]);
 }

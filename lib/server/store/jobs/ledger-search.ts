@@ -33,10 +33,10 @@ export function createLedgerSearch(database: Database) {
 
   /** A word in a job's texts, or in the current name of its workflow or its member. */
   function wordTerm(word: string, named: Named): Term {
-    const held = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
+    const matching = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
     const marks = [
-      ...held(named.workflows).map(({ id }) => markOf("workflow", id)),
-      ...held(named.members).map(({ id }) => markOf("member", id)),
+      ...matching(named.workflows).map(({ id }) => markOf("workflow", id)),
+      ...matching(named.members).map(({ id }) => markOf("member", id)),
     ];
     return [word, ...marks].map(pieceOf);
   }

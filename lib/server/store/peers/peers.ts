@@ -4,11 +4,11 @@
 import "server-only";
 
 /** A connection got another service, key or list: forget what is known of it. Undefined: any, as a notice may have been missed. */
-export type HearChange = (connectionId: string | undefined) => void;
+export type OnChange = (connectionId: string | undefined) => void;
 
 export type Peers = {
-  /** Starts listening to the others and being heard by them. */
-  start(hear: HearChange): Promise<void>;
+  /** From now on changes are exchanged with the others. */
+  start(onChange: OnChange): Promise<void>;
   /** Tells the other consoles. */
   tellChange(connectionId: string): Promise<void>;
   /** Returns the function that ends the work; the caller must call it. */

@@ -1,14 +1,14 @@
 // Consoles that share a PostgreSQL database: each has one listening connection, which holds a lock for all work under way. The server
 // releases the locks when that connection ends.
-// Guarantees: those of lib/shared/database/postgres-line.ts; a new connection takes the locks of running work again, and listeners are told
-// that they may have missed something. Must never: hold up work for longer than a few seconds.
+// Guarantees: those of lib/shared/database/postgres-line.ts; a new connection takes the locks of running work again, and listeners are
+// notified that they may have missed something. Must never: hold up work for longer than a few seconds.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database } from "../database";
-import { createWork, type HearChange, type Peers } from "./peers";
+import { createWork, type OnChange, type Peers } from "./peers";
 
 const CHANNEL = "lightdesk_console";
 const NUMBER = "hashtextextended('under way: ' || $1, 0)";
@@ -16,7 +16,7 @@ const NUMBER = "hashtextextended('under way: ' || $1, 0)";
 export function createPostgresPeers(database: Database, url: string): Peers {
   const own = randomUUID();
   const work = createWork();
-  let hear: HearChange = () => undefined;
+  let onChange: OnChange = () => undefined;
   /** The names this connection holds locks for. */
   const locked = new Set<string>();
   let turn: Promise<unknown> = Promise.resolve();
@@ -26,13 +26,13 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     channel: CHANNEL,
     receive(payload) {
       const [from, connectionId] = payload.split(" ");
-      if (from !== own) hear(connectionId);
+      if (from !== own) onChange(connectionId);
     },
     async setUp() {
       locked.clear();
       for (const name of [...work.names()]) await lock(name);
     },
-    missed: () => hear(undefined),
+    missed: () => onChange(undefined),
   });
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -56,7 +56,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
 
   return {
     async start(listen) {
-      hear = listen;
+      onChange = listen;
       await line.start();
     },
     async tellChange(connectionId) {

@@ -18,9 +18,9 @@ const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const oneAsset = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
 const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
 
-const assetWords = wording("assets", ([said]) => {
-  const list = listSchema.safeParse(said);
-  return list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(said);
+const assetWords = wording("assets", ([answer]) => {
+  const list = listSchema.safeParse(answer);
+  return list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(answer);
 });
 export const wordsOfAssets = [assetWords];
 
@@ -50,8 +50,8 @@ export const assetTranslations: readonly Translation[] = [
 async function withFiles(answer: Response, say: LocalExchange["say"]): Promise<Response> {
   const read = await readLocal(answer);
   if (!read.ok) return read.answer;
-  const said = await say(assetWords, [read.bytes], undefined);
-  return said ? new Response(said.body, { status: answer.status, headers: said.headers }) : translated(null);
+  const worded = await say(assetWords, [read.bytes], undefined);
+  return worded ? new Response(worded.body, { status: answer.status, headers: worded.headers }) : translated(null);
 }
 
 function toAsset(asset: unknown): unknown {

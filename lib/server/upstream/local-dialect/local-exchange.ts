@@ -33,12 +33,12 @@ export type LocalExchange = {
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api, `json` is already written. */
   ask(path: `/api/${string}`, how?: { json?: Uint8Array; query?: Readonly<Record<string, string | number>> }): Promise<Response>;
-  /** Makes an answer from what the server said; the bytes are transferred. Undefined if the requested thing does not exist. */
-  say<Args>(wording: Wording<Args, unknown>, said: readonly Uint8Array[], args: Args): Promise<Response | undefined>;
+  /** Makes an answer from the server's answers; the bytes are transferred. Undefined if the requested thing does not exist. */
+  say<Args>(wording: Wording<Args, unknown>, answers: readonly Uint8Array[], args: Args): Promise<Response | undefined>;
   /** The same as bytes. */
-  write<Args>(wording: Wording<Args, unknown>, said: readonly Uint8Array[], args: Args): Promise<Uint8Array | undefined>;
+  write<Args>(wording: Wording<Args, unknown>, answers: readonly Uint8Array[], args: Args): Promise<Uint8Array | undefined>;
   /** The little that this process needs to know of it. */
-  learn<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args): Promise<T>;
+  learn<Args, T>(wording: Wording<Args, T>, answers: readonly Uint8Array[], args: Args): Promise<T>;
 };
 
 /** The server's answer is not a local server's. */
@@ -65,27 +65,27 @@ export function openExchange(
   const url = new URL(request.url);
   const base = url.href.slice(0, url.href.length - url.search.length - caught[0].length);
 
-  async function elsewhere(name: string, said: readonly Uint8Array[], args: unknown): Promise<Uint8Array | undefined> {
-    const worded = await largeAnswers.word(said, { name, args }, request.signal);
+  async function elsewhere(name: string, answers: readonly Uint8Array[], args: unknown): Promise<Uint8Array | undefined> {
+    const worded = await largeAnswers.word(answers, { name, args }, request.signal);
     if (worded.ok) return worded.json;
     throw "why" in worded ? new UnreadableAnswer(worded.why) : new Misread(worded.isJson);
   }
-  const write: LocalExchange["write"] = async (wording, said, args) => {
-    if (isLarge(said)) return elsewhere(wording.name, said, args);
-    const value = onTheSpot(wording, said, args);
+  const write: LocalExchange["write"] = async (wording, answers, args) => {
+    if (isLarge(answers)) return elsewhere(wording.name, answers, args);
+    const value = onTheSpot(wording, answers, args);
     return value === undefined ? undefined : toBytes(value);
   };
   return {
     request,
     url,
     write,
-    async say(wording, said, args) {
-      const json = await write(wording, said, args);
+    async say(wording, answers, args) {
+      const json = await write(wording, answers, args);
       return json && inJson(json);
     },
-    async learn<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args) {
-      if (!isLarge(said)) return onTheSpot(wording, said, args);
-      const json = await elsewhere(wording.name, said, args);
+    async learn<Args, T>(wording: Wording<Args, T>, answers: readonly Uint8Array[], args: Args) {
+      if (!isLarge(answers)) return onTheSpot(wording, answers, args);
+      const json = await elsewhere(wording.name, answers, args);
       if (json && json.byteLength > MOST_LEARNT_BYTES) throw new UnreadableAnswer(TOO_LARGE);
       return parseExactJson<T>(json ? toText(json) : "null");
     },
@@ -121,14 +121,14 @@ export async function readLocal(answer: Response): Promise<Read> {
   return { ok: true, bytes };
 }
 
-function isLarge(said: readonly Uint8Array[]): boolean {
-  return said.reduce((sum, { byteLength }) => sum + byteLength, 0) > LARGE_ANSWER;
+function isLarge(answers: readonly Uint8Array[]): boolean {
+  return answers.reduce((sum, { byteLength }) => sum + byteLength, 0) > LARGE_ANSWER;
 }
 
-function onTheSpot<Args, T>(wording: Wording<Args, T>, said: readonly Uint8Array[], args: Args): T {
+function onTheSpot<Args, T>(wording: Wording<Args, T>, answers: readonly Uint8Array[], args: Args): T {
   try {
     return wording.say(
-      said.map((bytes) => parseExactJson(toText(bytes))),
+      answers.map((bytes) => parseExactJson(toText(bytes))),
       args,
     );
   } catch (error) {
@@ -156,7 +156,7 @@ export function isNoRoute({ status, headers }: Response): boolean {
   return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** What a local server lacks, said in one line. */
+/** What a local server lacks, in one line. */
 export function notThere(message: string): Response {
   return translated({ code: "NOT_IMPLEMENTED", message }, 501);
 }

@@ -20,12 +20,12 @@ const jobSchema = z.looseObject({
 });
 
 /** Undefined for a waiting or running job without a graph. */
-const wholeJob = wording("job", ([said]) => {
-  const job = jobSchema.parse(said);
+const wholeJob = wording("job", ([answer]) => {
+  const job = jobSchema.parse(answer);
   return job.workflow === undefined && ["pending", "in_progress"].includes(job.status) ? undefined : job;
 });
-const jobInQueue = wording("job-in-queue", ([said, queue]) => {
-  const job = jobSchema.parse(said);
+const jobInQueue = wording("job-in-queue", ([answer, queue]) => {
+  const job = jobSchema.parse(answer);
   const { queue_running, queue_pending } = queueSchema.parse(queue);
   const item = [...queue_running, ...queue_pending].find((one) => one[1] === job.id);
   return { ...job, ...(item && wholeOf(item)) };

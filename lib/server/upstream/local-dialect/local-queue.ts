@@ -71,9 +71,9 @@ export const queueTranslations: readonly Translation[] = [
       }
       if (now instanceof Response) return now;
       if (!now.running.includes(id)) return cancelledNot(exchange, id);
-      const said = await exchange.ask("/api/interrupt", { json: toBytes({ prompt_id: id }) });
-      if (said.status >= 300) return said;
-      await said.body?.cancel();
+      const answer = await exchange.ask("/api/interrupt", { json: toBytes({ prompt_id: id }) });
+      if (answer.status >= 300) return answer;
+      await answer.body?.cancel();
       return translated({ cancelled: true });
     },
   },
@@ -87,9 +87,9 @@ export const queueTranslations: readonly Translation[] = [
 
 /** The jobs of `meant` that were cancelled before they ran. */
 async function takeOut(exchange: LocalExchange, meant: readonly string[], body: object): Promise<string[] | Response> {
-  const said = await exchange.ask("/api/queue", { json: toBytes(body) });
-  if (said.status >= 300) return said;
-  await said.body?.cancel();
+  const answer = await exchange.ask("/api/queue", { json: toBytes(body) });
+  if (answer.status >= 300) return answer;
+  await answer.body?.cancel();
   const after = await readIds(exchange);
   if (after instanceof Response) return after;
   const left = new Set([...after.waiting, ...after.running, ...(await recentIds(exchange))]);

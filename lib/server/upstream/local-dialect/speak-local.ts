@@ -22,7 +22,7 @@ const LARGEST_EDGE = "res";
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
 /**
- * `client_id`: the console's, so that it is told about the job; without one, a cached job tells nothing about its outputs.
+ * `client_id`: the console's, so that it gets messages about the job; without one, a cached job reports no outputs.
  * `create_time`: versions before /api/jobs record none; later ones overwrite it. Undefined if the body is no prompt.
  */
 const promptWords = wording("prompt", ([body], { create_time, client_id }: { create_time: number; client_id: string }) => {

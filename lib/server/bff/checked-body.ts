@@ -7,10 +7,10 @@ import { type Failure } from "@/lib/contract/failure";
 
 const EVERY_MS = 1000;
 
-export type HeldBody = { request: Request; refused(): Failure | undefined };
+export type CheckedBody = { request: Request; refused(): Failure | undefined };
 
 /** `check`: answers why the sender may not continue. */
-export function holdBody(request: Request, check: () => Promise<Failure | undefined>): HeldBody {
+export function checkedBody(request: Request, check: () => Promise<Failure | undefined>): CheckedBody {
   if (request.body === null) return { request, refused: () => undefined };
   const reader = request.body.getReader();
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
@@ -35,9 +35,9 @@ export function holdBody(request: Request, check: () => Promise<Failure | undefi
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // Nothing is read before it is asked for: the sender may be waiting to hear whether it has to send at all.
+    // Nothing is read before it is asked for: the sender may be waiting for the answer whether it has to send at all.
     { highWaterMark: 0 },
   );
-  const held = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;
-  return { request: new Request(request.url, held), refused: () => refused };
+  const init = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;
+  return { request: new Request(request.url, init), refused: () => refused };
 }

@@ -11,23 +11,23 @@ import { placesInJob, placesInWorkflow, type SecretPlace } from "@/lib/contract/
 import { composition } from "../composition";
 
 type Asker = { memberId: string; role: Role };
-/** `sent`: the submitted body, masked. `told`: the places in a large answer, found in the thread that read it. */
-type Found = { sent?: unknown; told?: readonly SecretPlace[] };
+/** `sent`: the submitted body, masked. `digested`: the places in a large answer, found in the thread that read it. */
+type Found = { sent?: unknown; digested?: readonly SecretPlace[] };
 
-export async function withHeldSecrets<T>(operation: Operation, connectionId: string, value: T, asker: Asker, found: Found): Promise<T>;
-export async function withHeldSecrets(
+export async function withSecretPlaces<T>(operation: Operation, connectionId: string, value: T, asker: Asker, found: Found): Promise<T>;
+export async function withSecretPlaces(
   { tells }: Operation,
   connectionId: string,
   value: unknown,
   asker: Asker,
-  { sent, told }: Found,
+  { sent, digested }: Found,
 ): Promise<unknown> {
   if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
-  const places = tells === "submission" ? placesInWorkflow(sent) : (told ?? placesInJob(value));
-  const isTold = places.length > 0 && (tells === "submission" || (await isOwner(connectionId, value.id, asker)));
+  const places = tells === "submission" ? placesInWorkflow(sent) : (digested ?? placesInJob(value));
+  const isShown = places.length > 0 && (tells === "submission" || (await isOwner(connectionId, value.id, asker)));
   // Adds the field only if there are places to tell, and removes one that the service sent under this name.
-  if (!isTold && !("held_secrets" in value)) return value;
-  return { ...value, held_secrets: isTold ? places : undefined };
+  if (!isShown && !("held_secrets" in value)) return value;
+  return { ...value, held_secrets: isShown ? places : undefined };
 }
 
 async function isOwner(connectionId: string, id: unknown, { memberId, role }: Asker): Promise<boolean> {
