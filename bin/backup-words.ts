@@ -21,10 +21,10 @@ export function explain(error: unknown): string {
 }
 
 export function progress(): (text: string) => void {
-  let said = Date.now();
+  let shownMs = Date.now();
   return (text) => {
-    if (Date.now() - said < SAY_EVERY_MS) return;
-    said = Date.now();
+    if (Date.now() - shownMs < SAY_EVERY_MS) return;
+    shownMs = Date.now();
     process.stderr.write(`${text}\n`);
   };
 }

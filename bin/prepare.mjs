@@ -66,7 +66,7 @@ async function buildPages(folder, basePath) {
   const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", LIGHTDESK_BASE_PATH: basePath };
   const { code, output } = await run(process.execPath, [join(root, "node_modules/next/dist/bin/next"), "build"], { cwd: root, env });
   if (process.exitCode) process.exit();
-  if (code !== 0) throw new Error(`The build failed; this is what it said:\n${output}`);
+  if (code !== 0) throw new Error(`The build failed; this is what it printed:\n${output}`);
   await finishPages(join(root, folder));
   process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
 }

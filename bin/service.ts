@@ -114,10 +114,10 @@ function readOptions(words: readonly string[]): { label?: string | undefined; sl
 async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: string[]): Promise<void> {
   if (option !== "--to" || to === undefined) return fail("copy-blobs --to s3://BUCKET/PREFIX?… | /FOLDER | data-folder");
   const log = pino({ level: "error" }, pino.destination({ dest: 2, sync: true }));
-  let toldAt = performance.now();
+  let shownMs = performance.now();
   const onProgress = (done: number, all: number) => {
-    if (performance.now() - toldAt < TELL_EVERY_MS) return;
-    toldAt = performance.now();
+    if (performance.now() - shownMs < TELL_EVERY_MS) return;
+    shownMs = performance.now();
     process.stderr.write(`${done} of ${all} files\n`);
   };
   const { files, copied, missing, damaged, todo } = await copyBlobs({ dataDir, settings, to, log, onProgress });

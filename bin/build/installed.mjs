@@ -42,7 +42,7 @@ async function install(root) {
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const { code, output } = await run(npm, ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
   if (process.exitCode) process.exit();
-  if (code !== 0) throw new Error(`npm ci failed; this is what it said:\n${output}`);
+  if (code !== 0) throw new Error(`npm ci failed; this is what it printed:\n${output}`);
   process.stderr.write(`Installed in ${Math.round((performance.now() - started) / 1000)} s.\n`);
 }
 

@@ -23,10 +23,10 @@ const start = (...args) => {
 
 const service = start();
 const address = await new Promise((resolve, reject) => {
-  let said = "";
+  let printed = "";
   service.stdout.on("data", (chunk) => {
-    said += chunk;
-    const found = /Service: (\S+)/.exec(said);
+    printed += chunk;
+    const found = /Service: (\S+)/.exec(printed);
     if (found) resolve(found[1]);
   });
   service.once("exit", (code) => reject(new Error(`The service ended with ${code}.`)));
@@ -60,10 +60,10 @@ async function offered() {
 
 async function newKey() {
   const command = start("keys", "create", "--user", "samples");
-  let said = "";
-  command.stdout.on("data", (chunk) => (said += chunk));
+  let printed = "";
+  command.stdout.on("data", (chunk) => (printed += chunk));
   await once(command, "exit");
-  return said.trimEnd().split("\n").at(-1);
+  return printed.trimEnd().split("\n").at(-1);
 }
 
 async function firstPicture(name, headers) {
