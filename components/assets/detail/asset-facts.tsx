@@ -65,7 +65,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
       jobId ? (
         <JobLink jobId={jobId} connection={connection} />
       ) : (
-        <span className="text-ink-3">{t(isOutput(asset) ? "jobUnsaid" : "notMade")}</span>
+        <span className="text-ink-3">{t(isOutput(asset) ? "jobUnreported" : "notMade")}</span>
       ),
     ],
     [t("created"), time(createdAtMs)],
@@ -95,7 +95,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
     ],
     [t("previewAddress"), previewUrl && <Copyable text={previewUrl} shown={previewUrl} />],
     [t("newlyMade"), asset.createdNew === undefined ? null : t(asset.createdNew ? "newlyMadeYes" : "newlyMadeNo")],
-    [t("shared"), asset.isMutableSaid && !asset.immutable ? t("mutable") : null],
+    [t("shared"), asset.isMutableReported && !asset.immutable ? t("mutable") : null],
   ];
   return (
     <>

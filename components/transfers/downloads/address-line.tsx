@@ -44,7 +44,7 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
   const errors = useTranslations("errors");
   if (address.fault) return <p className="text-sm text-bad">{t(`fault.${address.fault}`)}</p>;
   if (!check || check.kind === "asking") return <p className="text-sm text-ink-3">{t("asking")}</p>;
-  if (check.kind === "untold") return <p className="text-sm text-ink-3">{t("notAsked")}</p>;
+  if (check.kind === "unsupported") return <p className="text-sm text-ink-3">{t("notAsked")}</p>;
   if (check.kind === "refused") {
     return (
       <p className="text-sm text-bad">

@@ -10,7 +10,7 @@ const MOST_SENTENCES = 5;
 
 export type SourceFacts = { name?: string; sizeBytes?: number; picture?: string; errors: string[]; warnings: string[] };
 export type SourceCheck =
-  { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "untold" };
+  { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "unsupported" };
 
 const spoken = object({}, { message: text, code: text });
 const sentence: Reader<string> = (said) => text(said) ?? spoken(said)?.message ?? spoken(said)?.code;
@@ -27,7 +27,7 @@ const metadata = object(
 
 export function toCheck(answer: Result<unknown, ApiFailure>): SourceCheck {
   if (answer.ok) return { kind: "known", facts: toFacts(answer.value) };
-  return isNotThere(answer.failure) ? { kind: "untold" } : { kind: "refused", failure: answer.failure };
+  return isNotThere(answer.failure) ? { kind: "unsupported" } : { kind: "refused", failure: answer.failure };
 }
 
 function toFacts(answer: unknown): SourceFacts {

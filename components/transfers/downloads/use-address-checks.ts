@@ -24,7 +24,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
     const lane = async () => {
       for (let url = waiting.shift(); url !== undefined && !signal.aborted; url = waiting.shift()) {
         if (isAbsent.current) {
-          put(url, { kind: "untold" });
+          put(url, { kind: "unsupported" });
           continue;
         }
         asked.current.add(url);
@@ -38,7 +38,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
           return;
         }
         const check = toCheck(answer);
-        isAbsent.current ||= check.kind === "untold";
+        isAbsent.current ||= check.kind === "unsupported";
         put(url, check);
       }
     };

@@ -8,12 +8,12 @@ import { callApi } from "../api";
 import { type ApiFailure } from "../read-failure";
 
 /** `left`: how many jobs remain after an answer was lost. */
-export type Cleared<T> = { kind: "told"; answer: T } | { kind: "lost"; left: number };
+export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
 
 /** `leftPath`: lists what was to be cleared, one job a page. A failure is that of the clearing. */
 export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {
   const result = await callApi<T>(path, { method: "POST", json: { clear: true } });
-  if (result.ok) return ok({ kind: "told", answer: result.value });
+  if (result.ok) return ok({ kind: "answered", answer: result.value });
   if (!isUnanswered(result.failure)) return result;
   const list = await callApi<JobsAnswer>(leftPath, { cache: "no-store" });
   return list.ok && list.value.pagination.total !== undefined ? ok({ kind: "lost", left: list.value.pagination.total }) : result;

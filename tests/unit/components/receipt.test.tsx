@@ -14,7 +14,7 @@ const show = (asked: number, outcome: Parameters<typeof ClearReceipt>[0]["outcom
   cleanup();
   return text;
 };
-const answered = (deleted: string[] | undefined) => ({ kind: "told" as const, answer: { deleted, cleared: false } });
+const answered = (deleted: string[] | undefined) => ({ kind: "answered" as const, answer: { deleted, cleared: false } });
 
 describe("the receipt of clearing the queue", () => {
   it.each([

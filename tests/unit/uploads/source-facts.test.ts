@@ -32,6 +32,6 @@ test("name and size are taken where they make sense, and refusals are bounded", 
 
 test("a service that tells nothing beforehand is told from one that refuses", () => {
   const refusal = (status: number, code = "X") => toCheck(failed({ status, code, message: "" })).kind;
-  expect([refusal(404), refusal(501, "NOT_IMPLEMENTED")]).toEqual(["untold", "untold"]);
+  expect([refusal(404), refusal(501, "NOT_IMPLEMENTED")]).toEqual(["unsupported", "unsupported"]);
   expect([400, 403, 500, 0].map((status) => refusal(status))).toEqual(["refused", "refused", "refused", "refused"]);
 });
