@@ -3,7 +3,7 @@
 
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession } from "@/lib/browser/embed/embed-session";
-import { hearHost, isFramed, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
+import { onHostMessage, isFramed, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
 import { embedAddressOf } from "@/lib/shared/embed-path";
@@ -61,7 +61,7 @@ async function hasWorker(): Promise<boolean> {
 
 function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ message: TicketMessage; origin: string } | undefined> {
   return new Promise((resolve) => {
-    const stop = hearHost(origins, (message, origin) => {
+    const stop = onHostMessage(origins, (message, origin) => {
       if (message.type === "ticket") done({ message, origin });
       else if (message.type === "no-ticket") done(undefined);
     });

@@ -7,7 +7,7 @@ import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed/embed-session";
-import { type EndReason, hearHost, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
+import { type EndReason, onHostMessage, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
 import { ofTab, persisted } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
@@ -75,7 +75,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     else if (message.type === "ticket") void renewal.current?.hear(message);
   });
 
-  useEffect(() => hearHost(origins, (message) => hear(message)), [origins]);
+  useEffect(() => onHostMessage(origins, (message) => hear(message)), [origins]);
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     if (toldPath.current === path) return;

@@ -8,7 +8,7 @@ import { WholePageNote } from "@/components/ui/whole-page-note";
 import { beginSession, shareBearer } from "@/lib/browser/embed/embed-session";
 import {
   type EndReason,
-  hearHost,
+  onHostMessage,
   type HostMessage,
   isEmbedAddress,
   isFileAddress,
@@ -45,7 +45,7 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     if (ended) return;
-    const stop = hearHost(origins, (message, origin) => void hear(message, origin));
+    const stop = onHostMessage(origins, (message, origin) => void hear(message, origin));
     tellHost(origins, { type: "want-ticket" });
     return stop;
   }, [origins, ended]);

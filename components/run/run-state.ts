@@ -35,7 +35,7 @@ export type Receipt = {
   workflowId?: string;
   connection?: string;
   /** Where the sent workflow holds a key. Known until the page is reloaded; after that only the job shows it. */
-  heldSecrets?: readonly SecretPlace[];
+  secretPlaces?: readonly SecretPlace[];
 };
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
@@ -251,7 +251,7 @@ function answered(state: RunState, { serial, outcome, attempt, atMs }: Extract<R
       nodesRefused,
       ...(attempt && { workflowId: attempt.workflowId }),
       ...(attempt?.connection !== undefined && { connection: attempt.connection }),
-      ...(outcome.heldSecrets && { heldSecrets: outcome.heldSecrets }),
+      ...(outcome.secretPlaces && { secretPlaces: outcome.secretPlaces }),
     };
     const receipts = [receipt, ...state.receipts].slice(0, mostReceipts);
     const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;

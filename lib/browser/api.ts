@@ -36,14 +36,14 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     });
     const body = await response.text();
     const { status } = response;
-    const said = response.headers.get(READ_ONLY_HEADER);
+    const readOnlyMark = response.headers.get(READ_ONLY_HEADER);
     const result = response.ok ? readValue<T>(response, body) : failed(readFailure(status, response.headers.get("retry-after"), body));
     announceAnswer({
       path,
       method: rest.method ?? "GET",
       status,
       ...(result.ok && { value: result.value }),
-      ...(said !== null && { isReadOnly: said === "1" }),
+      ...(readOnlyMark !== null && { isReadOnly: readOnlyMark === "1" }),
     });
     return result;
   } catch (cause) {

@@ -35,8 +35,8 @@ export function tellConfirmed(): void {
 }
 
 /** Returns how to stop listening. */
-export function onConfirmedElsewhere(hear: () => void): () => void {
+export function onConfirmedElsewhere(onConfirmed: () => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
-  channel.onmessage = hear;
+  channel.onmessage = onConfirmed;
   return () => channel.close();
 }

@@ -55,7 +55,7 @@ export type ConnectionCheck = {
   message: string;
   dialect: Dialect;
   hasAssets?: boolean;
-  /** How long a failing service asks to wait, if it says so. */
+  /** How long a failing service asks to wait, if it names a time. */
   retryAfterMs?: number;
 };
 /** Without a connection nothing was saved: the service did not accept it, and the request did not ask to keep it anyway. */

@@ -52,9 +52,9 @@ function read(param: Param, text: string): unknown {
     // Each value once, always in the same order.
     return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
   }
-  const said = param.isTrimmed ? text.trim() : text;
-  if (said === "" || said.length > param.most) return undefined;
-  return param.read ? param.read(said) : said;
+  const value = param.isTrimmed ? text.trim() : text;
+  if (value === "" || value.length > param.most) return undefined;
+  return param.read ? param.read(value) : value;
 }
 
 /** For an address: usual values are left out, so that two ways to the same place have one address. */

@@ -19,7 +19,7 @@ import { startHousekeeping, type Chore } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { createJobEvents, type Tell } from "./events/job-events";
-import { hearOthers, RUNNERS } from "./jobs/run/beside-others";
+import { listenToOthers, RUNNERS } from "./jobs/run/beside-others";
 import { createEngine } from "./jobs/run/engine";
 import { createHistoryClears } from "./jobs/history/history-clears";
 import { countJobs } from "./jobs/list-jobs";
@@ -120,7 +120,7 @@ export async function startService(options: ServiceOptions) {
       createQueue,
     );
 
-    hearOthers({ processes, engine, log });
+    listenToOthers({ processes, engine, log });
     const runnersChanged = async () => {
       await engine.runnersChanged();
       await processes.tell(RUNNERS, null);

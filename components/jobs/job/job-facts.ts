@@ -37,7 +37,7 @@ export type JobFacts = {
   /** The member who submitted it here. */
   submittedBy?: string;
   /** Where a key or a token was; only the job's owner gets this. */
-  heldSecrets?: readonly SecretPlace[];
+  secretPlaces?: readonly SecretPlace[];
   /** Where it runs or ran, and in which attempt. */
   runner?: JobRunner;
   /** Why it waits, where no runner able to do it accepts jobs. */
@@ -61,7 +61,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     workflow: workflowName(detail),
     ...(detail.job_label && { label: detail.job_label }),
     ...(detail.submitted_by && { submittedBy: detail.submitted_by }),
-    ...(detail.held_secrets && { heldSecrets: detail.held_secrets }),
+    ...(detail.held_secrets && { secretPlaces: detail.held_secrets }),
     ...(detail.runner && { runner: detail.runner }),
     ...(detail.waits && job.state === "pending" && { waits: detail.waits }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),

@@ -106,11 +106,11 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
             <div className="grid items-start gap-3.5 lg:grid-cols-[minmax(0,1fr)_380px]">
               <div className="flex min-w-0 flex-col gap-3.5">
                 {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={showNode} /> : null}
-                {facts.heldSecrets ? (
+                {facts.secretPlaces ? (
                   <SecretsNotice
-                    places={facts.heldSecrets}
+                    places={facts.secretPlaces}
                     actions={
-                      canRun && facts.workflowParts && canLeaveOut(facts.heldSecrets) ? (
+                      canRun && facts.workflowParts && canLeaveOut(facts.secretPlaces) ? (
                         <Link href={withoutSecretsHref(jobId, connection)} className={buttonStyle()}>
                           {acted("secrets.again")}
                         </Link>

@@ -16,8 +16,8 @@ const attempt = object(
 export type Attempt = ReadBy<typeof attempt>;
 
 export type RunOutcome =
-  /** `errors`: the service took the job and says that some nodes will not run. `heldSecrets`: where keys or tokens are in what was sent. */
-  | { kind: "accepted"; jobId: string; errors: NodeErrors; heldSecrets?: readonly SecretPlace[] }
+  /** `errors`: the service took the job and says that some nodes will not run. `secretPlaces`: where keys or tokens are in what was sent. */
+  | { kind: "accepted"; jobId: string; errors: NodeErrors; secretPlaces?: readonly SecretPlace[] }
   /** Nothing was started, and the service says which nodes are wrong. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }

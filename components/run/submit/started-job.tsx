@@ -160,16 +160,16 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
             </>
           ) : null}
         </div>
-        {receipt?.heldSecrets ? (
+        {receipt?.secretPlaces ? (
           <SecretsNotice
-            places={receipt.heldSecrets}
+            places={receipt.secretPlaces}
             className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
             actions={
-              onTakeOut && canLeaveOut(receipt.heldSecrets) ? (
+              onTakeOut && canLeaveOut(receipt.secretPlaces) ? (
                 <Button
                   size="small"
                   onClick={() => {
-                    onTakeOut(receipt.heldSecrets ?? []);
+                    onTakeOut(receipt.secretPlaces ?? []);
                     onDismiss(receipt.jobId);
                   }}
                 >

@@ -88,9 +88,9 @@ export function judge(result: Result<unknown, Failure>, graph: Graph): RunOutcom
 function judgeAnswer(value: unknown): RunOutcome {
   const jobId = submittedJob(value);
   if (jobId !== undefined) {
-    const heldSecrets = readPlaces(objectOf(value)?.held_secrets);
+    const secretPlaces = readPlaces(objectOf(value)?.held_secrets);
     const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};
-    return { kind: "accepted", jobId, errors, ...(heldSecrets.length > 0 && { heldSecrets }) };
+    return { kind: "accepted", jobId, errors, ...(secretPlaces.length > 0 && { secretPlaces }) };
   }
   return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
 }

@@ -96,8 +96,8 @@ function readElement(head: Uint8Array): { id: number; size?: number; headBytes: 
   const id = head.subarray(0, idBytes).reduce((value, byte) => value * 256 + byte, 0);
   const marker = 2 ** (8 - sizeBytes);
   const size = head.subarray(idBytes + 1, idBytes + sizeBytes).reduce((value, byte) => value * 256 + byte, sizeAt - marker);
-  const isTold = size !== 2 ** (7 * sizeBytes) - 1;
-  return { id, ...(isTold && { size }), headBytes: idBytes + sizeBytes };
+  const isKnown = size !== 2 ** (7 * sizeBytes) - 1;
+  return { id, ...(isKnown && { size }), headBytes: idBytes + sizeBytes };
 }
 
 export async function matroskaTexts(bytes: Bytes, found: Found): Promise<void> {

@@ -40,7 +40,7 @@ export async function oggTexts(bytes: Bytes, found: Found): Promise<void> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let serial: number | undefined;
   let ended = 0;
-  let held = 0;
+  let packetBytes = 0;
   for (let at = 0; at + 27 <= bytes.size && ended < 2;) {
     const head = await bytes.at(at, 27);
     if (latin1(head.subarray(0, 4)) !== "OggS") throw new Unreadable("damaged");
@@ -51,11 +51,11 @@ export async function oggTexts(bytes: Bytes, found: Found): Promise<void> {
     for (const length of lengths) {
       if (stream === serial && ended === 1) {
         parts.push((await bytes.at(at, length)).slice());
-        held += length;
+        packetBytes += length;
       }
       at += length;
       if (stream === serial && length < 255) ended += 1;
-      if (held > MOST_PACKET) throw new Unreadable("too_much");
+      if (packetBytes > MOST_PACKET) throw new Unreadable("too_much");
       if (ended === 2) break;
     }
   }

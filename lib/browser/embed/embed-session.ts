@@ -43,8 +43,8 @@ function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "con
 export function shareBearer(): () => void {
   const { serviceWorker } = navigator;
   if (!serviceWorker?.controller) return () => undefined;
-  void askWorker(serviceWorker.controller, { kind: "tell" }).then((told) => {
-    if (typeof told === "string") bearer ??= told;
+  void askWorker(serviceWorker.controller, { kind: "tell" }).then((answer) => {
+    if (typeof answer === "string") bearer ??= answer;
   });
   const onMessage = ({ data, ports: [port] }: MessageEvent<{ kind?: string }>) => {
     if (data.kind === "ask") port?.postMessage(bearer);

@@ -33,11 +33,11 @@ export function isFileAddress(to: string): to is `/${string}` {
 }
 
 function readMessage(data: unknown): HostMessage | undefined {
-  const said = objectOf(data);
-  if (said?.lightdesk !== 1) return undefined;
-  const { type, ticket, to, follow } = said;
-  const theme = embedThemes.find((name) => name === said.theme);
-  const language = languages.find((name) => name === said.language);
+  const message = objectOf(data);
+  if (message?.lightdesk !== 1) return undefined;
+  const { type, ticket, to, follow } = message;
+  const theme = embedThemes.find((name) => name === message.theme);
+  const language = languages.find((name) => name === message.language);
   if (type === "ticket" && typeof ticket === "string" && ticket !== "" && ticket.length <= LONGEST_TICKET)
     return { type, ticket, theme, language };
   if (type === "navigate" && isEmbedAddress(to)) return { type, to };
@@ -71,11 +71,11 @@ export function tellHost(origins: readonly string[], event: HostEvent): void {
   if (isFramed()) for (const origin of origins) window.parent.postMessage({ lightdesk: 1, ...event }, origin);
 }
 
-export function hearHost(origins: readonly string[], hear: (message: HostMessage, origin: string) => void): () => void {
+export function onHostMessage(origins: readonly string[], receive: (message: HostMessage, origin: string) => void): () => void {
   const onMessage = ({ source, origin, data }: MessageEvent<unknown>) => {
     if (!isFramed() || source !== window.parent || !origins.includes(origin)) return;
     const message = readMessage(data);
-    if (message) hear(message, origin);
+    if (message) receive(message, origin);
   };
   window.addEventListener("message", onMessage);
   return () => window.removeEventListener("message", onMessage);

@@ -1,5 +1,5 @@
 // A file of any size, read in parts: a file in this browser, or one at a service.
-// Guarantees: only the requested parts are held; from a service without ranges, no more than a bound is read.
+// Guarantees: only the requested parts are in memory; from a service without ranges, no more than a bound is read.
 
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";

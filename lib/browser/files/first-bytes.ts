@@ -27,14 +27,14 @@ export async function readFirstBytes(src: string, most: number, from = 0): Promi
 async function take({ body }: Response, most: number): Promise<FirstBytes> {
   const reader = body?.getReader();
   const bytes = new Uint8Array(most);
-  for (let held = 0; ;) {
+  for (let filled = 0; ;) {
     const { done, value = new Uint8Array() } = (await reader?.read()) ?? { done: true };
-    if (done) return { bytes: bytes.subarray(0, held), isWhole: true };
-    bytes.set(value.subarray(0, most - held), held);
-    if (held + value.length > most) {
+    if (done) return { bytes: bytes.subarray(0, filled), isWhole: true };
+    bytes.set(value.subarray(0, most - filled), filled);
+    if (filled + value.length > most) {
       await reader?.cancel();
       return { bytes, isWhole: false };
     }
-    held += value.length;
+    filled += value.length;
   }
 }

@@ -14,7 +14,7 @@ function waitsOf(cache: object): Map<string, Wait> {
   return waits;
 }
 
-/** After a failure. `isNamed`: the service said how long. `ask` is not called if the path has answered in the meantime. */
+/** After a failure. `isNamed`: the service gave the wait. `ask` is not called if the path has answered in the meantime. */
 export function retryIn(cache: object, path: string, { waitMs, isNamed }: { waitMs: number; isNamed: boolean }, ask: () => void): void {
   const waits = waitsOf(cache);
   let isOver = false;
@@ -46,7 +46,7 @@ function connectionOf(path: string): string {
 }
 
 /** The service asked to wait, and the wait is not over. */
-export function isToldToWait(cache: object, path: string): boolean {
+export function mustWait(cache: object, path: string): boolean {
   const wait = waitsOf(cache).get(path);
   return wait !== undefined && wait.isNamed && wait.atMs > Date.now();
 }

@@ -11,7 +11,7 @@ import { callApi } from "../api";
 import { onWake } from "./on-wake";
 import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
 import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
-import { endRetries, isToldToWait, retryIn } from "./retries";
+import { endRetries, mustWait, retryIn } from "./retries";
 import { waitTogether } from "./shared-wait";
 
 const SHORTEST_MS = 500;
@@ -66,7 +66,7 @@ export function usePoll<Answer, T>(
     // Each answer has a moment of its own, so comparing a thousand rows would always find a difference.
     compare: (a, b) => a === b,
     // Coming back to the page, or online, does not shorten a wait that the service asked for; pressing "try again" does.
-    isPaused: () => path !== undefined && !isPressed.current && isToldToWait(cache, path),
+    isPaused: () => path !== undefined && !isPressed.current && mustWait(cache, path),
     onSuccess: (_answer, key) => endRetries(cache, key),
     onErrorRetry: (failure, key, _configuration, revalidate, { retryCount }) => {
       const { retryAfterMs } = failure;

@@ -1,4 +1,4 @@
-// A file's BLAKE3 hash, read slice by slice: at most two slices are held, however large the file is.
+// A file's BLAKE3 hash, read slice by slice: at most two slices are in memory, however large the file is.
 // Guarantees: the same bytes give the same hash, wherever hashing was stopped and continued; a stop returns the place to continue from.
 // Must never: read a file whole. It runs in the worker, and in tests with the same library.
 

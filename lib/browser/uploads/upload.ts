@@ -1,5 +1,5 @@
 // Sends files and reports progress. Uses XMLHttpRequest, since fetch does not report what has been sent.
-// Guarantees: a value or a failure, never an exception; the bytes stream from the file and are not held; an abort ends the connection.
+// Guarantees: a value or a failure, never an exception; the bytes stream from the file, not from memory; an abort ends the connection.
 // Must never: send anything twice by itself.
 
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";

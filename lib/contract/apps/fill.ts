@@ -91,11 +91,11 @@ function valueFor(input: AppField, given: unknown, random: () => number): Checke
 export function withUsual(input: AppInput, graph: Graph): AppInput {
   const { default: usual, ...rest } = input;
   if (input.isRequired || input.control.kind === "seed") return usual === "" && input.isRequired ? rest : input;
-  const held = own(own(graph, input.node)?.inputs, input.input);
+  const graphValue = own(own(graph, input.node)?.inputs, input.input);
   // A key never becomes a default: it is given for each run.
   if (isSecretName(input.input)) return input;
-  if (usual !== undefined || held === undefined || typeof held === "object") return input;
-  const checked = checkValue(input, held);
+  if (usual !== undefined || graphValue === undefined || typeof graphValue === "object") return input;
+  const checked = checkValue(input, graphValue);
   return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
 }
 

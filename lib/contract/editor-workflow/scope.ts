@@ -1,4 +1,4 @@
-// Where a node stands while a file is read: a definition may be used many times, and each use of it is sent with ids of its own.
+// Where a node is while a file is read: a definition may be used many times, and each use of it is sent with ids of its own.
 
 import { type ObjectInfo } from "../schemas/object-info";
 import { type Definition, type EditorNode, type Net } from "./file";

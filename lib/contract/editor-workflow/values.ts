@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
-import { broughtBy, type ClassInput, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
+import { inputsOfChoice, type ClassInput, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
@@ -91,12 +91,12 @@ export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key"
  */
 export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
-  const withBrought = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
-    const brought = isDynamicCombo(input.raw) && depth < DEEPEST ? broughtBy(input, choices.get(input.name)) : [];
+  const withChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
+    const ofChoice = isDynamicCombo(input.raw) && depth < DEEPEST ? inputsOfChoice(input, choices.get(input.name)) : [];
     const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
-    return [place, ...brought.flatMap((one) => withBrought(one, depth + 1))];
+    return [place, ...ofChoice.flatMap((one) => withChoiceInputs(one, depth + 1))];
   };
-  const places = orderedInputs(info).map((input) => withBrought(input, 0));
+  const places = orderedInputs(info).map((input) => withChoiceInputs(input, 0));
   return [false, true].flatMap((isWidget) => places.filter(([place]) => place?.hasWidget === isWidget)).flat();
 }
 
@@ -113,8 +113,8 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
     if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
     // Null becomes the first choice only after all values are read: the inputs of that choice have no values.
     const rest = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
-    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(broughtBy(input, value), rest, depth + 1, hasFilters) : [];
-    return [{ name, raw, value, key }, ...brought];
+    const ofChoice = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(inputsOfChoice(input, value), rest, depth + 1, hasFilters) : [];
+    return [{ name, raw, value, key }, ...ofChoice];
   });
 }
 
@@ -123,8 +123,8 @@ function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
     const value = own(values, name);
-    const brought = isDynamicCombo(raw) && depth < DEEPEST ? byName(broughtBy(input, value), values, depth + 1) : [];
-    return [{ name, raw, value, key: name }, ...brought];
+    const ofChoice = isDynamicCombo(raw) && depth < DEEPEST ? byName(inputsOfChoice(input, value), values, depth + 1) : [];
+    return [{ name, raw, value, key: name }, ...ofChoice];
   });
 }
 

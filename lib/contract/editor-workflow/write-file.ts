@@ -103,9 +103,9 @@ function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonOb
   const { graph: read } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
-    const [given, said] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
+    const [given, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
     const kept = Object.entries(given).flatMap(([name, is]): [string, KeptInput][] =>
-      isSameJson(bareOfFile(is), bareOfFile(own(said, name))) ? [] : [[name, { is, reads: own(said, name) }]],
+      isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );
     return kept.length === 0 ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(kept)) } };
   });

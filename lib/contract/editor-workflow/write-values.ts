@@ -56,9 +56,9 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
 
   function unplaced(graph: Graph, now: Graph): Unplaced[] {
     return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): Unplaced[] => {
-      const [node, said] = [own(graph, nodeId), own(now, nodeId)];
-      if (node?.class_type !== said?.class_type) return [{ nodeId }];
-      return node ? differing(node, said, info).map(({ name }) => ({ nodeId, input: name })) : [];
+      const [node, placed] = [own(graph, nodeId), own(now, nodeId)];
+      if (node?.class_type !== placed?.class_type) return [{ nodeId }];
+      return node ? differing(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
     });
   }
 }
@@ -102,14 +102,14 @@ function isBox(raw: unknown): boolean {
 export function listOfValues(
   info: NodeInfo,
   inputs: Readonly<JsonObject>,
-  held?: { node: JsonObject; values: readonly unknown[] },
+  inFile?: { node: JsonObject; values: readonly unknown[] },
 ): unknown[] {
-  const [node] = held ? readNode({ id: 0, ...held.node, widgets_values: held.values }, {}) : [];
+  const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
   const read = node ? widgetsOf(node, info) : [];
   const before = new Map(read.map((widget) => [widget.name, widget]));
-  const stoodBehind = (widget: Widget) => {
+  const listedBehind = (widget: Widget) => {
     const next = read[read.indexOf(widget) + 1];
-    return listOf(held?.values).slice(Number(widget.key) + 1, next && Number(next.key));
+    return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const given = Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? before.get(name)?.value : bare(value)]),
@@ -118,11 +118,11 @@ export function listOfValues(
     const value = widget.value ?? defaultOf(widget.raw) ?? null;
     const [, ...behind] = listed({ ...widget, value });
     const was = before.get(widget.name);
-    const kept = was && !isBox(widget.raw) ? stoodBehind(was) : [];
+    const kept = was && !isBox(widget.raw) ? listedBehind(was) : [];
     return [...listedBefore(widget.raw), value, ...behind.map((usual, place) => kept[place] ?? usual)];
   });
   const last = read.at(-1);
-  const end = last ? stoodBehind(last).slice(listed(last).length - 1) : [];
+  const end = last ? listedBehind(last).slice(listed(last).length - 1) : [];
   return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
 }
 

@@ -1,4 +1,4 @@
-// Why a ticket was refused, for those who run the host and the console; strangers only hear that it was. Free of zod: browsers load it.
+// Why a ticket was refused, for those who run the host and the console; strangers only learn that it was. Free of zod: browsers load it.
 
 export const embedRefusals = [
   "unreadable",

@@ -34,8 +34,8 @@ export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   });
 }
 
-/** The inputs that a choice brings along when `key` is chosen; null means the first choice, undefined the usual one. */
-export function broughtBy(input: ClassInput, key: unknown): ClassInput[] {
+/** The inputs that a choice adds when `key` is chosen; null means the first choice, undefined the usual one. */
+export function inputsOfChoice(input: ClassInput, key: unknown): ClassInput[] {
   const options = optionsOf(input.raw);
   const usual = key === undefined ? settingsOf(input.raw).default : undefined;
   const wanted = key ?? usual ?? options[0]?.key;
@@ -82,7 +82,7 @@ function named({ required = {}, optional = {} }: Groups, prefix: string): ClassI
 function inputsIn(listed: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
   return listed.flatMap((input) => {
     if (depth < DEEPEST && isDynamicCombo(input.raw))
-      return [input, ...inputsIn(broughtBy(input, own(values, input.name)), values, depth + 1)];
+      return [input, ...inputsIn(inputsOfChoice(input, own(values, input.name)), values, depth + 1)];
     return isGrowing(input.raw) ? grown(input, values) : [input];
   });
 }
@@ -94,9 +94,9 @@ function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInpu
   const places = names ?? Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
   const least = isRequired ? min : 0;
   const slots = places.map((place, at) => ({ name: `${name}.${place}`, raw: each, isRequired: at < least }));
-  const held = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
-  const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !held.includes(slot));
-  return next ? [...held, next] : held;
+  const filled = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
+  const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !filled.includes(slot));
+  return next ? [...filled, next] : filled;
 }
 
 export function fallbackOf(raw: unknown): unknown {

@@ -60,7 +60,7 @@ export type Runner = {
   classes: number;
   /** Jobs of this service that run there now. */
   running: number;
-  /** What its own queue held when it was last asked, including jobs of others. */
+  /** What was in its own queue when it was last asked, including jobs of others. */
   queue: { running: number; pending: number } | null;
   /** Jobs of this service since the runner was added: `done` ended well, `failed` did not. */
   done: number;

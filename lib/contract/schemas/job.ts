@@ -29,7 +29,7 @@ export const jobListItemSchema = component("Job", {
   progress: rare(loosely(progressSchema)),
   /** From the embedded service: why the job waits, if no runner that can do it takes jobs. */
   waits: rare(loosely(jobWaitsSchema)),
-  /** Not in the interface: the console adds it, from what it was told when the workflow was submitted. */
+  /** Not in the interface: the console adds it, from the submission of the workflow. */
   workflow_name: foreign(maybe(z.string())),
   /** Also added by the console: distinguishes a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),

@@ -58,7 +58,7 @@ const historyEntrySchema = z.looseObject({
   prompt_id: reads(z.string(), z.guid()),
   create_time: reads(maybe(moment), milliseconds),
   workflow_id: maybe(z.string()),
-  /** Not in the interface: the console adds it, from what it was told when the workflow was submitted. */
+  /** Not in the interface: the console adds it, from the submission of the workflow. */
   workflow_name: foreign(maybe(z.string())),
   /** Also added by the console: distinguishes a copy of a run from the others. */
   job_label: foreign(maybe(z.string())),

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { component, count, rare, reads } from "./exact";
-import { freeForm, integerText, maybe, moment, toldNumber } from "./lenient";
+import { freeForm, integerText, maybe, moment, roundedNumber } from "./lenient";
 
 export const taskStartedSchema = component("TaskStarted", {
   task_id: reads(z.string(), z.guid()),
@@ -23,8 +23,8 @@ export const taskSchema = component("Task", {
   completed_at: rare(maybe(moment)),
   result: rare(maybe(freeForm)),
   error_message: rare(maybe(z.string())),
-  bytes_total: reads(maybe(toldNumber), count.nullable()),
-  bytes_downloaded: maybe(toldNumber),
+  bytes_total: reads(maybe(roundedNumber), count.nullable()),
+  bytes_downloaded: maybe(roundedNumber),
   progress: reads(maybe(z.number()), z.number().min(0).max(1)),
 });
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { component, count, foreign, rare, reads } from "./exact";
-import { loosely, maybe, toldNumber } from "./lenient";
+import { loosely, maybe, roundedNumber } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
 export const userSchema = component("User", {
@@ -10,10 +10,13 @@ export const userSchema = component("User", {
   id: maybe(z.string()),
   email: foreign(maybe(z.string())),
   /** From the embedded service, if a quota is set. */
-  storage: rare(loosely(z.looseObject({ used_bytes: toldNumber, quota_bytes: toldNumber }))),
+  storage: rare(loosely(z.looseObject({ used_bytes: roundedNumber, quota_bytes: roundedNumber }))),
 });
 
-export const featuresSchema = component("Features", { supports_preview_metadata: maybe(z.boolean()), max_upload_size: maybe(toldNumber) });
+export const featuresSchema = component("Features", {
+  supports_preview_metadata: maybe(z.boolean()),
+  max_upload_size: maybe(roundedNumber),
+});
 export type Features = z.infer<typeof featuresSchema>;
 
 const exactSystem = z.object({

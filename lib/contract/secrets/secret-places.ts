@@ -1,6 +1,6 @@
-// Where a job holds a key or a token, by name and never by value: found by the masks that replace it.
+// Where a job contains a key or a token, by name and never by value: found by the masks that replace it.
 // Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
-// Must never: be given unmasked data, since names of fields are told as they are.
+// Must never: be given unmasked data, since names of fields are returned as they are.
 
 import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
@@ -8,7 +8,7 @@ import { anyText, list, object, oneOf } from "../json/readers";
 import { looseGraph, nodeName } from "../workflow/loose-graph";
 import { isMasked } from "./masked";
 
-/** `extra`: the path to the field of extra_data. `error` and `output`: what a node said, which a new run cannot leave out. */
+/** `extra`: the path to the field of extra_data. `error` and `output`: the text of a node, which a new run cannot leave out. */
 export type SecretPlace =
   | { kind: "input"; node_id: string; node: string; input: string }
   | { kind: "extra"; path: readonly string[] }
@@ -61,8 +61,8 @@ const known = oneOf(["input", "extra", "error", "output"]);
 const place = object({ kind: known }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
 
 /** Reads places as the console sent them; leaves out what is not a place. */
-export function readPlaces(told: unknown): SecretPlace[] {
-  return (list(place, MOST_PLACES)(told) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
+export function readPlaces(sent: unknown): SecretPlace[] {
+  return (list(place, MOST_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
     if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];
     if (kind === "extra") return path ? [{ kind, path }] : [];
     if (kind === "output") return node_id !== undefined ? [{ kind, node_id }] : [];

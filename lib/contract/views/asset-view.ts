@@ -66,8 +66,8 @@ export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" |
 export type AssetDetail = AssetView & {
   /** From the call that made or found it. */
   createdNew?: boolean;
-  /** The service said whether the asset may be changed. */
-  isMutableSaid?: boolean;
+  /** The service reported whether the asset may be changed. */
+  isMutableReported?: boolean;
   /** Fields that the interface does not have, as they came. */
   others: Record<string, unknown>;
 };
@@ -82,7 +82,7 @@ export function toAssetDetail(asset: Asset): AssetDetail {
   return {
     ...toAssetView(asset),
     ...(typeof asset.created_new === "boolean" && { createdNew: asset.created_new }),
-    ...(typeof asset.is_immutable === "boolean" && { isMutableSaid: true }),
+    ...(typeof asset.is_immutable === "boolean" && { isMutableReported: true }),
     others: Object.fromEntries(unknown),
   };
 }

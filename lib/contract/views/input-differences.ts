@@ -27,8 +27,8 @@ export function inputDifferences(workflows: readonly unknown[], most = 200): { d
     const names = new Set(nodes.flatMap((node) => Object.keys(node?.inputs ?? {})));
     for (const input of names) {
       const values = nodes.map((node) => valueOf(node, input));
-      const told = values.filter((_, index) => graphs[index] !== undefined);
-      if (told.every((value) => value === told[0])) continue;
+      const comparable = values.filter((_, index) => graphs[index] !== undefined);
+      if (comparable.every((value) => value === comparable[0])) continue;
       if (differences.length === most) return { differences, isCut: true };
       const node = nodeName(nodes.find((one) => one !== undefined));
       differences.push({ nodeId, node, input, values: values.map((value) => value && shortened(value)) });

@@ -36,8 +36,8 @@ const SHOWN_ERROR = 140;
 
 /** One line for a list: "LoadImage: file not found". For a refusal that arrived as JSON inside the text, the line is its message. */
 export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
-  const said = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
-  const line = [nodeType, said].filter(Boolean).join(": ");
+  const reason = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
+  const line = [nodeType, reason].filter(Boolean).join(": ");
   return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
 }
 
@@ -45,8 +45,8 @@ const LONGEST_FIELD = 500;
 const LONGEST_LISTED = 2000;
 
 /** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
-export function toListedError(said: unknown): ExecutionError | undefined {
-  const error = toJobErrorView(said);
+export function toListedError(sent: unknown): ExecutionError | undefined {
+  const error = toJobErrorView(sent);
   return (
     error && {
       node_id: error.nodeId?.slice(0, LONGEST_FIELD),

@@ -88,8 +88,8 @@ function timeOf(messages: Message[], events: string[]): number | undefined {
 }
 
 function errorOf(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {
-  const told = messages.findLast((message) => message.event === "execution_error")?.facts;
-  return toJobErrorView(item.execution_error) ?? toJobErrorView(told) ?? toJobErrorView(status?.error_message);
+  const reported = messages.findLast((message) => message.event === "execution_error")?.facts;
+  return toJobErrorView(item.execution_error) ?? toJobErrorView(reported) ?? toJobErrorView(status?.error_message);
 }
 
 function toProgressView(progress: JobListItem["progress"]): JobProgressView | undefined {

@@ -1,5 +1,5 @@
 // Disk space kept back for writes that make room: a file that is given up for the length of one write, and taken again after it.
-// Guarantees: between two turns of the event loop it is held, as far as there is room; its bytes are random, so packing disks hold it in
+// Guarantees: between two turns of the event loop it is taken, as far as there is room; its bytes are random, so packing disks hold it in
 // full.
 // Must never: be used for data that grows: each use may leave the reserve a little smaller until there is room again.
 
@@ -25,7 +25,7 @@ export function isFullDisk(error: unknown): boolean {
   return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(String(error.code));
 }
 
-/** The folder must exist. Nothing is held yet. */
+/** The folder must exist. Nothing is taken yet. */
 export function createDiskReserve(file: string): DiskReserve {
   const release = () => rmSync(file, { force: true });
 
@@ -36,7 +36,7 @@ export function createDiskReserve(file: string): DiskReserve {
     let descriptor: number | undefined;
     try {
       descriptor = openSync(file, "w", 0o600);
-      for (let held = 0; held < wanted;) held += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, wanted - held));
+      for (let written = 0; written < wanted;) written += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, wanted - written));
       const left = statfsSync(dirname(file));
       return left.bavail * left.bsize >= LEAST_LEFT_BYTES;
     } catch (error) {

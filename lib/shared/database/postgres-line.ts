@@ -1,4 +1,4 @@
-// One connection to PostgreSQL that stays open: it hears notices (LISTEN) and holds advisory locks, which the server releases when it ends.
+// One connection to PostgreSQL that stays open: it takes notices (LISTEN) and holds advisory locks, which the server releases when it ends.
 // Guarantees: a lost or silent connection is opened again, set up again, and reported as one that may have missed something.
 // Must never: hold up a caller for longer than a few seconds.
 
@@ -25,7 +25,7 @@ type Options = {
   receive(payload: string): void;
   /** Runs on each new line before it is used; throws if the line is unusable. */
   setUp?(): Promise<unknown>;
-  /** A lost line is back: notices sent meanwhile were not heard. */
+  /** A lost line is back: notices sent meanwhile were missed. */
   missed(): void;
 };
 

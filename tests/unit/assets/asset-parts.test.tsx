@@ -167,7 +167,7 @@ describe("what is known of an asset", () => {
     // Its tag makes it an output, so some job made it.
     expect(screen.getByText("not reported by the service")).toBeTruthy();
     cleanup();
-    show(<AssetFacts asset={asset("a", { tags: [], isMutableSaid: true })} />);
+    show(<AssetFacts asset={asset("a", { tags: [], isMutableReported: true })} />);
     expect(screen.getByText("uploaded, not made by a job")).toBeTruthy();
     expect(screen.getByText("Read-only")).toBeTruthy();
   });

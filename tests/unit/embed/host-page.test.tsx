@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal } from "@/components/embed/renewal";
 import { announceAnswer } from "@/lib/browser/answers";
-import { hearHost, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
+import { onHostMessage, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
 
 const HOST = "https://app.example.com";
 const around = { postMessage: vi.fn() };
@@ -26,7 +26,7 @@ function say(data: unknown, origin = HOST, source: unknown = around): void {
 describe("a message of the host", () => {
   const heardOf = (data: unknown, origin?: string, source?: unknown) => {
     const heard: HostMessage[] = [];
-    const stop = hearHost([HOST], (message) => heard.push(message));
+    const stop = onHostMessage([HOST], (message) => heard.push(message));
     say(data, origin, source);
     stop();
     return heard;

@@ -11,7 +11,7 @@ export const RUNNERS = "runners";
 
 type Parts = { processes: Processes; engine: Pick<Engine, "takeOver" | "endStale" | "runnersChanged">; log: ServiceLog };
 
-export function hearOthers({ processes, engine, log }: Parts): void {
+export function listenToOthers({ processes, engine, log }: Parts): void {
   /** Runs one at a time; a notice that arrives meanwhile causes one more run. */
   function oneAtATime(work: () => Promise<void>): () => void {
     let underWay: Promise<void> | undefined;
