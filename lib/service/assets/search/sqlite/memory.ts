@@ -10,7 +10,8 @@ import { type AssetPage, type AssetSort, countOwned } from "../asset-search";
 import { countBits } from "./bits";
 import { followChanges } from "./changes";
 import { matching } from "./matching";
-import { catchUp as catchUpOrder, type Order, readOrder, readPage } from "./orders";
+import { type Order, readPage } from "./order";
+import { catchUp as catchUpOrder, readOrder } from "./read-order";
 import { createSets } from "./sets";
 import { catchUp as catchUpTable, readTable, type Table } from "./table";
 
@@ -29,7 +30,7 @@ export type AssetMemory = ReturnType<typeof createAssetMemory>;
 export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   const changes = followChanges(database);
   const sets = createSets(changes);
-  const orders = new Map<string, { owner: number; sort: AssetSort; order: Order }>();
+  const orders = new Map<string, Order>();
   let table: Table | undefined;
   /** The database's mark of other processes' commits, as last seen; undefined before the first question. */
   let foreign: number | undefined;
@@ -93,20 +94,23 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   async function currentOrder(userId: number, sort: AssetSort): Promise<Order | undefined> {
     const name = `${userId} ${sort}`;
     const kept = orders.get(name);
-    const state = kept ? await catchUpOrder(database, changes, userId, sort, kept.order) : "lost";
+    const state = kept ? await catchUpOrder(database, changes, kept) : "lost";
     orders.delete(name);
     if (kept && state !== "lost") orders.set(name, kept);
-    if (state === "current") return kept?.order;
-    if (state === "lost") {
-      const keep = (order: Order) => keepOrder(name, { owner: userId, sort, order });
-      inBackground(name, () => readOrder(database, changes, userId, sort), keep);
-    }
+    if (state === "current") return kept;
+    if (state === "lost")
+      inBackground(
+        name,
+        () => readOrder(database, changes, userId, sort),
+        (order) => keepOrder(name, order),
+      );
     return undefined;
   }
 
-  function keepOrder(name: string, read: { owner: number; sort: AssetSort; order: Order }): void {
-    orders.set(name, read);
-    const size = () => [...orders.values()].reduce((sum, { order }) => sum + order.seqs.byteLength, 0);
+  /** Those unused for longest make room. */
+  function keepOrder(name: string, order: Order): void {
+    orders.set(name, order);
+    const size = () => [...orders.values()].reduce((sum, { seqs }) => sum + seqs.byteLength, 0);
     for (const [oldest] of orders) if (oldest !== name && size() > MOST_ORDER_BYTES) orders.delete(oldest);
   }
 
@@ -114,8 +118,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   function keepUp(): void {
     void inOneMoment(async () => {
       if (!table || !(await currentTable())) return undefined;
-      for (const [name, { owner, sort, order }] of orders)
-        if ((await catchUpOrder(database, changes, owner, sort, order)) === "lost") orders.delete(name);
+      for (const [name, order] of orders) if ((await catchUpOrder(database, changes, order)) === "lost") orders.delete(name);
       return undefined;
     });
   }
