@@ -57,11 +57,8 @@ export function createJobLedgerStore(database: Database) {
         const oldest = count >= most ? await oldestOf(trx, number) : undefined;
         const ids = notes.map(({ jobId }) => jobId);
         const known = await readKnown(trx, number, ids);
-        const submitters = await submittersOf(
-          trx,
-          connectionId,
-          ids.filter((id) => !known.has(id)),
-        );
+        const ofUnknown = notes.filter(({ jobId, memberId }) => !known.has(jobId) && memberId === undefined).map(({ jobId }) => jobId);
+        const submitters = await submittersOf(trx, connectionId, ofUnknown);
         const seen = { added: 0, left: 0, unread: 0, written: new Array<LedgerNote>() };
         for (const note of notes) {
           const before = known.get(note.jobId);

@@ -73,13 +73,14 @@ export async function submittersOf(trx: Kysely<Tables>, connectionId: string, id
   if (ids.length === 0) return new Map();
   const rows = await trx
     .selectFrom("audit")
-    .select(["target", "member_id"])
+    .select(["id", "target", "member_id"])
     .where("action", "=", "submitPrompt")
     .where("connection_id", "=", connectionId)
     .where("target", "in", ids)
     .where("status", "<", 300)
     .where("member_id", "is not", null)
-    .orderBy("id", "desc")
     .execute();
-  return new Map(rows.map(({ target, member_id: memberId }) => [target ?? "", memberId ?? ""]));
+  // In order here: asked for in order, SQLite walks through every submission of the log. The oldest entry of a job counts.
+  const newestFirst = rows.sort((a, b) => Number(b.id) - Number(a.id));
+  return new Map(newestFirst.map(({ target, member_id: memberId }) => [target ?? "", memberId ?? ""]));
 }
