@@ -13,8 +13,6 @@ import { createLedgerReader, type LedgerReader } from "./reader";
 const WAIT_MS = 100;
 const AT_ONCE = 50;
 const MOST_WAITING = 50;
-/** Answers that are written together. */
-const MOST_TOGETHER = 10;
 const STOPS_WITHIN_MS = 5000;
 
 /** `answers`: how many answers these notes are from. */
@@ -81,8 +79,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   /** With what else waits for the same connection: each commit waits for the disk. */
   function withWaiting(first: Seen): Seen {
     const together = [first];
-    for (let next = waiting[0]; together.length < MOST_TOGETHER; next = waiting[0]) {
-      if (next?.kind !== "seen" || next.connectionId !== first.connectionId) break;
+    for (let next = waiting[0]; next?.kind === "seen" && next.connectionId === first.connectionId; next = waiting[0]) {
       together.push(next);
       waiting.shift();
     }
