@@ -15,7 +15,8 @@ import { type Composition } from "../composition-type";
 import { type Access, openForJobs } from "../connections/access";
 import { jobsOnly, refusalOfFile } from "../answers/seen-jobs";
 import { thumbnailFits } from "./resize";
-import { edges, getThumbnail, noPicture, noPreview } from "./thumbnail";
+import { noPicture, noPreview } from "./not-shown";
+import { edges, getThumbnail } from "./thumbnail";
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
