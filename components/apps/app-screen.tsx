@@ -149,10 +149,10 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     setProblems([]);
     const given = toSend(inputs, values);
     const failure = await (isAgain ? runs.again(given) : runs.send(given, draws ? count : 1));
-    const told = failure && problemsIn(failure, inputs);
-    if (told) {
+    const refused = failure && problemsIn(failure, inputs);
+    if (refused) {
       runs.forget();
-      tell(told);
+      tell(refused);
     }
     // Scrolls to the new run, the first of them: on a phone the runs are below the form, and elsewhere they may be scrolled.
     else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "start" });

@@ -33,14 +33,14 @@ export function problemsOf(inputs: readonly AppField[], values: FieldValues): Ap
   return checked.ok ? [] : checked.problems;
 }
 
-/** A problem found by the console's rules, or told in the service's own words. */
-export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & { code: "said" });
+/** A problem found by the console's rules, or a sentence of the service. */
+export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & { code: "message" });
 
 /** The inputs that the server calls wrong; undefined where it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
-  const told: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
-  const found = told.flatMap((told): FieldProblem[] => {
-    const problem = objectOf(told);
+  const sent: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
+  const found = sent.flatMap((one): FieldProblem[] => {
+    const problem = objectOf(one);
     const input = inputs.find(({ name }) => name === problem?.input);
     if (!problem || !input) return [];
     const { name, label, control } = input;
@@ -48,7 +48,7 @@ export function problemsIn({ details }: Failure, inputs: readonly AppField[]): F
     const { limit } = problem;
     const isLimit = typeof limit === "number" || typeof limit === "bigint";
     if (code) return [{ input: name, label, control: control.kind, code, ...(isLimit && { limit }) }];
-    return typeof problem.message === "string" ? [{ input: name, label, code: "said", message: problem.message }] : [];
+    return typeof problem.message === "string" ? [{ input: name, label, code: "message", message: problem.message }] : [];
   });
   return found.length > 0 ? found : undefined;
 }

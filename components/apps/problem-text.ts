@@ -7,7 +7,7 @@ export function useProblemText(): (problem: FieldProblem) => string {
   const t = useTranslations("apps.problem");
   const locale = useLocale();
   return (problem) => {
-    if (problem.code === "said") return t("said", problem);
+    if (problem.code === "message") return t("message", problem);
     const { label, code, control = "text", limit } = problem;
     if (code === "missing") return t(`missing.${control}`, { label });
     if (code === "wrong_type") return t(`wrong_type.${control}`, { label });

@@ -14,13 +14,13 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
     const refused = app.canSeeWorkflow
       ? t("refused.workflowTextOwn")
       : t("refused.workflowText", { maker: app.maker?.name ?? t("refused.noMaker") });
-    const problems = (error?.problems ?? []).map((one) => problemText("code" in one ? one : { ...one, code: "said" }));
-    const said = code === "inputs" ? problems : [code === "workflow" ? refused : error?.message];
+    const problems = (error?.problems ?? []).map((one) => problemText("code" in one ? one : { ...one, code: "message" }));
+    const lines = code === "inputs" ? problems : [code === "workflow" ? refused : error?.message];
     const { node } = error ?? {};
     return (
       <div className="flex flex-col gap-1">
         <ul role="alert" className="break-words text-bad">
-          {said.map((one) => (
+          {lines.map((one) => (
             <li key={one}>{one}</li>
           ))}
         </ul>

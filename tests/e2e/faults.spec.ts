@@ -6,7 +6,7 @@ import { answering, connectOver, cut, startFlakyService } from "./support/flaky-
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-type Said = Exclude<keyof typeof messages, "owner" | "at" | "said" | "wait" | "signIn" | "openSettings">;
+type Said = Exclude<keyof typeof messages, "owner" | "at" | "reason" | "wait" | "signIn" | "openSettings">;
 type FaultOwner = keyof typeof messages.owner;
 
 const refusal = (code: string, message: string) => JSON.stringify({ code, message });

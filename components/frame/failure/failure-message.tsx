@@ -25,7 +25,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   const t = useTranslations("errors");
   const common = useTranslations("common");
   const code = toFaultCode(failure);
-  const said = failure.message ? t("said", { message: failure.message }) : undefined;
+  const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
   const details = detailsText(failure.details);
   const waitMs = failure.retryAfterMs ?? 0;
   const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
@@ -36,7 +36,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
       title={about ?? t(`${code}.title`)}
       cause={t("at", { owner: t(`owner.${faultOwners[code]}`) })}
       next={[next, wait].filter(Boolean).join(" ")}
-      detail={[said, details, request].filter(Boolean).join(" · ") || undefined}
+      detail={[reason, details, request].filter(Boolean).join(" · ") || undefined}
       className={className}
       actions={
         <>

@@ -1,8 +1,8 @@
 import { type useTranslations } from "next-intl";
-import { toFaultCode, type Told } from "./fault-owner";
+import { toFaultCode, type FailureFacts } from "./fault-owner";
 
 /** One line, where a whole notice does not fit: what failed, and the service's own words. */
-export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: Told): string {
+export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFacts): string {
   const title = t(`${toFaultCode(failure)}.title`);
-  return failure.message ? `${title}. ${t("said", { message: failure.message })}` : title;
+  return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;
 }

@@ -5,7 +5,7 @@ export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rig
 /** Failures that only a browser can meet, besides the console's own codes. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
 export type FaultCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
-export type Told = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
+export type FailureFacts = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
 /** Who caused a failure. Complete by type: a new code does not compile until its cause is chosen. */
 export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
@@ -61,12 +61,12 @@ export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
 };
 
 /** An unknown code is mapped by its status. */
-export function toFaultCode({ code, message = "", status = 0 }: Told): FaultCode {
-  if (isSaidCode(code) || status === 0) return isSaidCode(code) ? code : "UNKNOWN";
+export function toFaultCode({ code, message = "", status = 0 }: FailureFacts): FaultCode {
+  if (isFaultCode(code) || status === 0) return isFaultCode(code) ? code : "UNKNOWN";
   const byStatus = codeByStatus({ code, message, status });
-  return isSaidCode(byStatus) ? byStatus : "UNKNOWN";
+  return isFaultCode(byStatus) ? byStatus : "UNKNOWN";
 }
 
-function isSaidCode(code: string): code is FaultCode {
+function isFaultCode(code: string): code is FaultCode {
   return Object.hasOwn(faultOwners, code);
 }

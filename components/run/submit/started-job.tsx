@@ -253,13 +253,13 @@ function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error:
   const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
   // Another workflow may have been opened since, whose node with this id is a different one.
   const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
-  const said = [type, message.trim()].filter(Boolean).join(": ");
+  const reason = [type, message.trim()].filter(Boolean).join(": ");
   return (
     <>
       <p className="font-semibold">
         {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
       </p>
-      {said ? <p className="line-clamp-3 font-mono text-sm break-words">{said.slice(0, LONGEST_REASON)}</p> : null}
+      {reason ? <p className="line-clamp-3 font-mono text-sm break-words">{reason.slice(0, LONGEST_REASON)}</p> : null}
     </>
   );
 }

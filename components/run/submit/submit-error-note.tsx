@@ -51,13 +51,13 @@ export function SubmitErrorNote({ submitError, placed, missingClass, unknown, on
     );
   }
   if (kind === "invalid") {
-    const said = placed.nodeCount === 0 && failure.message ? t("said", { message: failure.message }) : undefined;
+    const reason = placed.nodeCount === 0 && failure.message ? t("reason", { message: failure.message }) : undefined;
     return (
       <FailureNotice
         title={t("invalid", { count: placed.nodeCount })}
         cause={t("invalidCause")}
         next={t("invalidNext")}
-        detail={placed.strays.length > 0 ? <Strays placed={placed} /> : said}
+        detail={placed.strays.length > 0 ? <Strays placed={placed} /> : reason}
         actions={actions}
       />
     );

@@ -28,7 +28,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
       title={t("unknown")}
       cause={t("unknownCause", { owner: faultOwners[toFaultCode(failure)] })}
       next={t("unknownNext")}
-      detail={failure.message ? t("said", { message: failure.message }) : undefined}
+      detail={failure.message ? t("reason", { message: failure.message }) : undefined}
       actions={
         <>
           {attempt ? <MaybeJobs attempt={attempt} newestJobs={newestJobs} /> : null}
