@@ -76,7 +76,7 @@ function Plate({ kind, words, alt, isPlain }: PlateProps) {
   );
 }
 
-/** Replaces a picture that failed to load: says that there is none, if the console has said so; nothing is requested twice. */
+/** Replaces a picture that failed to load: says that there is none, if the console answered so; nothing is requested twice. */
 function LostPlate({ address, ...plate }: PlateProps & { address: string | undefined }) {
   const t = useTranslations("assets");
   const [isNone, setNone] = useState(false);

@@ -7,8 +7,8 @@ import { kindOfName, mediaKindOf } from "@/lib/contract/views/media-kind";
 const plain = new Set(["image", "video", "audio", "3d"]);
 
 export function extensionOf({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
-  const said = mediaKindOf({ names: [], types: [mimeType] });
-  const isPlain = plain.has(said) && !/\/(x-|vnd\.)/i.test(mimeType);
-  if (isPlain && kindOfName(name) !== said) return undefined;
+  const typeKind = mediaKindOf({ names: [], types: [mimeType] });
+  const isPlain = plain.has(typeKind) && !/\/(x-|vnd\.)/i.test(mimeType);
+  if (isPlain && kindOfName(name) !== typeKind) return undefined;
   return /\.(?=\d*[a-z])([a-z0-9]{1,11})$/i.exec(name)?.[1]?.toUpperCase();
 }

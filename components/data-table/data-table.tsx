@@ -174,9 +174,9 @@ function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, ligh
 }
 
 function useGrouped<Row>(rows: readonly Row[], idOf: (row: Row) => string): Grouped<Row> {
-  const [held, setHeld] = useState(() => groupRows(rows, idOf));
-  if (held.rows === rows) return held;
-  const next = groupRows(rows, idOf, held);
-  setHeld(next);
+  const [groups, setGroups] = useState(() => groupRows(rows, idOf));
+  if (groups.rows === rows) return groups;
+  const next = groupRows(rows, idOf, groups);
+  setGroups(next);
   return next;
 }

@@ -54,9 +54,9 @@ export function createRowWindow(firstWhole: number) {
       become(key, grown(spanOf(key), key * GROUP, place, view));
       return true;
     },
-    /** Drops a group far from view; false if there is none. `isHeld`: the group contains the focus and must stay. */
-    dropOne(view: View, isHeld: (key: number) => boolean): boolean {
-      const key = [...spans.keys()].find((each) => isFar(each, view) && !isHeld(each));
+    /** Drops a group far from view; false if there is none. `mustStay`: the group contains the focus and must stay. */
+    dropOne(view: View, mustStay: (key: number) => boolean): boolean {
+      const key = [...spans.keys()].find((each) => isFar(each, view) && !mustStay(each));
       if (key !== undefined) become(key, none);
       return key !== undefined;
     },

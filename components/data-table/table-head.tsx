@@ -17,7 +17,7 @@ type TableHeadProps<Row extends RowData> = {
   isLong: boolean;
 };
 
-const said = { asc: "ascending", desc: "descending" } as const;
+const ariaSort = { asc: "ascending", desc: "descending" } as const;
 const arrow = { asc: "↑", desc: "↓" } as const;
 
 export function TableHead<Row extends RowData>({ table, sorting, sizing, isLong }: TableHeadProps<Row>) {
@@ -56,7 +56,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
       scope="col"
       data-column={header.id}
       aria-labelledby={isSized ? nameId : undefined}
-      aria-sort={sort?.direction && said[sort.direction]}
+      aria-sort={sort?.direction && ariaSort[sort.direction]}
       role={isLong ? "columnheader" : undefined}
       style={ownWidth(px)}
       className={headCellStyle(look, isLong)}

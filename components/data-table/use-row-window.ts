@@ -55,11 +55,11 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
   const [flight] = useState(createFlight);
   useEffect(() => {
     let frame = 0;
-    const isHeld = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
+    const mustStay = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
     const look = (atMs: number) => {
       frame = 0;
       const view = viewOf(table.current, grouped);
-      if (view && (flight.isOn(atMs, view.exact) || work(rowWindow, view, isHeld, flight))) ask();
+      if (view && (flight.isOn(atMs, view.exact) || work(rowWindow, view, mustStay, flight))) ask();
     };
     const ask = () => {
       frame ||= requestAnimationFrame(look);
@@ -77,14 +77,14 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
 }
 
 /** A frame's share of the work; returns whether there may be more. Groups are dropped only when no row has to be made. */
-function work(rowWindow: RowWindow, view: View, isHeld: (key: number) => boolean, flight: Flight): boolean {
+function work(rowWindow: RowWindow, view: View, mustStay: (key: number) => boolean, flight: Flight): boolean {
   const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
   let made = 0;
   // One at a time: on a slow machine two take longer than a frame.
   const make = () => flushSync(() => rowWindow.makeOne(view));
   while ((made === 0 || performance.now() < untilMs) && make()) made += 1;
   if (made > 0) flight.made();
-  return made > 0 || rowWindow.dropOne(view, isHeld);
+  return made > 0 || rowWindow.dropOne(view, mustStay);
 }
 
 function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): (View & { exact: number }) | undefined {

@@ -42,10 +42,10 @@ export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work
   const free = assets.filter(({ immutable }) => !immutable);
   work.onDone(fixed.length);
   async function batch(these: readonly Meant[]): Promise<BatchOutcome<Entry>> {
-    const told = await Promise.all(
+    const results = await Promise.all(
       these.map((asset) => actOn(asset.only && act.kind !== "delete" ? { ...act, tags: asset.only } : act, asset.id, work)),
     );
-    return { entries: told.map(({ entry }) => entry), isOver: told.some(({ isOver }) => isOver) };
+    return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
   }
   const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : AT_ONCE, batch, work);
   const names = new Map(assets.map(({ id, name }) => [id, name]));
@@ -53,9 +53,9 @@ export async function runAct(act: AssetAct, assets: readonly Meant[], work: Work
   return [...done, ...left].map((entry) => ({ ...entry, name: names.get(entry.id) }));
 }
 
-type Told = { entry: Entry; isOver: boolean };
+type Acted = { entry: Entry; isOver: boolean };
 
-async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
+async function actOn(act: AssetAct, id: string, work: Work): Promise<Acted> {
   if (act.kind === "delete") {
     const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
     return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(act, id, result.failure, work);
@@ -66,13 +66,13 @@ async function actOn(act: AssetAct, id: string, work: Work): Promise<Told> {
   if (!result.ok) return refused(act, id, result.failure, work);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may send only the complete list of tags: then the requested tags count as changed.
-  const isTold = added.length + removed.length + present.length + absent.length > 0;
-  const changed = isTold ? (isAdding ? added : removed) : act.tags;
+  const isDetailed = added.length + removed.length + present.length + absent.length > 0;
+  const changed = isDetailed ? (isAdding ? added : removed) : act.tags;
   const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
   return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Told {
+function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Acted {
   const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
   if (change && learnAbsence(failure, work.connection, change)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };

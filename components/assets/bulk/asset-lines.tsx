@@ -8,7 +8,7 @@ import { type AssetRights } from "../use-asset-rights";
 import { reverseOf } from "./asset-acts";
 import { isWorthAgain, toneOf } from "./outcome-looks";
 import { type useAssetBulk } from "./use-asset-bulk";
-import { useTold } from "./use-told";
+import { useAssetSummary } from "./use-asset-summary";
 
 type AssetLinesProps = {
   bulk: ReturnType<typeof useAssetBulk>;
@@ -23,7 +23,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const isLocal = useConnection()?.isLocal === true;
   const common = useTranslations("common");
   const errors = useTranslations("errors");
-  const told = useTold();
+  const summaryOf = useAssetSummary();
   return (
     <BulkLines
       words="assets.bulk"
@@ -34,7 +34,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
         return [undoable, isLocal && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
       workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
-      told={told}
+      summaryOf={summaryOf}
       failureText={(failure) => failureText(errors, failure)}
       isWorthAgain={isWorthAgain}
       actions={({ act, entries }, dismiss) => {

@@ -15,7 +15,7 @@ import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetAct, type Entry } from "./asset-acts";
 import { AssetLines } from "./asset-lines";
 import { type Selected, useAssetBulk, type Asked } from "./use-asset-bulk";
-import { useTold } from "./use-told";
+import { useAssetSummary } from "./use-asset-summary";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { callApi } from "@/lib/browser/api";
 import { saveFrom } from "@/lib/browser/files/save-file";
@@ -65,11 +65,11 @@ export function BulkBar({
 }: BulkBarProps) {
   const t = useTranslations("assets.bulk");
   const copy = useCopy();
-  const told = useTold();
+  const summaryOf = useAssetSummary();
   const bulk = useAssetBulk({
     connection: connectionId,
     onDone,
-    onLeft: (entries) => showToast({ ...told(entries), tone: "off" }),
+    onLeft: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
     onBegun: onClear,
     onBack: (assets) => {
       showToast({ tone: "off", text: t("back", { count: assets.length }) });

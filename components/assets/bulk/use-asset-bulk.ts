@@ -10,7 +10,7 @@ export type Selected = { kind: "named"; assets: readonly AssetView[] } | { kind:
 export type Asked = { act: AssetAct; selected: Selected };
 
 /** Up to this many deletions can still be sent when the page closes. */
-const MOST_HELD = 100;
+const MOST_AT_CLOSE = 100;
 
 type Choices = {
   connection: string | undefined;
@@ -42,7 +42,7 @@ export function useAssetBulk(choices: Choices) {
     ...work,
     asked,
     start: (act: AssetAct, selected: Selected) => {
-      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MOST_HELD);
+      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MOST_AT_CLOSE);
       if (isFar) setAsked({ act, selected });
       else if (act.kind !== "delete") carryOut({ act, selected });
       else {

@@ -18,11 +18,11 @@ function usePictureSize(asset: AssetView, connectionId: string | undefined, mayA
   const { kind, width, height, sizeBytes } = asset;
   const file = assetFileUrl(asset, connectionId);
   const seen = useSeenSize(file);
-  const told = width === undefined || height === undefined ? undefined : { width, height };
-  const isAsked = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !told && connectionId !== undefined;
+  const listed = width === undefined || height === undefined ? undefined : { width, height };
+  const isAsked = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !listed && connectionId !== undefined;
   const hasFiles = useHandsOutFiles(isAsked ? connectionId : undefined, file);
   const { data } = useSWRImmutable(isAsked && hasFiles ? ["picture.size", file] : null, () => readSize(file));
-  return seen ?? told ?? data;
+  return seen ?? listed ?? data;
 }
 
 async function readSize(file: string): Promise<Size | undefined> {

@@ -11,7 +11,7 @@ import { readTags } from "@/lib/shared/read-tags";
 import { type AssetRights } from "../use-asset-rights";
 import { onlyTag } from "@/components/frame/tags/only-tag";
 import { useTags } from "@/components/frame/tags/use-tags";
-import { type AssetEdits, type EditSaid } from "./use-asset-edits";
+import { type AssetEdits, type EditOutcome } from "./use-asset-edits";
 
 type AssetTagsProps = {
   asset: AssetView;
@@ -58,7 +58,7 @@ export function AssetTags({ asset, connectionId, connection, rights, edits }: As
           </li>
         ) : null}
       </ul>
-      <Said said={edits.said} />
+      <Outcome outcome={edits.outcome} />
     </div>
   );
 }
@@ -102,19 +102,19 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
   );
 }
 
-function Said({ said }: { said: EditSaid | undefined }) {
+function Outcome({ outcome }: { outcome: EditOutcome | undefined }) {
   const t = useTranslations("assets.details");
   const errors = useTranslations("errors");
-  if (!said) return null;
-  if (said.kind === "refused")
+  if (!outcome) return null;
+  if (outcome.kind === "refused")
     return (
       <p role="alert" className="mt-1.5 text-bad">
-        {failureText(errors, said.failure)}
+        {failureText(errors, outcome.failure)}
       </p>
     );
   return (
     <p role="status" className="mt-1.5 text-ink-2">
-      {said.kind === "absent" ? t("absent") : t(said.kind, { tag: said.tag })}
+      {outcome.kind === "absent" ? t("absent") : t(outcome.kind, { tag: outcome.tag })}
     </p>
   );
 }

@@ -67,12 +67,12 @@ export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
           <legend className="mb-1 font-medium">{t("metadata")}</legend>
           <MetadataEditor rows={rows} problems={problems} onRows={setRows} />
         </fieldset>
-        {edits.said?.kind === "refused" ? (
+        {edits.outcome?.kind === "refused" ? (
           <p role="alert" className="text-bad">
-            {failureText(errors, edits.said.failure)}
+            {failureText(errors, edits.outcome.failure)}
           </p>
         ) : null}
-        {edits.said?.kind === "absent" ? <p role="alert">{t("absent")}</p> : null}
+        {edits.outcome?.kind === "absent" ? <p role="alert">{t("absent")}</p> : null}
         <DialogFoot>
           <Button onClick={onClose}>{common("cancel")}</Button>
           <Button type="submit" tone="primary" busy={edits.busy === "edit"}>

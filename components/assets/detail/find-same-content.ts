@@ -1,6 +1,6 @@
 // Finds other assets with the same bytes by what every service offers: the list sorted by size. The interface has no search by hash.
 // Guarantees: some twenty small requests for a million assets, however many match; every asset of that size is compared by its hash;
-// where that is impossible (no size, no total, too many of one size) the answer says so and gives no number.
+// where that is impossible (no size, no total, too many of one size) the answer has no number.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";

@@ -20,11 +20,11 @@ type Choices = {
 type Going = { id: string; name: string };
 
 /** The service's answer about a tag, or why it refused. */
-export type EditSaid = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
+export type EditOutcome = { kind: "hadIt" | "hadNot"; tag: string } | { kind: "absent" } | { kind: "refused"; failure: ApiFailure };
 
 /** Edits one asset: shown at once, corrected by the answer, reverted on a refusal. */
 export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted }: Choices) {
-  const [said, setSaid] = useState<EditSaid>();
+  const [outcome, setOutcome] = useState<EditOutcome>();
   const [busy, setBusy] = useState<"tags" | "edit" | "delete">();
   const t = useTranslations("assets.details");
   const errors = useTranslations("errors");
@@ -32,7 +32,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
 
   function refuse(failure: ApiFailure, change?: AssetChange): void {
     const isAbsent = change !== undefined && learnAbsence(failure, connectionId, change);
-    setSaid(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
+    setOutcome(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 
   async function tag(kind: "add" | "remove", tags: string[]): Promise<void> {
@@ -40,7 +40,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     const before = asset.tags;
     const others = before.filter((other) => !tags.includes(other));
     const wanted = kind === "add" ? [...others, ...tags] : others;
-    setSaid(undefined);
+    setOutcome(undefined);
     setBusy("tags");
     onPatch((now) => ({ ...now, tags: wanted }));
     const init = kind === "add" ? requests.addTags(tags) : requests.removeTags(tags);
@@ -50,14 +50,14 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (!result.ok) return refuse(result.failure, kind === "remove" ? "tags.remove" : undefined);
     const [hadIt] = result.value.already_present;
     const [hadNot] = result.value.not_present;
-    if (hadIt !== undefined) setSaid({ kind: "hadIt", tag: hadIt });
-    if (hadNot !== undefined) setSaid({ kind: "hadNot", tag: hadNot });
+    if (hadIt !== undefined) setOutcome({ kind: "hadIt", tag: hadIt });
+    if (hadNot !== undefined) setOutcome({ kind: "hadNot", tag: hadNot });
     onDone();
   }
 
   /** True if the service accepted the change. */
   async function edit(change: AssetEdit): Promise<boolean> {
-    setSaid(undefined);
+    setOutcome(undefined);
     setBusy("edit");
     const result = await callApi<unknown>(assetPath(id, connectionId), requests.edit(change));
     setBusy(undefined);
@@ -80,7 +80,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const { acts, schedule, undo } = usePendingUndo<Going>((going, isLeaving) => void remove(going, isLeaving));
 
   return {
-    said,
+    outcome,
     busy,
     addTags: (names: string[]) => void tag("add", names),
     removeTag: (name: string) => void tag("remove", [name]),
@@ -89,10 +89,10 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     going: acts,
     undo,
     remove: () => {
-      setSaid(undefined);
+      setOutcome(undefined);
       if (asset) schedule({ id: asset.id, name: asset.name });
     },
-    dismiss: () => setSaid(undefined),
+    dismiss: () => setOutcome(undefined),
   };
 }
 

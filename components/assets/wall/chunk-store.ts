@@ -1,5 +1,5 @@
 // The rows of a long list, read in chunks by offset for the part that stays in view.
-// Guarantees: at most MOST_CHUNKS chunks are held, those nearest to the view; a request is aborted when its chunk leaves the view; a
+// Guarantees: at most MOST_CHUNKS chunks are kept, those nearest to the view; a request is aborted when its chunk leaves the view; a
 // refusal stays known until a person asks again, and never looks like the end of the list; rows that arrived at the top since the list was
 // first read do not shift the others (`lead`).
 // Must never: request a chunk that is already being read.
@@ -107,10 +107,10 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     subscribe: version.subscribe,
     version: version.getState,
     at,
-    /** These rows, reading those that are not held; fewer where the service refuses or the caller aborts. */
+    /** These rows, reading those that are not loaded; fewer where the service refuses or the caller aborts. */
     async range(from: number, to: number, signal: AbortSignal): Promise<AssetView[]> {
-      const held = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
-      if (held.length === to - from) return held;
+      const loaded = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
+      if (loaded.length === to - from) return loaded;
       const found: AssetView[] = [];
       for (let offset = from; offset < to; offset += MOST_AT_ONCE) {
         const page = await readAt(offset, Math.min(MOST_AT_ONCE, to - offset), signal);
@@ -123,7 +123,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
     total: () => total,
     /** The failure of the chunks in view, even if another chunk has loaded. */
     failure: () => [...failures].find(([number]) => isWanted(number))?.[1],
-    held: () => chunks.size,
+    loadedChunks: () => chunks.size,
     /** These rows stay in view there: until the next call, or until none are. */
     want(from: number, to: number, viewer: Viewer = "wall"): void {
       const range = { from, to };
@@ -140,7 +140,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       tell();
     },
-    /** Replaces the list by its newest state: other held chunks are read again when they come into view. `offset` begins a chunk. */
+    /** Replaces the list by its newest state: other loaded chunks are read again when they come into view. `offset` begins a chunk. */
     adopt(page: AssetPage, offset = 0): void {
       for (const { reading } of chunks.values()) reading?.abort();
       for (const [number, chunk] of chunks) chunks.set(number, { rows: chunk.rows, isStale: true });
@@ -151,7 +151,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       readWanted();
       tell();
     },
-    /** Held rows may be outdated: those in view are read again now, and shown as they were until then. */
+    /** Loaded rows may be outdated: those in view are read again now, and shown as they were until then. */
     refresh(): void {
       [lead, isAnew] = [0, true];
       failures.clear();
@@ -170,7 +170,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       }
       tell();
     },
-    /** The held rows, in the order of the list. */
+    /** The loaded rows, in the order of the list. */
     rows: (): AssetView[] => [...chunks].sort(([a], [b]) => a - b).flatMap(([, { rows }]) => rows),
     indexOf(id: string): number {
       for (const [number, { rows }] of chunks) {

@@ -11,11 +11,11 @@ const MOST_IN_RANGE = 10_000;
 
 /** Fewer are selected than were meant: beyond the limit of a range, refused by the service, or not on this page. */
 export type Short = { why: "bound" | "unread" | "page"; count: number; meant: number };
-type Told = { onReading: (isReading: boolean) => void; onShort: (short: Short) => void };
+type Reports = { onReading: (isReading: boolean) => void; onShort: (short: Short) => void };
 
 export type Picker = ReturnType<typeof createPicker>;
 
-export function createPicker(store: SelectionStore, { onReading, onShort }: Told) {
+export function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   let source: AssetsSource | undefined;
   const known = new Map<string, AssetView>();
   let anchor: number | undefined;

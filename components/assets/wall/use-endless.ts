@@ -1,6 +1,6 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isAtTop as isPageAtTop, subscribeToTop } from "@/components/data-table/at-top";
-import { shareRows } from "@/components/data-table/held-rows";
+import { shareRows } from "@/components/data-table/paused-rows";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
@@ -50,7 +50,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   useEffect(() => {
     if (!latest || !isOn) return;
     // If the list could not be read before, this is its first part.
-    if (store.held() === 0) store.adopt(latest);
+    if (store.loadedChunks() === 0) store.adopt(latest);
     else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
     else if (!isOther) patchAll(store, latest);
     // The service answers again: chunks in view that it refused are read again.
@@ -61,7 +61,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
   const total = latest?.total ?? store.total();
   const firstFailure = first.ok ? undefined : first.failure;
   const { atMs, everyMs, refresh } = poll;
-  const failure = store.failure() ?? poll.failure ?? (store.held() === 0 ? firstFailure : undefined);
+  const failure = store.failure() ?? poll.failure ?? (store.loadedChunks() === 0 ? firstFailure : undefined);
   return useMemo(
     () => ({
       version,
@@ -83,7 +83,7 @@ export function useEndless({ query, connectionId, first, isOn }: EndlessOptions)
       },
       patch: store.patch,
       offset: 0,
-      isEmpty: store.held() === 0,
+      isEmpty: store.loadedChunks() === 0,
     }),
     [version, store, total, newCount, failure, latest?.unreadable, atMs, everyMs, refresh],
   );
@@ -105,7 +105,7 @@ function useStore(question: string, { query, connectionId, first, isOn }: Endles
   const store = useMemo(() => {
     const read = (place: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, place, signal);
     const made = keptStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
-    if (isOn && first.ok && made.held() === 0) made.seed(first.value.value, query.offset);
+    if (isOn && first.ok && made.loadedChunks() === 0) made.seed(first.value.value, query.offset);
     return made;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question; a later reading of it is adopted below
   }, [key, isOn]);
@@ -123,8 +123,8 @@ function useStore(question: string, { query, connectionId, first, isOn }: Endles
 function differs(store: ChunkStore, page: AssetPage): boolean {
   if (page.total !== undefined && store.total() !== undefined && page.total !== store.total()) return true;
   return page.assets.some(({ id }, index) => {
-    const held = store.at(index);
-    return held !== undefined && held.id !== id;
+    const loaded = store.at(index);
+    return loaded !== undefined && loaded.id !== id;
   });
 }
 

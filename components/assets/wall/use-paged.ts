@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { useHeldRows } from "@/components/data-table/use-held-rows";
+import { usePausedRows } from "@/components/data-table/use-paused-rows";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
@@ -25,8 +25,8 @@ export function usePaged({ query, connectionId, first, isOn }: PagedOptions): As
   const poll = usePoll(path, { ...(isOn && initialOf(first)), read: toAssetPage, motion: still });
   const page = poll.value;
   const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
-  const held = useHeldRows(view, page?.assets ?? none, query.offset === 0 && isNewestFirst(query));
-  const { rows, newCount } = held;
+  const paused = usePausedRows(view, page?.assets ?? none, query.offset === 0 && isNewestFirst(query));
+  const { rows, newCount } = paused;
   const { failure, atMs, everyMs, refresh, patch } = poll;
   return useMemo(
     () => ({

@@ -26,7 +26,7 @@ type Words<Act, Item, Entry extends { id: string }> = {
   undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
   /** How often each outcome occurred, and the tone of the most important one. */
-  told: (entries: readonly Entry[]) => { text: string; tone: Tone };
+  summaryOf: (entries: readonly Entry[]) => { text: string; tone: Tone };
   /** Why something was not done. */
   causeOf?: (entries: readonly Entry[]) => string | undefined;
   failureText: (failure: ApiFailure) => string;
@@ -92,7 +92,7 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
         />
       );
     case "done": {
-      const { text, tone } = say.told(phase.entries);
+      const { text, tone } = say.summaryOf(phase.entries);
       const isWorthAgain = (entry: Entry) => say.isWorthAgain(entry, phase.act);
       const left = phase.entries.filter(isWorthAgain).length;
       const cause = say.causeOf?.(phase.entries);

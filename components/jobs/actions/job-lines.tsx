@@ -25,14 +25,14 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const clock = useClock();
-  const told = useSummary();
+  const summaryOf = useSummary();
   return (
     <BulkLines
       words="acts"
       acts={acts}
       undoableText={({ act, items }) => t(`undoable.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
       workingText={({ act, done, items }) => t(`working.${act}`, { done, total: items.length })}
-      told={told}
+      summaryOf={summaryOf}
       causeOf={(entries) => {
         const cause = causeOf(entries);
         return cause && failureText(errors, cause);

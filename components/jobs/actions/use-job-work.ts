@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { tellOutcomes } from "@/components/data-table/bulk/tell-outcomes";
+import { summarize } from "@/components/data-table/bulk/summarize";
 import { type Meant, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
@@ -76,6 +76,5 @@ export type JobWork = ReturnType<typeof useJobWork>;
 /** The outcome of many jobs, in one line. */
 export function useSummary() {
   const t = useTranslations("acts");
-  return (entries: readonly ReceiptEntry[]) =>
-    tellOutcomes(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly ReceiptEntry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
 }

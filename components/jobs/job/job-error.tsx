@@ -36,7 +36,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
             </span>
           ) : null}
         </p>
-        {failure.refused ? <RefusedNodes nodes={failure.refused} onShowNode={onShowNode} /> : <Said failure={failure} />}
+        {failure.refused ? <RefusedNodes nodes={failure.refused} onShowNode={onShowNode} /> : <Reason failure={failure} />}
         <div className="flex flex-wrap items-start gap-2">
           {failure.isInGraph ? <Button onClick={() => onShowNode(failure.nodeId ?? "")}>{t("show")}</Button> : null}
           {traceback ? <Unfold title={t("traceback")}>{traceback}</Unfold> : null}
@@ -48,10 +48,10 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
   );
 }
 
-function Said({ failure }: { failure: JobFailure }) {
+function Reason({ failure }: { failure: JobFailure }) {
   const t = useTranslations("jobs.job.error");
-  const said = [failure.type, failure.message].filter(Boolean).join(": ");
-  return <p className="font-mono text-sm break-words whitespace-pre-wrap">{said || t("silent")}</p>;
+  const reason = [failure.type, failure.message].filter(Boolean).join(": ");
+  return <p className="font-mono text-sm break-words whitespace-pre-wrap">{reason || t("silent")}</p>;
 }
 
 /** What the refusal says about each node, with a link to the node in the graph. */
@@ -104,6 +104,6 @@ function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string):
     job.endedAtMs !== undefined && `Ended ${at(job.endedAtMs)}`,
     failure.nodeId !== undefined && `Node #${failure.nodeId} ${failure.nodeType ?? failure.node ?? ""}`,
   ];
-  const said = refused ? refused.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
-  return [facts.filter(Boolean).join("\n"), said, traceback, failure.inputs && `Inputs\n${failure.inputs}`].filter(Boolean).join("\n\n");
+  const reason = refused ? refused.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
+  return [facts.filter(Boolean).join("\n"), reason, traceback, failure.inputs && `Inputs\n${failure.inputs}`].filter(Boolean).join("\n\n");
 }

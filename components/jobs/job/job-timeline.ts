@@ -54,12 +54,12 @@ export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>
   known.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
   const last = failedId ?? stoppedId ?? currentId;
   const isListed = last === undefined || known.some(({ nodeId }) => nodeId === last);
-  const allTold = toldOf(detail);
-  const executed = new Set(allTold.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
+  const reported = reportedStates(detail);
+  const executed = new Set(reported.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
   if (isBroken) for (const node of known) if (node.state === "done" && !hasEnded(node, known, stoppedId, executed)) node.state = "stopped";
-  const told = allTold.filter(([nodeId]) => detail.execution_meta?.[nodeId] === undefined && nodeId !== last);
+  const untimed = reported.filter(([nodeId]) => detail.execution_meta?.[nodeId] === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
-    told.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
+    untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
   const listed: TimelineNode[] = [...unlisted("cached"), ...known, ...unlisted("done")];
   const begun: TimelineNode[] = isListed
     ? listed
@@ -91,20 +91,20 @@ function hasEnded(
 ): boolean {
   if (node.nodeId === stoppedId) return false;
   if (node.endMs !== undefined || executed.has(node.nodeId)) return true;
-  const isTold = stoppedId !== undefined || executed.size > 0 || known.some(({ endMs }) => endMs !== undefined);
-  return isTold ? node.startMs === undefined && stoppedId !== undefined : node !== known.at(-1);
+  const isReported = stoppedId !== undefined || executed.size > 0 || known.some(({ endMs }) => endMs !== undefined);
+  return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== known.at(-1);
 }
 
 const idsIn = or(list(anyText), []);
 
 /** Nodes that only the run's messages name: cached ones, and those that were done when the run failed or was stopped. */
-function toldOf(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
+function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "done"][] {
   const messages = detail.execution_status?.messages ?? [];
-  const told = new Map<string, "cached" | "done">();
-  for (const id of idsIn(detail.execution_error?.executed)) told.set(id, "done");
-  for (const [, facts] of messages) for (const id of idsIn(facts.executed)) told.set(id, "done");
-  for (const [event, facts] of messages) if (event === "execution_cached") for (const id of idsIn(facts.nodes)) told.set(id, "cached");
-  return [...told];
+  const states = new Map<string, "cached" | "done">();
+  for (const id of idsIn(detail.execution_error?.executed)) states.set(id, "done");
+  for (const [, facts] of messages) for (const id of idsIn(facts.executed)) states.set(id, "done");
+  for (const [event, facts] of messages) if (event === "execution_cached") for (const id of idsIn(facts.nodes)) states.set(id, "cached");
+  return [...states];
 }
 
 /** A service has times only for finished nodes; the node that failed or was stopped took the rest, from the last end to the job's own. */

@@ -60,8 +60,8 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
       isPushing = true;
     },
     /** Adopts what the address says by now, however it was changed. */
-    follow(said: JobSearchQuery, its: ListLinks): void {
-      here = { query: asked && plainHref(asked) === plainHref(said) ? asked : said, links: its };
+    follow(address: JobSearchQuery, its: ListLinks): void {
+      here = { query: asked && plainHref(asked) === plainHref(address) ? asked : address, links: its };
       if (!isPushing) asked = undefined;
       notifyAll();
     },

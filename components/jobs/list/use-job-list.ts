@@ -1,7 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState } from "react";
 import { createSelection } from "@/components/data-table/selection/selection-store";
-import { useHeldRows } from "@/components/data-table/use-held-rows";
+import { usePausedRows } from "@/components/data-table/use-paused-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
@@ -50,7 +50,7 @@ export function useJobList<Answer>({ list, asRead, first, links, toView }: JobLi
   // After a change of filters, the selected jobs may not be in the list.
   useEffect(() => selection.clear, [href, selection]);
   const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
-  const { rows, newCount } = useHeldRows(href, view?.rows ?? noRows, isNewestFirst);
+  const { rows, newCount } = usePausedRows(href, view?.rows ?? noRows, isNewestFirst);
   // An empty list that can no longer be read shows no numbers.
   const total = poll.failure && rows.length === 0 ? undefined : view?.total;
   const busyIds = useBusyJobs();

@@ -102,7 +102,7 @@ describe("the rows of a long list", () => {
       store.want(index, index + CHUNK);
       await rested(store, index);
     }
-    expect(store.held()).toBeLessThanOrEqual(MOST_CHUNKS + 1);
+    expect(store.loadedChunks()).toBeLessThanOrEqual(MOST_CHUNKS + 1);
     expect(store.at(0)).toBeUndefined();
     expect(store.at(99 * CHUNK)?.id).toBe(`a${99 * CHUNK}`);
   });
@@ -217,9 +217,9 @@ describe("the rows of a long list", () => {
 
   it("that are none are known to be none as soon as the first answer says so", () => {
     const store = createChunkStore(service(0).read, { leads: true });
-    expect(store.held()).toBe(0);
+    expect(store.loadedChunks()).toBe(0);
     store.seed({ assets: [], total: 0, hasMore: false }, 0);
-    expect([store.held(), store.count(), store.total()]).toEqual([1, 0, 0]);
+    expect([store.loadedChunks(), store.count(), store.total()]).toEqual([1, 0, 0]);
   });
 
   it("change where they stand", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
-import { holdRows } from "@/components/data-table/held-rows";
+import { pauseRows } from "@/components/data-table/paused-rows";
 import { toJobRow } from "@/components/jobs/job-row";
 import { barsOf } from "@/components/jobs/job/job-timeline";
 import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
@@ -72,13 +72,13 @@ describe("rows held back while somebody reads further down", () => {
   const row = (id: string, state: "pending" | "completed" = "pending") => ({ id, word: state, state });
 
   it("brings known rows up to date where they stand, and counts the new ones", () => {
-    const held = holdRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
+    const held = pauseRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
     expect(held.rows).toEqual([row("b", "completed"), row("a")]);
     expect(held.newCount).toBe(2);
   });
 
   it("keeps a row in view that new ones pushed off the page", () => {
-    expect(holdRows([row("b"), row("a")], [row("c"), row("b")])).toEqual({ rows: [row("b"), row("a")], newCount: 1 });
+    expect(pauseRows([row("b"), row("a")], [row("c"), row("b")])).toEqual({ rows: [row("b"), row("a")], newCount: 1 });
   });
 });
 

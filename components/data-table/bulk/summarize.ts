@@ -3,7 +3,7 @@ import { type Tone } from "@/components/ui/tone";
 type Words<Outcome> = { textOf: (counted: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
 
 /** How often each outcome occurred, in the order of `outcomes`; the first of them gives the line its tone. */
-export function tellOutcomes<Outcome extends string>(
+export function summarize<Outcome extends string>(
   outcomes: readonly Outcome[],
   entries: readonly { outcome: Outcome }[],
   { textOf, toneOf }: Words<Outcome>,
