@@ -7,7 +7,7 @@ import { type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useConnection, useSeenConnection } from "./connection/connection-context";
-import { type Heard, statusNow } from "./connection/connection-status";
+import { type LastResponse, statusNow } from "./connection/connection-status";
 
 export const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 const quick = () => "counting" as const;
@@ -24,7 +24,7 @@ export type Counts = {
   running?: number;
   pending?: number;
   /** The service's last response: nothing yet, an answer, or a failure. */
-  heard?: Heard;
+  lastResponse?: LastResponse;
 };
 const CountsContext = createContext<Counts>({});
 
@@ -42,8 +42,11 @@ export function CountsProvider({ children }: { children: ReactNode }) {
   if (isMoving !== isBusy) setBusy(isMoving);
   const failedWith = all.failure?.code;
   // A first request that failed counts too.
-  const heard = failedWith ?? (all.atMs === undefined ? undefined : "answer");
-  const counts = useMemo(() => ({ jobs, running, pending, ...(heard !== undefined && { heard }) }), [jobs, running, pending, heard]);
+  const lastResponse = failedWith ?? (all.atMs === undefined ? undefined : "answer");
+  const counts = useMemo(
+    () => ({ jobs, running, pending, ...(lastResponse !== undefined && { heard: lastResponse }) }),
+    [jobs, running, pending, lastResponse],
+  );
   return <CountsContext value={counts}>{children}</CountsContext>;
 }
 
@@ -54,8 +57,8 @@ export function useCounts(): Counts {
 /** A connection's status: for the current one by the last answer to the pages, for any other by its last check. */
 export function useConnectionStatus(): (connection: Pick<ConnectionView, "id" | "status">) => ConnectionStatus {
   const currentId = useConnection()?.id;
-  const { heard } = useCounts();
-  return ({ id, status }) => statusNow(status, id === currentId ? heard : undefined);
+  const { lastResponse } = useCounts();
+  return ({ id, status }) => statusNow(status, id === currentId ? lastResponse : undefined);
 }
 
 /** To be called after an act that changes the counts. */

@@ -91,10 +91,10 @@ export function BottomNavigation() {
  */
 function useStayWhenAway(): (event: { preventDefault: () => void }, href: string) => void {
   const t = useTranslations("frame");
-  const { heard } = useCounts();
+  const { lastResponse } = useCounts();
   const router = useRouter();
   return (event, href) => {
-    if (heard !== CONSOLE_UNREACHABLE && navigator.onLine) return;
+    if (lastResponse !== CONSOLE_UNREACHABLE && navigator.onLine) return;
     event.preventDefault();
     void callApi("/api/health").then(({ ok }) => {
       if (ok) router.push(href);

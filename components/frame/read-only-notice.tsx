@@ -12,8 +12,8 @@ import { type ReadOnlyView } from "@/lib/contract/console";
 export function ReadOnlyWatch({ isReadOnly }: { isReadOnly: boolean }) {
   const router = useRouter();
   const [isPending, startTransition] = useTransition();
-  const look = useEffectEvent((said: boolean | undefined) => {
-    if (said !== undefined && said !== isReadOnly && !isPending) startTransition(() => router.refresh());
+  const look = useEffectEvent((reported: boolean | undefined) => {
+    if (reported !== undefined && reported !== isReadOnly && !isPending) startTransition(() => router.refresh());
   });
   useEffect(() => onAnswer((answer) => look(answer.isReadOnly)), []);
   return null;

@@ -1,5 +1,5 @@
 // Announces that an asset was made, found or changed in this tab, for lists that may show it.
-// Guarantees: a hidden list is not told, and asks again when it is shown; hundreds at once cause only a few announcements,
+// Guarantees: a hidden list gets no announcement, and asks again when it is shown; hundreds at once cause only a few announcements,
 // and the last one is never lost.
 
 import { createStore } from "zustand/vanilla";
@@ -15,12 +15,12 @@ export function tellStored(): void {
 }
 
 export function useStoredAssets(onStored: () => void): void {
-  const told = useEffectEvent(onStored);
+  const announce = useEffectEvent(onStored);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = () => {
       timer = undefined;
-      told();
+      announce();
     };
     const forget = word.subscribe(() => void (timer ??= setTimeout(tell, GATHER_MS)));
     return () => {

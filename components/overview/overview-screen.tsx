@@ -14,8 +14,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
 import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./overview-jobs";
-import { ToldFailure, Part, PartNote } from "./part";
-import { RunnersNotice, type TroubledRunners } from "./runners-notice";
+import { PageFailure, Part, PartNote } from "./part";
+import { RunnersNotice, type UnavailableRunners } from "./runners-notice";
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
 import { useActWords } from "@/components/frame/act-words";
@@ -71,7 +71,7 @@ export type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
 type OverviewScreenProps = {
   canRun: boolean;
   canManage: boolean;
-  runners?: TroubledRunners;
+  runners?: UnavailableRunners;
   total: Reading<number | undefined>;
   reads: OverviewReads;
 };
@@ -115,7 +115,7 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
       {down ? (
         <FailureMessage failure={down} onRetry={() => polls.forEach((poll) => void poll.refresh())} className="mx-4 mt-4 md:mx-5" />
       ) : null}
-      <ToldFailure value={down?.code}>
+      <PageFailure value={down?.code}>
         <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
           <RunningPart poll={running} />
           <FailedPart poll={failed} />
@@ -125,7 +125,7 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
           <RunsPart className={canManage ? "min-w-0" : "min-w-0 lg:col-span-2"} />
           {canManage ? <ActsPart /> : null}
         </div>
-      </ToldFailure>
+      </PageFailure>
     </Page>
   );
 }

@@ -22,7 +22,7 @@ type PartProps<T> = {
 };
 
 /** The code of the failure that the page itself shows: a part with the same failure only says that it has nothing. */
-export const ToldFailure = createContext<string | undefined>(undefined);
+export const PageFailure = createContext<string | undefined>(undefined);
 
 /** One part of the overview: it loads, fails and ages on its own, and keeps its last value. */
 export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, className, children }: PartProps<T>) {
@@ -59,11 +59,11 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
 
 function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable<Poll<T>["failure"]> }) {
   const t = useTranslations("overview");
-  const told = use(ToldFailure);
+  const ofPage = use(PageFailure);
   const errors = useTranslations("errors");
   // The reason would repeat the same in each part of the page.
   const text = failure.code === "UPSTREAM_UNREACHABLE" ? errors("UPSTREAM_UNREACHABLE.title") : failureText(errors, failure);
-  if (failure.code === told) return <PartNote>{t("unread")}</PartNote>;
+  if (failure.code === ofPage) return <PartNote>{t("unread")}</PartNote>;
   return (
     <div role="alert" className="flex items-start gap-2.5 p-3.5">
       <span className="mt-0.5 text-bad">

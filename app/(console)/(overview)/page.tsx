@@ -3,7 +3,7 @@ import { getLocale, getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { type Question, questions, toOverviewJobs } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
-import { toTroubled } from "@/components/overview/troubled-runners";
+import { unavailableRunners } from "@/components/overview/unavailable-runners";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
@@ -31,7 +31,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
       <OverviewScreen
         canRun={viewer.can("operator", await roleOn(viewer, linked))}
         canManage={isAdmin}
-        runners={isAdmin ? stamp(listRunners().then(ok), toTroubled) : undefined}
+        runners={isAdmin ? stamp(listRunners().then(ok), unavailableRunners) : undefined}
         total={stamp(listJobs(viewer, { ...newestFirst, limit: 1 }, linked), ({ pagination }) => pagination.total)}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />

@@ -14,7 +14,7 @@ export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
 };
 
 /** "answer", or the code of a failure. */
-export type Heard = string;
+export type LastResponse = string;
 
 const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_REFUSED_KEY: "refused",
@@ -28,12 +28,12 @@ const failureStatus: Readonly<Partial<Record<string, ConnectionStatus>>> = {
   UPSTREAM_ERROR: "failing",
 };
 
-/** The last answer heard by the pages overrides an earlier check: the status is green only if that answer was good. */
-export function statusNow(checked: ConnectionStatus = "unknown", heard?: Heard): ConnectionStatus {
-  if (heard === undefined) return checked;
+/** The last response to the pages overrides an earlier check: the status is green only if that answer was good. */
+export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResponse): ConnectionStatus {
+  if (last === undefined) return checked;
   // An account on the waiting list gets answers too.
-  if (heard === "answer") return checked === "waitlisted" ? checked : "active";
-  return failureStatus[heard] ?? (checked === "active" ? "unknown" : checked);
+  if (last === "answer") return checked === "waitlisted" ? checked : "active";
+  return failureStatus[last] ?? (checked === "active" ? "unknown" : checked);
 }
 
 export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {

@@ -17,7 +17,7 @@ export function KeepConnection({ currentId }: { currentId?: string }) {
   const params = useSearchParams();
   const router = useRouter();
   const channel = useRef<BroadcastChannel>(undefined);
-  const toldId = useRef(currentId);
+  const postedId = useRef(currentId);
 
   const keep = useEffectEvent((usedId: unknown) => {
     if (shownId === undefined || usedId === shownId || params.has("connection")) return;
@@ -34,8 +34,8 @@ export function KeepConnection({ currentId }: { currentId?: string }) {
   }, []);
 
   useEffect(() => {
-    if (toldId.current === currentId) return;
-    toldId.current = currentId;
+    if (postedId.current === currentId) return;
+    postedId.current = currentId;
     channel.current?.postMessage(currentId);
   }, [currentId]);
 

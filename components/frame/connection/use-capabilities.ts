@@ -25,7 +25,7 @@ export function useCapabilities(connection: string | undefined, of: readonly Cap
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
   const { data: read, error, isLoading } = useSWR<Read, ApiFailure>(path && [path, connection], readCapabilities, options);
   // While another folder is being asked about, earlier data is kept, but only for the same service.
-  const data = read?.connection === connection ? read?.told : undefined;
+  const data = read?.connection === connection ? read?.answer : undefined;
   const refused = useLost((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
   return {
     /** Undefined: unknown, or not known yet. */
@@ -39,9 +39,9 @@ export function useCapabilities(connection: string | undefined, of: readonly Cap
 
 const options = { revalidateOnFocus: false, shouldRetryOnError: false, keepPreviousData: true };
 
-type Read = { connection: string; told: Capabilities };
+type Read = { connection: string; answer: Capabilities };
 async function readCapabilities([path, connection]: [`/${string}`, string]): Promise<Read> {
   const result = await callApi<Capabilities>(path, { cache: "no-store" });
   if (!result.ok) throw result.failure;
-  return { connection, told: result.value };
+  return { connection, answer: result.value };
 }

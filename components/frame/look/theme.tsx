@@ -7,8 +7,8 @@ import { useEmbedTheme } from "./embed-theme";
 
 /** `embedded`: the host page's theme, which takes precedence over what this browser stores for the console. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
-  const told = useEmbedTheme(embedded);
-  const own = told && { storageKey: "lightdesk.embedded-theme", forcedTheme: told === "system" ? undefined : told };
+  const ofHost = useEmbedTheme(embedded);
+  const own = ofHost && { storageKey: "lightdesk.embedded-theme", forcedTheme: ofHost === "system" ? undefined : ofHost };
   return (
     // The stylesheet sets color-scheme itself, as a style attribute would need a less strict content security policy.
     <ThemeProvider

@@ -53,10 +53,10 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const sought = useSoughtJob(isKnown ? undefined : wanted);
   const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
   const named = useSoughtAssets(typed);
-  const told = useFoundJobs(typed);
+  const foundJobs = useFoundJobs(typed);
   const items = usePaletteItems({
     jobs,
-    found: told,
+    found: foundJobs,
     assets: named?.assets ?? [],
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
@@ -116,9 +116,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       <p role="status" className={found.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
         {found.length > 0 ? t("count", { count: found.length }) : t(emptyWord(sought?.kind))}
       </p>
-      {told?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
-      {told?.failure && sought?.kind !== "failed" ? (
-        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, told.failure)}`}</p>
+      {foundJobs?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
+      {foundJobs?.failure && sought?.kind !== "failed" ? (
+        <p className="px-2.5 pb-2 text-sm text-bad">{`${t("jobsFailed")} ${failureText(errors, foundJobs.failure)}`}</p>
       ) : null}
       {named?.failure && sought?.kind !== "failed" ? (
         <p className="px-2.5 pb-2 text-sm text-bad">{`${t("assetsFailed")} ${failureText(errors, named.failure)}`}</p>

@@ -23,8 +23,8 @@ export function findItems(items: readonly PaletteItem[], typed: string): Palette
   const words = text.split(/\s+/).filter(Boolean);
   const found = items.filter((item) => {
     if (words.length === 0) return !item.onDemand;
-    const held = `${item.label} ${item.note ?? ""} ${item.also ?? ""}`.toLowerCase();
-    return words.every((word) => held.includes(word));
+    const searched = `${item.label} ${item.note ?? ""} ${item.also ?? ""}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
   });
   return paletteGroups.flatMap((group) => {
     const own = found.filter((item) => item.group === group);

@@ -139,8 +139,8 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
 
 function allJobs(jobs: readonly JobListItem[], found: FoundJobs | undefined): { job: JobListItem; also?: string }[] {
   const named = new Set(jobs.map(({ id }) => id));
-  const held = new Set(found?.jobs.map(({ id }) => id));
-  const recent = jobs.map((job) => ({ job, ...(held.has(job.id) && { also: found?.text }) }));
+  const foundIds = new Set(found?.jobs.map(({ id }) => id));
+  const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { also: found?.text }) }));
   return [...recent, ...(found?.jobs ?? []).filter(({ id }) => !named.has(id)).map((job) => ({ job, also: found?.text }))];
 }
 

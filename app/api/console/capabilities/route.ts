@@ -14,17 +14,17 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!access.ok) return access;
   const query = readQuery(search, capabilitiesQuerySchema);
   if (!query.ok) return query;
-  const told: Capabilities = {};
+  const answer: Capabilities = {};
   const { id, seenOf } = access.value.connection;
   // A member who only sees its jobs may do nothing that needs a probe: what is known is enough.
   if (seenOf !== undefined) {
-    for (const capability of query.value.of) told[capability] = console.capabilities.knows(id, capability) ?? null;
-    return ok(jsonAnswer(told));
+    for (const capability of query.value.of) answer[capability] = console.capabilities.knows(id, capability) ?? null;
+    return ok(jsonAnswer(answer));
   }
   for (const capability of query.value.of) {
     const known = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
     if (!known.ok) return known;
-    told[capability] = known.value ?? null;
+    answer[capability] = known.value ?? null;
   }
-  return ok(jsonAnswer(told));
+  return ok(jsonAnswer(answer));
 });

@@ -8,7 +8,7 @@ import { JobDetails } from "@/components/jobs/job/job-details";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunnersNotice } from "@/components/overview/runners-notice";
-import { toTroubled } from "@/components/overview/troubled-runners";
+import { unavailableRunners } from "@/components/overview/unavailable-runners";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
 import { type Runner } from "@/lib/contract/runners/runners";
@@ -51,7 +51,7 @@ async function show(runners: Runner[]): Promise<void> {
       <AtPage>
         <SWRConfig value={{ provider: () => new Map() }}>
           <Suspense>
-            <RunnersNotice runners={read(toTroubled({ runners }))} />
+            <RunnersNotice runners={read(unavailableRunners({ runners }))} />
             <RunnersScreen role="admin" canChange runners={read(runners)} />
           </Suspense>
         </SWRConfig>
