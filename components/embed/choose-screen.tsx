@@ -20,7 +20,7 @@ import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 
 const PAGE = 24;
 
-/** The host asked for an asset: the person finds one by name, newest first, and the host is told which one. */
+/** The host asked for an asset: the person finds one by name, newest first, and its id goes to the host. */
 export function ChooseScreen({ origin }: { origin: string }) {
   const t = useTranslations("embedding.choose");
   const router = useRouter();

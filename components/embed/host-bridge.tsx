@@ -33,7 +33,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const { mutate } = useSWRConfig();
   const [origins] = useState([origin]);
   const [isFollowed, setFollowed] = useState(false);
-  const toldPath = useRef<string>(undefined);
+  const sentPath = useRef<string>(undefined);
 
   function leave(reason: EndReason) {
     tellHost(origins, { type: "session-ended", reason });
@@ -65,23 +65,23 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     const kept = await callApi("/api/embed/session", { method: "PATCH", json: change });
     if (kept.ok && change.language) router.refresh();
   }
-  const hear = useEffectEvent((message: HostMessage) => {
+  const receive = useEffectEvent((message: HostMessage) => {
     if (message.type === "navigate") router.push(message.to);
     else if (message.type === "theme") void look({ theme: message.theme });
     else if (message.type === "language") void look({ language: message.language });
     else if (message.type === "height") setFollowed(message.follow);
     else if (message.type === "choose-asset") router.push("/choose");
     else if (message.type === "end") void endEmbedSession().then(() => leave("host"));
-    else if (message.type === "ticket") void renewal.current?.hear(message);
+    else if (message.type === "ticket") void renewal.current?.receive(message);
   });
 
-  useEffect(() => onHostMessage(origins, (message) => hear(message)), [origins]);
+  useEffect(() => onHostMessage(origins, (message) => receive(message)), [origins]);
   useEffect(() => shareBearer(), []);
   useEffect(() => {
-    if (toldPath.current === path) return;
-    if (toldPath.current === undefined) tellHost(origins, { type: "ready", page: path, keeps: keepsMemory() ? "memory" : "cookie" });
+    if (sentPath.current === path) return;
+    if (sentPath.current === undefined) tellHost(origins, { type: "ready", page: path, keeps: keepsMemory() ? "memory" : "cookie" });
     else tellHost(origins, { type: "navigated", path });
-    toldPath.current = path;
+    sentPath.current = path;
   }, [origins, path]);
   const sayChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
   useEffect(() => {
@@ -102,11 +102,11 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
     const content = document.getElementById("content");
     if (!isOn || !content) return;
     document.documentElement.style.setProperty("--dvh", STEADY);
-    let told = 0;
+    let sentHeight = 0;
     const tell = () => {
       const height = Math.ceil(content.getBoundingClientRect().height);
-      if (height !== told) tellHost(origins, { type: "height", height });
-      told = height;
+      if (height !== sentHeight) tellHost(origins, { type: "height", height });
+      sentHeight = height;
     };
     const watching = new ResizeObserver(tell);
     watching.observe(content);

@@ -16,7 +16,7 @@ type Asks = {
   onRenewed: (isSame: boolean) => void;
   onEnded: (reason: Exclude<EndReason, "host">) => void;
 };
-export type Renewal = { hear(ticket: TicketMessage): Promise<void>; stop(): void };
+export type Renewal = { receive(ticket: TicketMessage): Promise<void>; stop(): void };
 
 export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }: Asks): Renewal {
   let endMs = Date.now() + leftMs;
@@ -48,7 +48,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
   });
   plan(leftMs - EARLY_MS);
   return {
-    async hear(ticket) {
+    async receive(ticket) {
       if (!isAsked) return;
       isAsked = false;
       const begun = await begin(ticket);

@@ -33,7 +33,7 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
     setProblem(reason);
     tellHost(origins, { type: "error", reason });
   }
-  const hear = useEffectEvent(async (message: HostMessage, origin: string) => {
+  const receive = useEffectEvent(async (message: HostMessage, origin: string) => {
     if (message.type === "no-ticket") return fail("no-ticket");
     if (message.type !== "ticket" || isTaken.current) return;
     isTaken.current = true;
@@ -45,7 +45,7 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     if (ended) return;
-    const stop = onHostMessage(origins, (message, origin) => void hear(message, origin));
+    const stop = onHostMessage(origins, (message, origin) => void receive(message, origin));
     tellHost(origins, { type: "want-ticket" });
     return stop;
   }, [origins, ended]);

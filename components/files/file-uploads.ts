@@ -27,7 +27,7 @@ export type SendFile = (
 ) => Promise<Result<unknown, ApiFailure>>;
 
 const AT_ONCE = 3;
-type Held = FileUpload & { file: File; act: string; overwrite: boolean; stop: AbortController };
+type QueuedFile = FileUpload & { file: File; act: string; overwrite: boolean; stop: AbortController };
 
 export const isUnderWay = ({ state }: FileUpload) => state === "waiting" || state === "sending" || state === "asked";
 /** Files that a person may want to send again. */
@@ -36,23 +36,23 @@ export const isLeft = ({ state }: FileUpload) => state === "failed" || state ===
 export type FileUploads = ReturnType<typeof createFileUploads>;
 
 export function createFileUploads(send: SendFile, onStored: (upload: FileUpload) => void = () => undefined) {
-  const store = createStore<readonly Held[]>(() => []);
+  const store = createStore<readonly QueuedFile[]>(() => []);
   let lastKey = 0;
   let lastBatch = 0;
   /** Answers given for a whole batch. */
   const forAll = new Map<number, Answer>();
 
-  function become(next: readonly Held[]): void {
+  function become(next: readonly QueuedFile[]): void {
     store.setState(next, true);
   }
-  function change(key: number, what: Partial<Held>): void {
+  function change(key: number, what: Partial<QueuedFile>): void {
     become(store.getState().map((one) => (one.key === key ? { ...one, ...what } : one)));
   }
-  function answered(one: Held, answer: Answer): Partial<Held> {
+  function answered(one: QueuedFile, answer: Answer): Partial<QueuedFile> {
     return answer === "keep" ? { state: "kept" } : { state: "waiting", overwrite: true };
   }
 
-  async function run(one: Held): Promise<void> {
+  async function run(one: QueuedFile): Promise<void> {
     change(one.key, { state: "sending", share: undefined, failure: undefined });
     const { overwrite, stop } = one;
     const onProgress = (share: number) => change(one.key, { share });
@@ -61,11 +61,11 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
     if (!now) return;
     if (now.stop !== stop || (now.state === "stopped" && !result.ok)) return;
     const isThere = !result.ok && result.failure.status === 409 && !overwrite;
-    const said = forAll.get(one.batch);
+    const chosen = forAll.get(one.batch);
     if (result.ok) {
       change(one.key, { state: "stored" });
       onStored(one);
-    } else if (isThere) change(one.key, said ? answered(one, said) : { state: "asked" });
+    } else if (isThere) change(one.key, chosen ? answered(one, chosen) : { state: "asked" });
     else change(one.key, { state: "failed", failure: result.failure });
     pump();
   }
@@ -85,7 +85,7 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
     add(files: readonly { path: string; file: File }[], connection: string | undefined): void {
       lastBatch += 1;
       const act = newUuid();
-      const added = files.map(({ path, file }): Held => {
+      const added = files.map(({ path, file }): QueuedFile => {
         const bytes = file.size;
         return {
           key: ++lastKey,
@@ -107,7 +107,7 @@ export function createFileUploads(send: SendFile, onStored: (upload: FileUpload)
       const asked = store.getState().find((one) => one.key === key);
       if (!asked) return;
       if (isForAll) forAll.set(asked.batch, answer);
-      const isMeant = (one: Held) => one.state === "asked" && (one.key === key || (isForAll && one.batch === asked.batch));
+      const isMeant = (one: QueuedFile) => one.state === "asked" && (one.key === key || (isForAll && one.batch === asked.batch));
       become(store.getState().map((one) => (isMeant(one) ? { ...one, ...answered(one, answer) } : one)));
       pump();
     },

@@ -1,5 +1,5 @@
 // The Run page's state, kept outside the page for as long as the tab lives: after a visit to a job every field is as it was,
-// and an answer that arrives in the meantime is not lost. It is held in memory only; draft.ts keeps what survives a reload.
+// and an answer that arrives in the meantime is not lost. It is in memory only; draft.ts keeps what survives a reload.
 // Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
 
 import { createStore } from "zustand/vanilla";

@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { useEffect, useRef } from "react";
 
 /**
- * Names the tab after its workflow, so that several tabs can be told apart. A browser shows the first title in the head; the page's own is
- * another element there, which may appear or change at any time, so that neither ever overwrites the other.
+ * Names the tab after its workflow, so that several tabs have different titles. A browser shows the first title in the head; the page has
+ * another one there, which may appear or change at any time, so that neither ever overwrites the other.
  */
 export function TabTitle({ name }: { name: string }) {
   const t = useTranslations("run");

@@ -28,7 +28,7 @@ type OutcomeNoteProps = {
   tone: Tone;
   title: string;
   next: string;
-  /** What the other side said, or its address. */ detail?: string;
+  /** The other side's own message, or its address. */ detail?: string;
 };
 
 export function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteProps) {

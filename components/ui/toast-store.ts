@@ -6,7 +6,7 @@ export type Toast = { id: number; tone: Tone; text: string; action?: { label: st
 const SHOWN_MS = 6_000;
 let lastId = 0;
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
-let isHeld = false;
+let isPaused = false;
 /** The visible toasts. Empty on the server. */
 export const toastStore = createStore<readonly Toast[]>(() => []);
 
@@ -14,20 +14,20 @@ export const toastStore = createStore<readonly Toast[]>(() => []);
 export function showToast(toast: Omit<Toast, "id">): void {
   const id = ++lastId;
   toastStore.setState((toasts) => [...toasts.slice(-2), { ...toast, id }], true);
-  if (!isHeld) leaveLater(id);
+  if (!isPaused) leaveLater(id);
 }
 
 export function dismissToast(id: number): void {
   clearTimeout(timers.get(id));
   timers.delete(id);
   toastStore.setState((toasts) => toasts.filter((toast) => toast.id !== id), true);
-  if (toastStore.getState().length === 0) isHeld = false;
+  if (toastStore.getState().length === 0) isPaused = false;
 }
 
 /** While a person points at one or its button has the focus, all stay; afterwards each gets its whole time again. */
 export function holdToasts(hold: boolean): void {
-  if (hold === isHeld) return;
-  isHeld = hold;
+  if (hold === isPaused) return;
+  isPaused = hold;
   for (const timer of timers.values()) clearTimeout(timer);
   timers.clear();
   if (!hold) for (const { id } of toastStore.getState()) leaveLater(id);

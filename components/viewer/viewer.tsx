@@ -54,9 +54,9 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     if (item?.kind !== "image" || !onCompare) return;
     setMarked(isMarked ? marked.filter(({ id }) => id !== item.id) : [...marked, item].slice(-MOST_COMPARED));
   };
-  const keys: Record<string, (isHeld: boolean) => void> = {
-    ArrowLeft: (isHeld) => turn(-1, isHeld),
-    ArrowRight: (isHeld) => turn(1, isHeld),
+  const keys: Record<string, (isRepeat: boolean) => void> = {
+    ArrowLeft: (isRepeat) => turn(-1, isRepeat),
+    ArrowRight: (isRepeat) => turn(1, isRepeat),
     Home: () => onMove(0),
     End: () => onMove(count - 1),
     " ": slideshow.toggle,

@@ -18,7 +18,7 @@ export type History = {
   redo: () => Promise<Act | undefined>;
   state: () => HistoryState;
   /** Bytes of packed tiles in the page's own memory. */
-  heldBytes: () => number;
+  keptBytes: () => number;
 };
 /** The same picture always has the same `version`. */
 export type HistoryState = { undo?: Act; redo?: Act; version: number };
@@ -37,15 +37,15 @@ export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onC
   const future: Step[] = [];
   let version = 0;
   let newest = 0;
-  let held = 0;
+  let keptBytes = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Furthest from the present first: the oldest to undo, then the last to redo. */
   function park(): void {
     for (const step of [...past, ...future]) {
-      if (held <= budget) return;
+      if (keptBytes <= budget) return;
       if (!(step.tiles instanceof Map) || step.tiles.size === 0) continue;
-      held -= step.bytes;
+      keptBytes -= step.bytes;
       step.tiles = toBlob(step.tiles);
     }
   }
@@ -53,7 +53,7 @@ export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onC
   async function go(from: Step[], to: Step[]): Promise<Act | undefined> {
     const step = from.pop();
     if (!step) return undefined;
-    if (step.tiles instanceof Map) held -= step.bytes;
+    if (step.tiles instanceof Map) keptBytes -= step.bytes;
     const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
     const back: KeptTiles = new Map();
     if (step.act === "invert") {
@@ -69,7 +69,7 @@ export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onC
       await onChange(tileRect(coverage, index));
     }
     const bytes = bytesOf(back);
-    held += bytes;
+    keptBytes += bytes;
     to.push({ act: step.act, tiles: back, bytes, version });
     version = step.version;
     park();
@@ -85,17 +85,17 @@ export function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onC
 
   return {
     record(act, tiles) {
-      for (const { tiles: lost, bytes } of future.splice(0)) if (lost instanceof Map) held -= bytes;
+      for (const { tiles: lost, bytes } of future.splice(0)) if (lost instanceof Map) keptBytes -= bytes;
       const bytes = bytesOf(tiles);
       past.push({ act, tiles, bytes, version });
-      held += bytes;
+      keptBytes += bytes;
       version = newest += 1;
       park();
     },
     undo: () => inTurn(() => go(past, future)),
     redo: () => inTurn(() => go(future, past)),
     state: () => ({ undo: past.at(-1)?.act, redo: future.at(-1)?.act, version }),
-    heldBytes: () => held,
+    keptBytes: () => keptBytes,
   };
 }
 

@@ -1,5 +1,5 @@
 // A stroke as the exact area that a round brush sweeps between two points: not a row of dabs, so no gaps and no beads.
-// Guarantees: a stroke paints a pixel only once, however often it crosses itself; only the tiles it reaches are held. Of a moving brush
+// Guarantees: a stroke paints a pixel only once, however often it crosses itself; only the tiles it reaches are kept. Of a moving brush
 // each part is a strip and, at a bend, the wedge outside it: the disc at the tip, which a large brush would paint over and over, is drawn
 // once for all points that arrive together, or, if single pixels are invisible, once at the end. All work comes tile by tile, so
 // that the caller may stop in between: a disc of 2,000 pixels is more than a frame's work.

@@ -19,11 +19,11 @@ export function fitted(picture: Size, frame: Size): View {
 /** The point under `at` stays there. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
   const least = Math.min(1, fitted(picture, frame).scale) / 2;
-  return held(zoomedAt(view, factor, at, { least, most: pictureScales.most }), picture, frame);
+  return clamped(zoomedAt(view, factor, at, { least, most: pictureScales.most }), picture, frame);
 }
 
 export function panned(view: View, by: Point, picture: Size, frame: Size): View {
-  return held({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
+  return clamped({ ...view, x: view.x + by.x, y: view.y + by.y }, picture, frame);
 }
 
 /** Moves the picture until the point is in the frame; a visible point moves nothing. */
@@ -47,7 +47,7 @@ export function rectToFrame({ x, y, scale }: View, rect: Rect): Rect {
   return { left: rect.left * scale + x, top: rect.top * scale + y, right: rect.right * scale + x, bottom: rect.bottom * scale + y };
 }
 
-function held(view: View, picture: Size, frame: Size): View {
+function clamped(view: View, picture: Size, frame: Size): View {
   const hold = (place: number, length: number, edge: number) => {
     const seen = Math.min(LEAST_SEEN, length, edge);
     return Math.min(edge - seen, Math.max(seen - length, place));

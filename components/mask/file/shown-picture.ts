@@ -27,7 +27,7 @@ export function naturalSize(file: Blob): Promise<Size | undefined> {
   }).finally(() => URL.revokeObjectURL(url));
 }
 
-/** Undefined if its pixels cannot be decoded, whatever its header said. */
+/** Undefined if its pixels cannot be decoded, whatever its header says. */
 export async function showPicture(file: Blob, size: Size, isPreview = false): Promise<ShownPicture | undefined> {
   const isWhole = isPreview || size.width * size.height <= MOST_WHOLE;
   const scale = SCALED_EDGE / Math.max(size.width, size.height);

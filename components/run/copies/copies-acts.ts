@@ -41,7 +41,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
         act: id,
         signal: stop.signal,
         onSending: (key) => tell({ act: "sending", id, key }),
-        onOutcome: (key, outcome) => tell({ act: "told", id, key, outcome }),
+        onOutcome: (key, outcome) => tell({ act: "outcome", id, key, outcome }),
         onWait: (waitMs) => tell({ act: "waiting", id, waitMs }),
       },
     );
@@ -102,7 +102,7 @@ export function copiesActs(store: RunStore, ports: RunPorts, context: RunContext
         if (!isBegun || outcome) continue;
         const { memberId, workflowId, name, atMs } = set;
         const found = await askAfter(ports, { key, memberId, workflowId, name, atMs });
-        tell({ act: "told", id: set.id, key, outcome: toCopyOutcome(found) });
+        tell({ act: "outcome", id: set.id, key, outcome: toCopyOutcome(found) });
       }
     },
   };

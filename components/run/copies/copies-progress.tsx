@@ -18,7 +18,7 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
       <ProgressBar value={total === 0 ? 1 : done / total} label={t(isFollowed ? "progressEnded" : "progress")} className="w-[160px]" />
       {isFollowed ? <span className="tabular-nums">{t("ended", { ended, total: ids.length })}</span> : null}
       {isFollowed ? <span className="text-ink-2">{summary}</span> : null}
-      {/* Screen readers hear only that all are sent and that all have ended, not every step of a job. */}
+      {/* Screen readers announce only that all are sent and that all have ended, not every step of a job. */}
       <span role="status" className={isFollowed ? "sr-only" : undefined}>
         {isSending ? t("sent", { through, total: set.copies.length }) : isFollowed && ended < ids.length ? null : summary}
       </span>

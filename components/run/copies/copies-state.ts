@@ -41,7 +41,7 @@ export type CopiesAct =
   | { act: "begun"; set: CopiesSet }
   | { act: "went-on"; id: string }
   | { act: "sending"; id: string; key: string }
-  | { act: "told"; id: string; key: string; outcome: CopyOutcome | undefined }
+  | { act: "outcome"; id: string; key: string; outcome: CopyOutcome | undefined }
   | { act: "waiting"; id: string; waitMs: number | undefined }
   | { act: "stopping"; id: string }
   | { act: "ended"; id: string; ending: Ending }
@@ -58,9 +58,9 @@ export function copiesReducer(set: CopiesSet | undefined, action: CopiesAct): Co
       return { ...calm, ending: undefined, isStopping: false };
     case "sending":
       return { ...calm, copies: changed(set.copies, action.key, (copy) => ({ ...copy, isBegun: true, outcome: undefined })) };
-    case "told":
+    case "outcome":
       // Without an outcome nothing was sent: the copy is as it was before.
-      return { ...calm, copies: changed(set.copies, action.key, ({ key, label }) => told({ key, label }, action.outcome)) };
+      return { ...calm, copies: changed(set.copies, action.key, ({ key, label }) => withOutcome({ key, label }, action.outcome)) };
     case "waiting":
       return { ...calm, ...(action.waitMs !== undefined && { waitMs: action.waitMs }) };
     case "stopping":
@@ -106,7 +106,7 @@ export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): 
   return tallied.map((kind) => ({ kind, count: kinds.filter((one) => one === kind).length })).filter(({ count }) => count > 0);
 }
 
-function told(copy: Copy, outcome: CopyOutcome | undefined): Copy {
+function withOutcome(copy: Copy, outcome: CopyOutcome | undefined): Copy {
   return outcome ? { ...copy, isBegun: true, outcome } : copy;
 }
 

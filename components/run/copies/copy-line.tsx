@@ -32,14 +32,14 @@ export function CopyLine({ copy, job, connection }: CopyLineProps) {
 
 function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
   const t = useTranslations("run.copies.line");
-  const told = outcome?.kind === "accepted" ? outcome : undefined;
-  if (job.isGone) return <StatusBadge tone="off" word={t(told?.isCancelled ? "cancelled" : "gone")} />;
+  const accepted = outcome?.kind === "accepted" ? outcome : undefined;
+  if (job.isGone) return <StatusBadge tone="off" word={t(accepted?.isCancelled ? "cancelled" : "gone")} />;
   return (
     <>
       {job.state === "in_progress" && job.progress !== undefined ? (
         <ProgressBar value={job.progress} label={label} className="max-sm:w-10" />
       ) : null}
-      {told?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: told.nodesRefused })}</span> : null}
+      {accepted?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: accepted.nodesRefused })}</span> : null}
       <JobStatus word={job.word} state={job.state} />
     </>
   );

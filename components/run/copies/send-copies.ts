@@ -14,13 +14,13 @@ import { type CopyOutcome, type Ending } from "./copies-state";
 /** What one copy sends, made only when it is sent: a thousand graphs at once would take a thousand times the memory. */
 export type Planned = { key: string; label: string; make: () => { submission: Submission; graph: Graph } };
 
-type Told = {
+type Reports = {
   onSending: (key: string) => void;
   /** Undefined: nothing was sent. */
   onOutcome: (key: string, outcome: CopyOutcome | undefined) => void;
   onWait: Work["onWait"];
 };
-type Sender = Told & {
+type Sender = Reports & {
   ports: Pick<RunPorts, "sendPrompt" | "reportSubmission">;
   attempt: Omit<Attempt, "key">;
   act: string;

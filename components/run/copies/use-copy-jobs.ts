@@ -41,8 +41,8 @@ export function useCopyJobs(set: CopiesSet) {
 function withAnswer({ known, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
   const gone = [...known].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);
-    const isTold = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
-    return !jobs.has(id) && !last?.hasEnded && isTold ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
+    const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
+    return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
   });
   return new Map([...before, ...gone, ...jobs]);
 }

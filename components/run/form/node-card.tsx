@@ -32,8 +32,8 @@ export const NodeCard = memo(function NodeCard({
 }: NodeCardProps) {
   const t = useTranslations("run.node");
   const hasProblem = problems !== undefined;
-  // The problems already say it in the service's own words.
-  const isSaid = problems?.node.some(({ type }) => type === "missing_node_type");
+  // The problems already name it, in the service's own words.
+  const isReported = problems?.node.some(({ type }) => type === "missing_node_type");
   const headingId = `${nodeDomId(node.id)}-title`;
   return (
     <section
@@ -58,7 +58,7 @@ export const NodeCard = memo(function NodeCard({
         )}
       </h2>
       <div className="px-3.5 py-2.5">
-        {node.known || isSaid ? null : <p className="mb-1.5 text-wait">{t("unknownClass", { classType: node.classType })}</p>}
+        {node.known || isReported ? null : <p className="mb-1.5 text-wait">{t("unknownClass", { classType: node.classType })}</p>}
         {problems ? <ProblemList problems={problems.node} className="mb-1.5" /> : null}
         {node.fields.length === 0 ? <p className="text-ink-3">{t("noInputs")}</p> : null}
         <div className="flex flex-col gap-1.5">

@@ -52,10 +52,10 @@ export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors |
   return Object.fromEntries(ids.map((id) => [id, { class_type: classType, dependent_outputs: [], errors: [error] }]));
 }
 
-const told = object({}, { node_id: anyText, class_type: anyText });
+const readDetails = object({}, { node_id: anyText, class_type: anyText });
 
 function namedNode({ details, message }: Failure): { nodeId?: string; classType?: string } {
-  const { node_id, class_type } = told(details) ?? {};
+  const { node_id, class_type } = readDetails(details) ?? {};
   const textId = typeof details === "string" ? /#([^'"\s]+)/.exec(details)?.[1] : undefined;
   const textClass = textId === undefined ? /'([^']+)'/.exec(message)?.[1] : undefined;
   return { nodeId: node_id ?? textId, classType: class_type ?? textClass };

@@ -69,13 +69,13 @@ function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
 function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "number") return [];
-  const told = { input_name: name, input_config: raw, received_value: value };
-  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [error("invalid_input_type", told)];
+  const facts = { input_name: name, input_config: raw, received_value: value };
+  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [error("invalid_input_type", facts)];
   if (typeof value !== "number" && typeof value !== "bigint") return [];
   // The service would cut the fraction off and use another number than the one shown.
-  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [error(NOT_WHOLE, told)];
-  if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", told)];
-  return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", told)] : [];
+  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [error(NOT_WHOLE, facts)];
+  if (spec.min !== undefined && value < spec.min) return [error("value_smaller_than_min", facts)];
+  return spec.max !== undefined && value > spec.max ? [error("value_bigger_than_max", facts)] : [];
 }
 
 /** Its edges are pixels: whole numbers, and all four are required. */
@@ -83,9 +83,9 @@ function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[]
   if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
   return boxEdges.flatMap((edge) => {
     const received_value = value[edge];
-    const told = { input_name, edge, received_value: received_value ?? "" };
-    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [error(NOT_WHOLE, told)];
-    return typeof received_value === "bigint" || isLink(received_value) ? [] : [error("invalid_input_type", told)];
+    const facts = { input_name, edge, received_value: received_value ?? "" };
+    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [error(NOT_WHOLE, facts)];
+    return typeof received_value === "bigint" || isLink(received_value) ? [] : [error("invalid_input_type", facts)];
   });
 }
 

@@ -28,8 +28,8 @@ export function mergedErrors(one: NodeErrors | undefined, other: NodeErrors): No
   const merged = new Map(Object.entries(one));
   for (const [id, entry] of Object.entries(other)) {
     const first = merged.get(id);
-    const said = new Set(first?.errors.map(keyOf));
-    merged.set(id, first ? { ...first, errors: [...first.errors, ...entry.errors.filter((error) => !said.has(keyOf(error)))] } : entry);
+    const present = new Set(first?.errors.map(keyOf));
+    merged.set(id, first ? { ...first, errors: [...first.errors, ...entry.errors.filter((error) => !present.has(keyOf(error)))] } : entry);
   }
   return Object.fromEntries(merged);
 }

@@ -19,7 +19,7 @@ type PendingImagesNoteProps = {
   onDismiss: () => void;
 };
 
-/** Pictures that were brought along for a run: where they can go. Nothing is replaced before the person confirms. */
+/** Pictures that were chosen for a run: where they can go. Nothing is replaced before the person confirms. */
 export function PendingImagesNote({
   pendingImages: { pictures, lost },
   connection,

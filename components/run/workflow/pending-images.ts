@@ -1,3 +1,3 @@
-/** Pictures that were brought along for a run, and how many could not be loaded. */
+/** Pictures that were chosen for a run, and how many could not be loaded. */
 export type PendingImages = { pictures: readonly PendingImage[]; lost: number };
 export type PendingImage = { id: string; value: string; name: string };

@@ -24,7 +24,7 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
   return useMemo(() => (write && drawing && isFile && info ? write(drawing, info) : undefined), [write, drawing, isFile, info]);
 }
 
-/** The data that came with the workflow, with its editor file brought up to date. */
+/** The data that came with the workflow, with its editor file updated. */
 export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, inFile: InEditorFile | undefined): JsonObject | undefined {
   if (!inFile) return extraData;
   return { ...extraData, extra_pnginfo: { ...objectOf(extraData?.extra_pnginfo), workflow: inFile(graph).file } };

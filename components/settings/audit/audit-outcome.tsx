@@ -16,7 +16,7 @@ const fixed = {
   personal: "personal",
   "the same submission again: nothing was sent": "again",
 } as const;
-/** What a check of a runner's address found, and what a runner was told to do. */
+/** What a check of a runner's address found, and the orders given to a runner. */
 const runnerNotes = ["fine", ...runnerProblems, ...runnerOrders] as const;
 const accountParts = ["name", "email", "password"] as const;
 
@@ -26,10 +26,10 @@ function useAuditNote(): (note: string) => string {
   const frame = useTranslations("frame");
   const roleOf = (text: string | undefined) => roles.find((role) => role === text);
   return (note) => {
-    const [, said, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
-    const check = checkOutcomes.find((outcome) => outcome === said);
+    const [, word, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
+    const check = checkOutcomes.find((outcome) => outcome === word);
     if (check) return t(unsaved ? "notSaved" : "checked", { state: frame(`connection.${check}`) });
-    const runner = runnerNotes.find((one) => one === said);
+    const runner = runnerNotes.find((one) => one === word);
     if (runner) return unsaved ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
     if (isFixed(note)) return t(fixed[note]);
     const role = roleOf(note);

@@ -55,11 +55,11 @@ function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) 
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   const { entries, hasMore, upTo } = result.value;
   const isWhole = [view.member, view.action, view.on, view.within, view.before].every((value) => value === undefined);
-  const said = isWhole ? "empty" : "noMatch";
+  const empty = isWhole ? "empty" : "noMatch";
   return (
     <>
       <Card title={t("title")} bodyClassName="p-0">
-        {entries.length === 0 ? <EmptyState title={t(`${said}.title`)} text={t(`${said}.text`)} /> : <AuditTable entries={entries} />}
+        {entries.length === 0 ? <EmptyState title={t(`${empty}.title`)} text={t(`${empty}.text`)} /> : <AuditTable entries={entries} />}
       </Card>
       <div className="flex gap-2">
         {view.before === undefined ? null : (

@@ -98,11 +98,11 @@ function Facts({ runner }: { runner: Runner }) {
 function Device({ name, vramTotal, vramFree }: Runner["devices"][number]) {
   const t = useTranslations("runners");
   const locale = useLocale();
-  const isTold = vramTotal !== null && vramFree !== null && vramTotal > 0;
+  const hasMemory = vramTotal !== null && vramFree !== null && vramTotal > 0;
   return (
     <li className="flex flex-wrap items-center gap-x-2">
       <span className="min-w-0 break-words">{name}</span>
-      {isTold ? (
+      {hasMemory ? (
         <span className="flex items-center gap-2 text-ink-3">
           <ProgressBar value={1 - vramFree / vramTotal} label={t("memoryOf", { name })} className="inline-block h-1.5 w-24" />
           {t("memory", { used: formatBytes(vramTotal - vramFree, locale), total: formatBytes(vramTotal, locale) })}

@@ -45,7 +45,7 @@ const toRunners = (answer: { runners: Runner[] }) => answer.runners;
 const motionOf = (runners: Runner[]): Motion =>
   runners.some(({ running, state }) => running > 0 || state === "checking") ? "moving" : "still";
 
-const said = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
+const sentences = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
 
 function Runners({ canChange, runners }: { canChange: boolean; runners: Reading }) {
   const t = useTranslations("runners");
@@ -130,7 +130,7 @@ function useRunnerActs(poll: Pick<Poll<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
   const [busy, setBusy] = useState<{ id: string; act: RunnerAct }>();
   const [failure, setFailure] = useState<ApiFailure>();
-  async function run({ id, label }: Runner, act: keyof typeof said) {
+  async function run({ id, label }: Runner, act: keyof typeof sentences) {
     setBusy({ id, act });
     const done =
       act === "remove"
@@ -139,7 +139,7 @@ function useRunnerActs(poll: Pick<Poll<Runner[]>, "refresh">) {
     await poll.refresh();
     setBusy(undefined);
     setFailure(done.ok ? undefined : done.failure);
-    if (done.ok) showToast({ tone: act === "resume" ? "ok" : "off", text: t(said[act], { name: label }) });
+    if (done.ok) showToast({ tone: act === "resume" ? "ok" : "off", text: t(sentences[act], { name: label }) });
   }
   return { busy, failure, run };
 }

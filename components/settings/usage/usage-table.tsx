@@ -90,7 +90,7 @@ function Figures({ of }: { of: UsageFigures }) {
   const durations = useTranslations("common.duration");
   const number = useNumber();
   const locale = useLocale();
-  const said: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
+  const formats: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
     failed: number,
     seconds: (seconds) => durationText(durations, seconds * 1000),
     outputs: number,
@@ -105,7 +105,7 @@ function Figures({ of }: { of: UsageFigures }) {
       <td className={cellStyle}>{number(of.runs)}</td>
       {amountNames.map((name) => (
         <td key={name} className={of[name].value === undefined ? `${cellStyle} text-ink-3` : cellStyle}>
-          {text(of[name], said[name])}
+          {text(of[name], formats[name])}
         </td>
       ))}
     </>

@@ -13,7 +13,7 @@ export type SourceCheck =
   { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "unsupported" };
 
 const spoken = object({}, { message: text, code: text });
-const sentence: Reader<string> = (said) => text(said) ?? spoken(said)?.message ?? spoken(said)?.code;
+const sentence: Reader<string> = (sent) => text(sent) ?? spoken(sent)?.message ?? spoken(sent)?.code;
 const metadata = object(
   {},
   {

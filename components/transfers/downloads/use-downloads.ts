@@ -8,13 +8,13 @@ import { type DownloadTask, type DownloadTasks } from "@/lib/contract/assets/dow
 
 export type Downloads = ReturnType<typeof useDownloads>;
 
-const told = new Set<string>();
+const working = new Set<string>();
 
-/** Announces each new asset to the lists once, but not those that an earlier visit brought. */
+/** Announces each new asset to the lists once, but not those of an earlier visit. */
 function readDownloads(answer: DownloadTasks): DownloadTasks {
   for (const { id, state, assetId } of answer.tasks) {
-    if (state === "working") told.add(id);
-    else if (told.delete(id) && state === "completed" && assetId) tellStored();
+    if (state === "working") working.add(id);
+    else if (working.delete(id) && state === "completed" && assetId) tellStored();
   }
   return answer;
 }

@@ -1,5 +1,5 @@
 // Alarms about stored files that differ from what was sent, kept in this browser until a person dismisses them, even across a reload.
-// Guarantees: bounded, the newest stay; other tabs are told of each change.
+// Guarantees: bounded, the newest stay; other tabs get each change.
 // Must never: hold more of a file than its name, its size and the two hashes.
 
 import { type KeptIn, ofBrowser, persisted } from "@/lib/browser/persisted";

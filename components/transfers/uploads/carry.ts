@@ -38,7 +38,7 @@ export type Learnt = {
   service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
 };
 
-export type Told = {
+export type Progress = {
   status: (status: UploadStatus) => void;
   know: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
 };
@@ -46,47 +46,47 @@ export type Told = {
 type Carrying = {
   ports: UploadPorts;
   learnt: Learnt;
-  told: Told;
+  report: Progress;
   /** The same content is being sent to the same place already. */
   isBehind: (hash: string) => boolean;
   signal: AbortSignal;
 };
 
-export async function carry(item: UploadItem, { ports, learnt, told, isBehind, signal }: Carrying): Promise<UploadStatus> {
+export async function carry(item: UploadItem, { ports, learnt, report, isBehind, signal }: Carrying): Promise<UploadStatus> {
   const { file, about, connection, act } = item;
   const asking = (during: UploadStatus): Asking => ({
     connection,
     act,
     signal,
-    onHold: (isHolding) => told.status(isHolding ? { kind: "holding" } : during),
+    onHold: (isHolding) => report.status(isHolding ? { kind: "holding" } : during),
   });
   let hash = item.hash;
 
   if (item.mayBeThere) {
-    told.status({ kind: "asking" });
+    report.status({ kind: "asking" });
     const found = await ports.byId(item.id, asking({ kind: "asking" }));
     if (found.ok)
       return { kind: "done", asset: found.value, sentBytes: file.size, check: checkStored(found.value, { size: file.size, hash }) };
     if (found.failure.status !== 404) return { kind: "failed", failure: found.failure };
-    told.know({ mayBeThere: false });
+    report.know({ mayBeThere: false });
   }
 
   const whole = reasonToSend(item, learnt);
   if (whole === undefined && hash === undefined) {
-    const hashed = await hashIt((share) => told.status({ kind: "hashing", share }));
+    const hashed = await hashIt((share) => report.status({ kind: "hashing", share }));
     if (hashed === "unreadable") return { kind: "failed", failure: unreadable };
     hash = hashed;
   }
   if (whole === undefined && hash !== undefined) {
     if (isBehind(hash)) return { kind: "waiting", isBehind: true };
-    told.status({ kind: "asking" });
+    report.status({ kind: "asking" });
     const known = await ports.fromHash(hash, file, about, asking({ kind: "asking" }));
     if (known.ok && known.value) return finished(known.value, 0, hash);
     const why = known.ok ? undefined : whyNotFromHash(known.failure);
     if (!known.ok && why === undefined) return { kind: "failed", failure: known.failure };
     if (why !== undefined) learnt.service.hasNoFromHash = why;
-    told.know({ sentWhole: why });
-  } else told.know({ sentWhole: whole ?? "not-hashed" });
+    report.know({ sentWhole: why });
+  } else report.know({ sentWhole: whole ?? "not-hashed" });
   return sendIt();
 
   async function hashIt(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
@@ -95,11 +95,11 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     const share = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
     onShare(share(from));
     const outcome = await ports.hash(file, { from: item.hashedTo, signal, onProgress: (bytes) => onShare(share(bytes)) });
-    if (outcome.kind === "stopped") told.know({ hashedTo: outcome.at satisfies HashPoint });
+    if (outcome.kind === "stopped") report.know({ hashedTo: outcome.at satisfies HashPoint });
     if (outcome.kind === "unreadable") return "unreadable";
     if (outcome.kind !== "hashed") return undefined;
     learnt.measured("hash", { bytes: file.size - from, ms: ports.nowMs() - started });
-    told.know({ hash: outcome.hash, hashedTo: undefined });
+    report.know({ hash: outcome.hash, hashedTo: undefined });
     return outcome.hash;
   }
 
@@ -107,7 +107,9 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     let isSent = false;
     // If the hash was not made first, it is made during sending: what arrived is still compared.
     const late =
-      hash === undefined && !signal.aborted ? hashIt((share) => isSent && told.status({ kind: "checking", share })) : Promise.resolve(hash);
+      hash === undefined && !signal.aborted
+        ? hashIt((share) => isSent && report.status({ kind: "checking", share }))
+        : Promise.resolve(hash);
     const started = ports.nowMs();
     const answer = await sendOnce(!learnt.service.takesNoId);
     if (!answer.ok) {
@@ -116,32 +118,32 @@ export async function carry(item: UploadItem, { ports, learnt, told, isBehind, s
     }
     learnt.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
     isSent = true;
-    if (hash === undefined) told.status({ kind: "checking", share: 0 });
+    if (hash === undefined) report.status({ kind: "checking", share: 0 });
     const ours = await late;
     return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
   }
 
   /** It may have arrived anyway: the service is asked. Undefined: it has not, or cannot say, which is remembered. */
   async function lookUp(): Promise<UploadStatus | undefined> {
-    told.know({ mayBeThere: true });
+    report.know({ mayBeThere: true });
     if (signal.aborted || learnt.service.takesNoId) return undefined;
-    told.status({ kind: "checking", share: 1 });
+    report.status({ kind: "checking", share: 1 });
     const found = await ports.byId(item.id, asking({ kind: "checking", share: 1 }));
     if (found.ok) return finished(found.value, file.size, hash);
-    if (found.failure.status === 404) told.know({ mayBeThere: false });
+    if (found.failure.status === 404) report.know({ mayBeThere: false });
     return undefined;
   }
 
   async function sendOnce(withId: boolean): Answer {
     let share = 0;
-    const onProgress = (now: number) => told.status({ kind: "sending", share: (share = now) });
+    const onProgress = (now: number) => report.status({ kind: "sending", share: (share = now) });
     onProgress(0);
     const sending = {
       connection,
       act,
       signal,
       onProgress,
-      onHold: (held: boolean) => told.status(held ? { kind: "holding" } : { kind: "sending", share }),
+      onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
     };
     const answer = await ports.send({ file, about, ...(withId && { id: item.id }) }, sending);
     if (answer.ok || !withId || signal.aborted || answer.failure.code !== "UNSUPPORTED_FIELD") return answer;

@@ -57,7 +57,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const { key } = item;
     running.set(key, mine);
     const isMine = () => running.get(key) === mine;
-    const told = {
+    const report = {
       status: (status: UploadStatus) => isMine() && change(key, { status }),
       // A partial hash is worth keeping after the pause too, unless the file has started again.
       know: (facts: Partial<UploadItem>) => (isMine() || !running.has(key)) && change(key, facts),
@@ -66,7 +66,7 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     const carrying = {
       ports,
       learnt: learntOf(item.connection),
-      told,
+      report,
       isBehind: (hash: string) => isBehind({ ...item, hash }, store.getState().items),
       signal: mine.signal,
     };

@@ -2,10 +2,10 @@ import { useEffect, useEffectEvent } from "react";
 
 /** Listens for every key on the page, whatever has the focus. `isFirst`: runs before all listeners without it. */
 export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
-  const heard = useEffectEvent(onKey);
+  const handle = useEffectEvent(onKey);
   useEffect(() => {
     if (!isOn) return;
-    const listener = (event: KeyboardEvent) => heard(event);
+    const listener = (event: KeyboardEvent) => handle(event);
     window.addEventListener("keydown", listener, isFirst);
     return () => window.removeEventListener("keydown", listener, isFirst);
   }, [isOn, isFirst]);

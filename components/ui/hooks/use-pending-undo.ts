@@ -13,7 +13,7 @@ export function newActKey(): number {
 
 /**
  * Acts that can still be undone, each with its own time: sent after five seconds, or at once when the page closes.
- * `send` is told whether the page is closing, so that it can use a request that outlives the page.
+ * `send` gets whether the page is closing, so that it can use a request that outlives the page.
  */
 export function usePendingUndo<T>(send: (what: T, isLeaving: boolean, key: number) => void) {
   const [acts, setActs] = useState<readonly PendingAct<T>[]>([]);

@@ -7,7 +7,7 @@ export function between<T>(listed: readonly T[], from: T | undefined, to: T): re
   return a < 0 || b < 0 ? [to] : listed.slice(Math.min(a, b), Math.max(a, b) + 1);
 }
 
-/** What a click selects in a short list held by the component: with Shift, everything from the last clicked one to this one. */
+/** What a click selects in a short list of the component: with Shift, everything from the last clicked one to this one. */
 export function useRange<T>(listed: readonly T[]): (pressed: T, isRange: boolean) => readonly T[] {
   const last = useRef<T>(undefined);
   return (pressed, isRange) => {

@@ -1,7 +1,7 @@
 // Pictures that failed to load: each is requested again until its service gives a definite answer.
 // Guarantees: one request per connection at a time; during failures every few seconds, or when the service says, and the first
 // success retries all; a picture that does not exist or stays missing is given up; a hidden page requests nothing.
-// Must never: show anything. The component is told when the picture may be available, and loads it.
+// Must never: show anything. It calls the component when the picture may be available, which loads it.
 
 type Lost = { address: string; back: () => void; missing: () => void };
 
@@ -49,12 +49,12 @@ export function watchLost(address: string, back: () => void): () => void {
 async function askThrough(waiting: Set<Lost>): Promise<void> {
   let failed = 0;
   for (let [lost] = waiting; lost; [lost] = waiting) {
-    const { status, toldMs } = await look(lost.address);
+    const { status, retryMs } = await look(lost.address);
     // Cancelled meanwhile.
     if (!waiting.delete(lost)) continue;
     if (status === 0 || status === 429 || status >= 500) {
       waiting.add(lost);
-      await seenAfter(Math.min(LONGEST_MS, toldMs ?? FIRST_MS * 2 ** failed));
+      await seenAfter(Math.min(LONGEST_MS, retryMs ?? FIRST_MS * 2 ** failed));
       failed += 1;
       continue;
     }
@@ -76,13 +76,13 @@ function isNews(address: string): boolean {
 }
 
 /** 0: the console did not answer. */
-async function look(address: string): Promise<{ status: number; toldMs?: number }> {
+async function look(address: string): Promise<{ status: number; retryMs?: number }> {
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) });
     // Reads to the end, so that the browser caches it.
     await answer.blob();
     const seconds = Number(answer.headers.get("retry-after"));
-    return { status: answer.status, ...(seconds > 0 && { toldMs: seconds * 1_000 }) };
+    return { status: answer.status, ...(seconds > 0 && { retryMs: seconds * 1_000 }) };
   } catch {
     return { status: 0 };
   }

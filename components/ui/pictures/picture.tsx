@@ -72,7 +72,7 @@ let observer: IntersectionObserver | undefined;
 
 function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): () => void {
   near.set(image, tell);
-  observer ??= new IntersectionObserver(told, { rootMargin: "600px" });
+  observer ??= new IntersectionObserver(onIntersections, { rootMargin: "600px" });
   observer.observe(image);
   return () => {
     observer?.unobserve(image);
@@ -81,7 +81,7 @@ function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): ()
 }
 
 /** Visible pictures load before those above and below. */
-function told(entries: IntersectionObserverEntry[]): void {
+function onIntersections(entries: IntersectionObserverEntry[]): void {
   const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
   entries.sort((one, other) => awayPx(one.boundingClientRect) - awayPx(other.boundingClientRect));
   for (const { target, isIntersecting } of entries) near.get(target)?.(isIntersecting);

@@ -84,11 +84,11 @@ describe("the session of a page", () => {
 
   it("is renewed before it ends, again and again, and by no ticket that was not asked for", async () => {
     const { told, renewal, ticket } = world(good);
-    await renewal.hear(ticket);
+    await renewal.receive(ticket);
     expect(told).toEqual([]);
     vi.advanceTimersByTime(12 * MINUTE);
     expect(told).toEqual(["ask"]);
-    await renewal.hear(ticket);
+    await renewal.receive(ticket);
     vi.advanceTimersByTime(12 * MINUTE);
     expect(told).toEqual(["ask", "renewed true", "ask"]);
     renewal.stop();
@@ -106,7 +106,7 @@ describe("the session of a page", () => {
     const begin = vi.fn(good);
     const { told, renewal, ticket } = world(begin);
     vi.advanceTimersByTime(12 * MINUTE);
-    await Promise.all([renewal.hear(ticket), renewal.hear(ticket), renewal.hear(ticket)]);
+    await Promise.all([renewal.receive(ticket), renewal.receive(ticket), renewal.receive(ticket)]);
     expect([begin.mock.calls.length, told]).toEqual([1, ["ask", "renewed true"]]);
     renewal.stop();
   });
@@ -114,7 +114,7 @@ describe("the session of a page", () => {
   it("goes on while the console cannot store another", async () => {
     const { told, renewal, ticket } = world(async () => ({ ok: false, reason: "console" }));
     vi.advanceTimersByTime(12 * MINUTE);
-    await renewal.hear(ticket);
+    await renewal.receive(ticket);
     vi.advanceTimersByTime(20_000);
     expect(told).toEqual(["ask", "ask"]);
     renewal.stop();
@@ -123,7 +123,7 @@ describe("the session of a page", () => {
   it("ends with a ticket that is refused", async () => {
     const { told, renewal, ticket } = world(async () => ({ ok: false, reason: "ticket" }));
     vi.advanceTimersByTime(12 * MINUTE);
-    await renewal.hear(ticket);
+    await renewal.receive(ticket);
     expect(told).toEqual(["ask", "ended refused"]);
   });
 

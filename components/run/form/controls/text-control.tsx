@@ -18,10 +18,10 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
   const field = useRef<HTMLTextAreaElement>(null);
   const text = shownText(value);
   const [first] = useState(() => rowsOf(text));
-  const held = useRef<string>(undefined);
+  const shown = useRef<string>(undefined);
   useLayoutEffect(() => {
-    if (held.current === text || !field.current) return;
-    held.current = text;
+    if (shown.current === text || !field.current) return;
+    shown.current = text;
     field.current.value = text;
   }, [text]);
   const lines = isLong ? Math.max(3, first) : linesOf(text);
@@ -35,7 +35,7 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
       // A masked value cannot be sent, so it is shown as a placeholder.
       {...(value === MASK && { placeholder: t("masked") })}
       onChange={({ target }) => {
-        held.current = target.value;
+        shown.current = target.value;
         onChange(target.value);
       }}
       onKeyDown={isLong ? undefined : keepToOneLine}

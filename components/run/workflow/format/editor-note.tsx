@@ -7,13 +7,13 @@ const MOST_SHOWN = 12;
 /** Problems of a graph editor's file that the form does not show itself: unknown classes and wrong values are shown at their fields. */
 export function EditorNote({ problems }: { problems: readonly EditorProblem[] }) {
   const t = useTranslations("run.editorNote");
-  const told = problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class");
-  if (told.length === 0) return null;
+  const shown = problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class");
+  if (shown.length === 0) return null;
   return (
-    <section aria-label={t("title", { count: told.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
-      <p className="font-medium">{t("title", { count: told.length })}</p>
+    <section aria-label={t("title", { count: shown.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
+      <p className="font-medium">{t("title", { count: shown.length })}</p>
       <ul className="mt-1.5 flex flex-col gap-1 text-ink-2">
-        {told.slice(0, MOST_SHOWN).map((problem, place) => (
+        {shown.slice(0, MOST_SHOWN).map((problem, place) => (
           <li key={place}>
             {"nodeId" in problem ? (
               <button
@@ -28,7 +28,7 @@ export function EditorNote({ problems }: { problems: readonly EditorProblem[] })
             )}
           </li>
         ))}
-        {told.length > MOST_SHOWN ? <li>{t("more", { count: told.length - MOST_SHOWN })}</li> : null}
+        {shown.length > MOST_SHOWN ? <li>{t("more", { count: shown.length - MOST_SHOWN })}</li> : null}
       </ul>
     </section>
   );

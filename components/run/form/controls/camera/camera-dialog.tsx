@@ -103,7 +103,7 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
   );
 }
 
-/** Named by date and time to the second, so that several photos can be told apart. */
+/** Named by date and time to the second, so that several photos have different names. */
 function nameAt(at: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
