@@ -1,0 +1,195 @@
+// Where a wall is scrolled to and which of its rows are drawn: plain code between the page's scroll and React.
+// Guarantees: what is in view is drawn in the frame that shows it; when width, tile size or length changes, the tile at the top stays there.
+
+import { startTransition } from "react";
+import { flushSync } from "react-dom";
+import { covers, type Drawn, fullPx, isSame, placeRows, rowsOf, type Shape } from "./drawn";
+import { type Motion } from "./motion";
+import { follow, pagePx, type Position, toScroll } from "./scroll-map";
+import { type Rows, rowsAround, rowsAtOnce, type View } from "./wall-layout";
+
+/** Left visible of the row above the revealed row, which stays the first in view. */
+const BREATH_PX = 8;
+const SETTLED_MS = 150;
+
+/** What the page gives. `headPx`: the height of a sticky list header, which covers rows. */
+type Given<S extends Shape> = {
+  element: HTMLElement;
+  count: number;
+  headPx: number;
+  layoutOf: (widthPx: number, screenPx: number) => S;
+};
+
+/** The page's own bars above and below the visible part. */
+function barsUnder(headPx: number): { top: number; bottom: number } {
+  const isWide = window.matchMedia("(min-width: 48rem)").matches;
+  return isWide ? { top: 103 + headPx, bottom: 44 } : { top: 49 + headPx, bottom: 93 };
+}
+
+export function createWallScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>) => void) {
+  let given: Given<S> | undefined;
+  /** Undefined until the browser has measured the width. */
+  let shape: S | undefined;
+  let position: Position = { scrollPx: 0, atPx: 0 };
+  /** The newest that React was given, and the newest that is on the screen. */
+  let asked: Drawn<S> | undefined;
+  let shown: Drawn<S> | undefined;
+
+  const scrolledPx = () => -(given?.element.getBoundingClientRect().top ?? 0);
+  const bars = () => barsUnder(given?.headPx ?? 0);
+  const lengthPx = (of: S) => fullPx(of, given?.count ?? 0);
+  /** The position at which a tile's row is the first in view. */
+  const topOf = (index: number, { columns, rowPx }: Shape) => Math.floor(index / columns) * rowPx - bars().top - BREATH_PX;
+
+  function firstIndex(): number {
+    if (!shape) return 0;
+    return Math.floor(Math.max(0, position.atPx + bars().top + BREATH_PX + 1) / shape.rowPx) * shape.columns;
+  }
+
+  function placed(rowsOfView: (view: View) => Rows): Drawn<S> | undefined {
+    if (!shape || !given) return undefined;
+    const { rowPx, columns } = shape;
+    const view = { atPx: position.atPx, screenPx: window.innerHeight, rowPx, columns, rows: rowsOf(shape, given.count) };
+    return placeRows(shape, rowsOfView(view), position, given.count);
+  }
+
+  function draw(): void {
+    const next = placed(rowsAround);
+    if (!next || (asked && isSame(asked, next))) return;
+    asked = next;
+    setDrawn(next);
+  }
+
+  /** Draws in this frame, as fast scrolling would otherwise show an empty page; does nothing if all visible rows are drawn already. */
+  function drawInView(): void {
+    const bare = placed((view) => rowsAround({ ...view, isBare: true }));
+    if (!bare || (shown && covers(shown, bare))) return;
+    const next = placed((view) => rowsAtOnce(bare, rowsAround(view), shown));
+    if (!next) return;
+    asked = next;
+    flushSync(() => setDrawn(next));
+  }
+
+  /** Scrolls so that `atPx` of the list is at the upper edge of the screen. */
+  function scrollTo(atPx: number): void {
+    if (!shape) return;
+    const wanted = toScroll(atPx, lengthPx(shape));
+    window.scrollTo({ top: window.scrollY + wanted - scrolledPx(), behavior: "instant" });
+    const scrollPx = scrolledPx();
+    // The page may end before that; a position between two pixels is kept exactly.
+    const isExact = Math.abs(scrollPx - wanted) < 1;
+    position = { scrollPx, atPx: isExact ? atPx : atPx + scrollPx - wanted };
+  }
+
+  function layOut(): void {
+    if (!given || given.element.clientWidth === 0) return;
+    const { element, layoutOf } = given;
+    const next = layoutOf(element.clientWidth, window.innerHeight);
+    const before = shape;
+    const first = firstIndex();
+    const isAtTop = position.atPx + bars().top < (before?.rowPx ?? 0) / 2;
+    shape = next;
+    element.style.height = `${pagePx(lengthPx(next))}px`;
+    if (!before) position = { scrollPx: scrolledPx(), atPx: scrolledPx() };
+    else if (!isAtTop && (before.columns !== next.columns || before.rowPx !== next.rowPx)) scrollTo(topOf(first, next));
+  }
+
+  return {
+    firstIndex,
+
+    /** Called at first, and whenever something of it changes. */
+    update(next: Given<S>, startIndex: number): void {
+      const isFirst = shape === undefined;
+      given = next;
+      layOut();
+      if (isFirst && shape && startIndex >= shape.columns) scrollTo(topOf(startIndex, shape));
+      draw();
+    },
+
+    isShown: (drawn: Drawn<S> | undefined) => void (shown = drawn),
+
+    /** Scrolls a tile's row to the top of the view. */
+    jumpTo(index: number): void {
+      if (!shape) return;
+      if (index < shape.columns) {
+        window.scrollTo({ top: 0, behavior: "instant" });
+        position = { scrollPx: scrolledPx(), atPx: scrolledPx() };
+      } else scrollTo(topOf(index, shape));
+      drawInView();
+    },
+
+    /** Scrolls as little as necessary to show a tile. */
+    reveal(index: number): void {
+      if (!shape) return;
+      const { top, bottom } = bars();
+      const { atPx } = position;
+      const topPx = Math.floor(index / shape.columns) * shape.rowPx;
+      const endPx = topPx + shape.rowPx;
+      if (topPx < atPx + top) scrollTo(topOf(index, shape));
+      else if (endPx > atPx + window.innerHeight - bottom) scrollTo(endPx - window.innerHeight + bottom + BREATH_PX);
+      else return;
+      drawInView();
+    },
+
+    /** Converts a point of the screen to a position in the whole list, in pixels. */
+    pointAt(clientX: number, clientY: number): { x: number; y: number; widthPx: number } {
+      const box = given?.element.getBoundingClientRect();
+      return { x: clientX - (box?.left ?? 0), y: clientY + position.atPx, widthPx: box?.width ?? 0 };
+    },
+
+    /** Follows the page's scroll and size. Returns a function that ends it. */
+    listen(motion: Motion, onRest: (firstIndex: number) => void): () => void {
+      let frame = 0;
+      let settling: ReturnType<typeof setTimeout> | undefined;
+
+      function look(): void {
+        frame = 0;
+        if (!shape) return;
+        clearTimeout(settling);
+        settling = setTimeout(settle, SETTLED_MS);
+        const scrollPx = scrolledPx();
+        // Our own jump has been drawn already.
+        if (scrollPx === position.scrollPx) return;
+        const before = position;
+        position = follow(before, scrollPx, { fullPx: lengthPx(shape), screenPx: window.innerHeight });
+        motion.moved(position.atPx);
+        const isLeap = Math.abs(position.atPx - before.atPx) > window.innerHeight;
+        drawInView();
+        // A jump continues, so the next frame shows other rows anyway.
+        if (!isLeap) startTransition(draw);
+      }
+
+      function settle(): void {
+        if (!shape) return;
+        // Small steps in the mapped middle leave the scroll bar slightly behind: it is corrected here, invisibly.
+        if (Math.abs(toScroll(position.atPx, lengthPx(shape)) - position.scrollPx) >= 1) {
+          scrollTo(position.atPx);
+          drawInView();
+        }
+        // The rows that a jump left out above and below are drawn in a transition, now that nothing moves.
+        startTransition(draw);
+        onRest(firstIndex());
+      }
+
+      const scrolled = () => {
+        frame ||= requestAnimationFrame(look);
+      };
+      const resized = () => {
+        layOut();
+        draw();
+      };
+      const watcher = new ResizeObserver(resized);
+      if (given) watcher.observe(given.element);
+      window.addEventListener("scroll", scrolled, { passive: true });
+      window.addEventListener("resize", resized, { passive: true });
+      return () => {
+        cancelAnimationFrame(frame);
+        clearTimeout(settling);
+        watcher.disconnect();
+        window.removeEventListener("scroll", scrolled);
+        window.removeEventListener("resize", resized);
+        motion.stop();
+      };
+    },
+  };
+}
