@@ -44,7 +44,7 @@ export function CountsProvider({ children }: { children: ReactNode }) {
   // A first request that failed counts too.
   const lastResponse = failedWith ?? (all.atMs === undefined ? undefined : "answer");
   const counts = useMemo(
-    () => ({ jobs, running, pending, ...(lastResponse !== undefined && { heard: lastResponse }) }),
+    () => ({ jobs, running, pending, ...(lastResponse !== undefined && { lastResponse }) }),
     [jobs, running, pending, lastResponse],
   );
   return <CountsContext value={counts}>{children}</CountsContext>;
