@@ -146,7 +146,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     },
     state: state.getState,
     lastDone: () => done,
-    heldBytes: () => history.keptBytes(),
+    keptBytes: () => history.keptBytes(),
 
     /** False while something else is in progress. `isFar`: zoomed out so far that single pixels are invisible. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {

@@ -35,7 +35,7 @@ export function takeWork(key: string): OpenSession | undefined {
 
 function bytesOf({ session: { opened, drawing } }: Kept): number {
   const { width = 0, height = 0 } = opened.picture?.bitmap ?? {};
-  return drawing.coverage.data.length + width * height * 4 + drawing.heldBytes();
+  return drawing.coverage.data.length + width * height * 4 + drawing.keptBytes();
 }
 
 function warn(event: BeforeUnloadEvent): void {

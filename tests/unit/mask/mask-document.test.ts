@@ -79,7 +79,7 @@ describe("a drawing", () => {
           const before = drawing.version();
           await perform(drawing, act);
           if (drawing.version() !== before) seen.push(drawing.coverage.data.slice());
-          expect(drawing.heldBytes()).toBeLessThanOrEqual(Math.max(historyBudget, acts.length * 256));
+          expect(drawing.keptBytes()).toBeLessThanOrEqual(Math.max(historyBudget, acts.length * 256));
         }
         for (const pixels of seen.slice(0, -1).toReversed()) {
           await drawing.undo();
@@ -99,7 +99,7 @@ describe("a drawing", () => {
   it("keeps hundreds of steps, while what the page holds stays within its budget", async () => {
     const drawing = createMaskDocument(emptyCoverage(size), { historyBudget: 200_000 });
     for (let step = 0; step < 400; step += 1) stroke(drawing, (step * 37) % 650, (step * 53) % 350, step % 3 === 2);
-    expect(drawing.heldBytes()).toBeLessThanOrEqual(200_000 + 400 * 256);
+    expect(drawing.keptBytes()).toBeLessThanOrEqual(200_000 + 400 * 256);
     for (let step = 0; step < 400; step += 1) await drawing.undo();
     expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
     expect(drawing.state().undo).toBeUndefined();
