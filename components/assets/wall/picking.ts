@@ -13,48 +13,50 @@ const MOST_IN_RANGE = 10_000;
 export type Short = { why: "bound" | "unread" | "page"; count: number; meant: number };
 type Reports = { onReading: (isReading: boolean) => void; onShort: (short: Short) => void };
 
+/** From the one index up to the other, without it; `meant`: how many were asked for, beyond any limit. */
+type Range = { from: number; to: number; meant: number };
+/** `byHand`: what was selected or deselected one by one meanwhile, which counts more than what is read. */
+type Reading = { abort: AbortController; byHand: Map<string, boolean> };
+
 export type Picker = ReturnType<typeof createPicker>;
 
 export function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
   let source: AssetsSource | undefined;
   const known = new Map<string, AssetView>();
+  /** Where a range begins: the index that was selected last. */
   let anchor: number | undefined;
-  /** What is selected besides the last range, until something else is selected. */
-  let beside: ReadonlySet<string> = new Set();
-  let written: ReadonlySet<string> | undefined;
-  let reading: AbortController | undefined;
-  /** Manual changes during a read; they take precedence over what is read. */
-  const meanwhile = new Map<string, boolean>();
+  /** The last range, for as long as nothing else is selected: the next one replaces it, but not what is `beside` it. */
+  let last: { selected: ReadonlySet<string>; beside: ReadonlySet<string> } | undefined;
+  let reading: Reading | undefined;
 
   function know(assets: readonly AssetView[]) {
     for (const asset of assets) known.set(asset.id, asset);
   }
-  function write(before: ReadonlySet<string>, assets: readonly AssetView[]) {
+  function select(assets: readonly AssetView[], beside: ReadonlySet<string>) {
     know(assets);
-    const next = new Set([...before, ...assets.map(({ id }) => id)]);
-    for (const [id, isOn] of meanwhile) {
+    const next = new Set([...beside, ...assets.map(({ id }) => id)]);
+    const byHand = reading?.byHand ?? new Map<string, boolean>();
+    for (const [id, isOn] of byHand) {
       if (isOn) next.add(id);
       else next.delete(id);
     }
-    beside = meanwhile.size > 0 ? next : before;
     store.replace(next);
-    written = store.ids();
+    last = { selected: store.ids(), beside: byHand.size > 0 ? next : beside };
   }
   function stop() {
     if (!reading) return;
-    reading.abort();
+    reading.abort.abort();
     reading = undefined;
-    meanwhile.clear();
     onReading(false);
   }
   /** `take` is not called if another read has replaced this one. */
-  async function read(from: number, to: number, meant: number, take: (assets: readonly AssetView[]) => void): Promise<void> {
+  async function read({ from, to, meant }: Range, take: (assets: readonly AssetView[]) => void): Promise<void> {
     stop();
-    const mine = new AbortController();
-    reading = mine;
+    const abort = new AbortController();
+    reading = { abort, byHand: new Map() };
     onReading(true);
-    const assets = (await source?.range(from, to, mine.signal)) ?? [];
-    if (mine.signal.aborted) return;
+    const assets = (await source?.range(from, to, abort.signal)) ?? [];
+    if (abort.signal.aborted) return;
     const count = assets.length;
     if (count < meant) onShort({ why: count < to - from ? "unread" : count === MOST_IN_RANGE ? "bound" : "page", count, meant });
     take(assets);
@@ -77,11 +79,11 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Repo
       know([asset]);
       const isOn = !store.has(asset.id);
       if (store.isMatching() && !reading) {
-        const to = Math.min(source.count, MOST_IN_RANGE);
-        void read(0, to, Math.max(source.count, source.total ?? 0), (assets) => write(new Set(), assets));
+        const all = { from: 0, to: Math.min(source.count, MOST_IN_RANGE), meant: Math.max(source.count, source.total ?? 0) };
+        void read(all, (assets) => select(assets, new Set()));
       }
-      if (reading) meanwhile.set(asset.id, isOn);
-      if (store.isMatching()) store.leaveOut([...meanwhile].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
+      reading?.byHand.set(asset.id, isOn);
+      if (store.isMatching()) store.leaveOut([...(reading?.byHand ?? [])].flatMap(([id, isChosen]) => (isChosen ? [] : id)));
       else store.choose(asset.id, isOn);
     },
     /** Selects everything from the last selected one to this one, replacing the last range; missing rows are read. */
@@ -91,34 +93,29 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Repo
         anchor = index;
         const asset = source.at(index);
         stop();
-        return asset && write(new Set(), [asset]);
+        return asset && select([asset], new Set());
       }
-      const before = store.ids();
-      const kept = before === written ? beside : before;
-      const from = index < anchor ? Math.max(index, anchor + 1 - MOST_IN_RANGE) : anchor;
-      const to = index < anchor ? anchor + 1 : Math.min(index + 1, anchor + MOST_IN_RANGE);
-      await read(from, to, Math.abs(index - anchor) + 1, (assets) => write(kept, assets));
+      const selected = store.ids();
+      const beside = last?.selected === selected ? last.beside : selected;
+      await read(rangeBetween(anchor, index), (assets) => select(assets, beside));
     },
     /** While a rubber band is drawn: selects the loaded rows under it, besides what was selected when it began. */
     band(indices: readonly number[], before: ReadonlySet<string>): void {
       anchor = indices[0] ?? anchor;
       stop();
-      write(
-        before,
-        indices.flatMap((index) => source?.at(index) ?? []),
-      );
+      const loaded = indices.flatMap((index) => source?.at(index) ?? []);
+      select(loaded, before);
     },
     /** When the band is released: reads the rows under it that were not loaded. */
     async settle(indices: readonly number[], before: ReadonlySet<string>): Promise<void> {
-      const [from, last] = [indices[0], indices.at(-1)];
-      if (from === undefined || last === undefined || indices.every((index) => source?.at(index))) return;
-      anchor = from;
-      await read(from, Math.min(last + 1, from + MOST_IN_RANGE), last + 1 - from, (assets) =>
-        write(
-          before,
-          indices.flatMap((index) => assets[index - from] ?? []),
-        ),
-      );
+      const [first, end] = [indices[0], indices.at(-1)];
+      if (first === undefined || end === undefined || indices.every((index) => source?.at(index))) return;
+      anchor = first;
+      // What is beside the band in its rows is read too, and not selected.
+      await read(rangeBetween(first, end), (assets) => {
+        const under = indices.flatMap((index) => assets[index - first] ?? []);
+        select(under, before);
+      });
     },
     /** Selects all that match, on all pages. */
     all(): void {
@@ -139,4 +136,12 @@ export function createPicker(store: SelectionStore, { onReading, onShort }: Repo
       anchor = undefined;
     },
   };
+}
+
+/** Both included, and in either direction; the limit is counted from `anchor`. */
+function rangeBetween(anchor: number, index: number): Range {
+  const meant = Math.abs(index - anchor) + 1;
+  const most = Math.min(meant, MOST_IN_RANGE);
+  const from = index < anchor ? anchor + 1 - most : anchor;
+  return { from, to: from + most, meant };
 }
