@@ -123,7 +123,7 @@ test("a tab stays on its service when another tab moves to a different one, over
   await expect(shown).toBeVisible();
 });
 
-test("the exact time of a job is told in the reader's own zone", async ({ browser, desk }) => {
+test("the exact time of a job is shown in the reader's own zone", async ({ browser, desk }) => {
   const titles: string[] = [];
   for (const timezoneId of ["Asia/Tokyo", "America/New_York"]) {
     const context = await browser.newContext({ timezoneId, locale: "en-GB" });

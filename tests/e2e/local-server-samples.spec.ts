@@ -5,7 +5,7 @@ import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
 import { expect, test } from "./support/test";
 
-test("a sample that is run from the first page brings its picture to a server that lacks it; one that cannot be sent is told, and nothing runs without it", async ({
+test("a sample that is run from the first page brings its picture to a server that lacks it; one that cannot be sent is named, and nothing runs without it", async ({
   signedIn: page,
   desk,
 }) => {

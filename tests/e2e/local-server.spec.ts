@@ -61,7 +61,7 @@ test("a server from before /api/jobs lists its jobs and tells of each; assets, w
   await server.close();
 });
 
-test("a history that is longer than its list is told as such, by the list and by a search", async ({ signedIn: page, desk }) => {
+test("a history that is longer than its list is shown as such, by the list and by a search", async ({ signedIn: page, desk }) => {
   const server = await startLocalServer(undefined, { isOld: true });
   const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   server.submit();
@@ -86,7 +86,7 @@ test("a history that is longer than its list is told as such, by the list and by
   await server.close();
 });
 
-test("a job that left the queue without a word is gone on its open page and is not said to have started; a stopped one shows in which node", async ({
+test("a job that left the queue without a word is gone on its open page and is not shown as started; a stopped one shows in which node", async ({
   signedIn: page,
   desk,
 }) => {
@@ -195,7 +195,7 @@ test("what the server lost is gone on the Run page too, for one job and for copi
   await server.close();
 });
 
-test("a form of newer inputs sends what it shows: chosen inputs, the server's files, filled texts; a value of no list is told with the nearest", async ({
+test("a form of newer inputs sends what it shows: chosen inputs, the server's files, filled texts; a value of no list is shown with the nearest", async ({
   signedIn: page,
   desk,
 }) => {

@@ -163,7 +163,7 @@ test("a job that is not found once is not called removed", async ({ signedIn: pa
   await page.request.post(`${desk.url}/api/jobs/${id}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });
 
-test("a cancel whose answer was lost is looked up, told as it is, and sent once", async ({ signedIn: page, desk, service }) => {
+test("a cancel whose answer was lost is looked up, shown as it is, and sent once", async ({ signedIn: page, desk, service }) => {
   const running = await submit(page.request, desk, slowGraph(120, "-first"), { connection });
   const waiting = await submit(page.request, desk, slowGraph(1, "-second"), { connection });
   await page.goto(`${desk.url}/jobs/${waiting}?connection=${connection}`);
@@ -185,7 +185,7 @@ test("a cancel whose answer was lost is looked up, told as it is, and sent once"
   await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });
 
-test("a queue and a history that were cleared without an answer are looked up, told as they are, and cleared once", async ({
+test("a queue and a history that were cleared without an answer are looked up, shown as they are, and cleared once", async ({
   signedIn: page,
   desk,
   service,
@@ -231,7 +231,7 @@ test("a queue and a history that were cleared without an answer are looked up, t
   await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { params: { connection }, headers: { origin: desk.url } });
 });
 
-test("a row of an odd shape is left out and said, and History shows no more than it asked for", async ({ signedIn: page, desk }) => {
+test("a row of an odd shape is left out and counted, and History shows no more than it asked for", async ({ signedIn: page, desk }) => {
   const good = { id: "00000000-0000-4000-8000-000000000007", status: "completed", create_time: 1_767_225_600_000 };
   const pagination = { offset: 0, limit: 100, total: 2, has_more: false };
   line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [good, { id: ["odd"], status: 7 }], pagination })), at("/api/jobs"));

@@ -94,7 +94,7 @@ test("a running job is there again after a reload, is stopped on the Run page, a
   await expect(job.getByText("The job was cancelled")).toBeVisible();
 });
 
-test("copies that are started while the form is scrolled down are told before the eyes", async ({ signedIn: page, desk }) => {
+test("copies that are started while the form is scrolled down are shown in view", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-copies-far-down")));
   await page.locator("#field-t11-string_b").scrollIntoViewIfNeeded();

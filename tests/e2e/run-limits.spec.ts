@@ -18,7 +18,7 @@ const catalogue = {
   PreviewImage: { input: { required: { images: ["IMAGE"] } }, output: [], output_node: true },
 };
 
-test("a fraction or letters are told at the number, the box and the colour, and only what is shown without a fault is sent", async ({
+test("a fraction or letters are reported at the number, the box and the colour, and only what is shown without a fault is sent", async ({
   signedIn: page,
   desk,
 }) => {

@@ -239,7 +239,7 @@ test("Edit & run of a job whose file was named by the day shows the name as it w
   await expect(page.getByText(`Next run sends: ${year}-day`, { exact: true })).toBeVisible();
 });
 
-test("what a run draws anew, its seed, the time and the words in braces, stands there before the press that sends it", async ({
+test("what a run draws anew, its seed, the time and the words in braces, is shown before the press that sends it", async ({
   signedIn: page,
   desk,
 }) => {

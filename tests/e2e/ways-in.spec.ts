@@ -106,7 +106,7 @@ test("a picture for an input arrives byte for byte, and the same picture again i
   expect(sha256(await seen.body())).toBe(sha256(picture.bytes));
 });
 
-test("a folder's names become tags; what a system keeps in it and what is empty stays out, and a broken picture is said to be one", async ({
+test("a folder's names become tags; what a system keeps in it and what is empty stays out, and a broken picture is named as one", async ({
   signedIn: page,
   desk,
 }, info) => {

@@ -34,7 +34,7 @@ afterAll(async () => {
   await cluster?.remove();
 });
 
-test("each of the four is killed in turn: the others go on, what was cut is neither sent again nor told as done, and a job on the runner goes on", async () => {
+test("each of the four is killed in turn: the others go on, what was cut is neither sent again nor reported as done, and a job on the runner goes on", async () => {
   cluster.runner.does("hold");
   const held = await people.submitted("key-held-on-the-runner", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
@@ -79,7 +79,7 @@ test("a script runs an app twice with one key while a console is killed: once", 
   }
 });
 
-test("the database is started anew: the reason is said meanwhile, and what was asked is done once", async () => {
+test("the database is started anew: the reason is shown meanwhile, and what was asked is done once", async () => {
   const before = people.work("before-the-restart");
   await cluster.postgres.stop();
   const key = "key-while-it-is-away-0";
@@ -140,7 +140,7 @@ test("all are cut off from the database for half a minute, and one service for l
   expect(await ofSlow()).toEqual(done);
 });
 
-test("others take all connections of the database: it is said, and goes on by itself once there are some", async () => {
+test("others take all connections of the database: it is shown, and goes on by itself once there are some", async () => {
   const others: pg.Client[] = [];
   const fill = async (): Promise<void> => {
     const client = new pg.Client({ connectionString: cluster.postgres.url });

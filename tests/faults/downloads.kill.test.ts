@@ -47,7 +47,7 @@ describe("a download in a process that ends", () => {
     });
   const partials = () => readdir(join(dataDir, "service", "downloads"));
 
-  it("goes on after kill -9, again and again, from no less than what the task had told, and the bytes are exact", async () => {
+  it("goes on after kill -9, again and again, from no less than what the task had reported, and the bytes are exact", async () => {
     let service = await start();
     const id = await begin(service, "killed.bin");
     let told = 0;

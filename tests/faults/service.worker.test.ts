@@ -76,7 +76,7 @@ describe("a worker", () => {
     expect(await ended(client, second)).toMatchObject({ status: "completed", outputs_count: 1 });
   });
 
-  it("that is missing is told without a path of this machine, and what to do about it", async () => {
+  it("that is missing is reported without a path of this machine, and what to do about it", async () => {
     const bench = await start({ workerPath: "/nowhere/at-all/node-worker.mjs" });
     const client = bench.client();
     const job = await ended(client, await submit(client));

@@ -1,4 +1,4 @@
-// A connection to a server on this machine that can be cut like a cable: both ends stay open and hear nothing until it is mended.
+// A connection to a server on this machine that can be cut like a cable: both ends stay open and get nothing until it is mended.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 

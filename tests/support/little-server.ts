@@ -1,4 +1,4 @@
-// A real HTTP server of a few lines that remembers its requests: stands for other people's services, good and bad ones.
+// A real HTTP server of a few lines that remembers its requests, for other people's services, good and bad ones.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 

@@ -1,5 +1,5 @@
 // A plain local server over real HTTP, faithful to real ones: one user, no key, its own wording, orders and refusals.
-// It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which only a named client is told.
+// It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which it reports only to a named client.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { type LocalFiles } from "./local-files";

@@ -47,7 +47,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   let sending = 0;
   /** `aheadMs`: so far its clock is ahead. */
   const state = { isGone: false, knowsConditions: true, accepts: testKeys, aheadMs: 0 };
-  /** What each request brought along. */
+  /** What came with each request. */
   const headers: { method: string; headers: IncomingMessage["headers"] }[] = [];
 
   async function keep(body: Buffer): Promise<Part> {

@@ -13,7 +13,7 @@ function textOf(home: string): string {
     .toLowerCase();
 }
 
-it("docs/glossary.md fits on a page, and each word is used where it is said to be at home", () => {
+it("docs/glossary.md fits on a page, and each word is used where it is listed as at home", () => {
   expect(page.split("\n").length).toBeLessThanOrEqual(40);
   expect(rows.length).toBeGreaterThan(20);
   const lost = rows.flatMap(({ words, home }) => {

@@ -70,7 +70,7 @@ test("a unit test that failed and a file that does not load are named with their
   ]);
 });
 
-test("tests that were not run are told by the program that was missing, and by name where none was", () => {
+test("tests that were not run are listed by the program that was missing, and by name where none was", () => {
   const left = (fullName: string, meta: object) => ({ fullName, status: "skipped", failureMessages: [], meta });
   const ofVitest = report({
     numPassedTests: 1,
@@ -111,7 +111,7 @@ test("tests that were not run are told by the program that was missing, and by n
   expect(notChecked(many).split("\n").slice(9)).toEqual(["NOT CHECKED  test 9", "NOT CHECKED  and 20 more", ""]);
 });
 
-test("a runner that wrote no report has failed, and what it said is the reason", () => {
+test("a runner that wrote no report has failed, and its output is the reason", () => {
   expect(readPlaywright(1, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 1, failures: [], unchecked: [] });
   expect(readVitest(0, join(folder, "none.json"))).toMatchObject({ passed: 0, failed: 0, unchecked: [] });
   expect(failureOf("build", "Building.\nError: no space left\n").error).toBe("Error: no space left\n");

@@ -154,7 +154,7 @@ export async function createPeople(cluster: Cluster) {
       ]);
     },
 
-    /** Checks everything that was ever acknowledged, and that the listener hears of a new job. */
+    /** Checks everything that was ever acknowledged, and that the listener gets a new job. */
     async expectAllOnce(): Promise<void> {
       await Promise.all(
         [...acknowledged].map(async ([key, { job, way }]) => {

@@ -1,4 +1,4 @@
-// What one user of the load was told. A request that was cut off may or may not have had its effect: `maybe` allows both.
+// What answers one user of the load got. A request that was cut off may or may not have had its effect: `maybe` allows both.
 // An acknowledged fact is `yes` and must stay true from then on, whatever happens to the process.
 import { type Kind } from "./graphs";
 
@@ -22,7 +22,7 @@ export function createLedger(user: string, key: string) {
     picture: "",
     /** Requests sent and answers read: a round kills the service at one of these moments. */
     moments: 0,
-    /** Cancels in transit and clears begun. Only one runs at a time, since the effects of two could not be told apart afterwards. */
+    /** Cancels in transit and clears begun. Only one runs at a time, since the effects of two could not be distinguished afterwards. */
     cancelsOpen: 0,
     clearsBegun: 0,
     clearsOpen: 0,
@@ -31,7 +31,7 @@ export function createLedger(user: string, key: string) {
   };
 }
 
-/** Sets `maybe` while the request is in transit or if it was cut off; otherwise what the answer said. */
+/** Sets `maybe` while the request is in transit or if it was cut off; otherwise what the answer reported. */
 export async function claiming(set: (sure: Sure) => void, act: () => Promise<boolean>): Promise<void> {
   set("maybe");
   set((await act()) ? "yes" : "no");

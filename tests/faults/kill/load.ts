@@ -1,4 +1,4 @@
-// One user's mixed load against a running service, until the connection is cut. Every step records what it was told.
+// One user's mixed load against a running service, until the connection is cut. Every step records its answer.
 // An answer that the service must never give (a 5xx, an unknown refusal) ends the load with an error, so that it cannot hide a fault.
 import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";

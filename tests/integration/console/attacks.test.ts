@@ -164,7 +164,7 @@ describe("many at once", () => {
 });
 
 describe("an owner who forgot the password", () => {
-  it("gets a link from the command line, which works once, ends every session, and stands in the log", async () => {
+  it("gets a link from the command line, which works once, ends every session, and is in the log", async () => {
     expect(await command("members", harness.folder, "reset-link", "nobody@desk.test")).toMatchObject({ code: 1 });
     const { code, output } = await command("members", harness.folder, "reset-link", "owner@desk.test");
     expect(code).toBe(0);

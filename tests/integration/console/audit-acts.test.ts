@@ -155,7 +155,7 @@ test("clearing a queue says how many waited and names the newest, at a service t
   await server.close();
 });
 
-test("of more than were looked at, what was cleared is told by the names that are known, and counted as the service did or not at all", async () => {
+test("of more than were looked at, what was cleared is listed by the names that are known, and counted as the service did or not at all", async () => {
   const waiting = jobsOf(130);
   const answers = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
   const server = await startLittleServer(({ url, method }, response) => {

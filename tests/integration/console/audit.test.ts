@@ -50,7 +50,7 @@ test.each(["viewer", "operator"] as const)("a %s reads nothing of it, by no way"
   expect(await listAuditChoices(viewer)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
 });
 
-test("the newest stands first, and every entry comes once, page by page", async () => {
+test("the newest comes first, and every entry comes once, page by page", async () => {
   const seen: number[] = [];
   let page = await read("limit=50");
   expect(page.entries[0]).toMatchObject({
@@ -81,7 +81,7 @@ test("it is narrowed down by person, act, connection and time", async () => {
     expect([query, (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).status]).toEqual([query, 400]);
 });
 
-test("what can be chosen is everybody and every act that stands in it, removed members under their last name", async () => {
+test("what can be chosen is everybody and every act that is in it, removed members under their last name", async () => {
   const choices = await listAuditChoices(harness.viewerOf("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
@@ -103,7 +103,7 @@ test("there is a word for every act that is written down", async () => {
   const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
   const acts = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
   expect(acts.size).toBeGreaterThan(35);
-  // These two stand for many actions; those they are recorded as are in the list.
+  // These two cover many actions; those they are recorded as are in the list.
   for (const name of ["auth", "unknown"]) acts.delete(name);
   const { does, tried } = messages.settings.audit;
   expect([...acts].filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);

@@ -181,7 +181,7 @@ test("a place inside the data folder, one with other things in it, and one that 
   expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
 });
 
-test("files in a folder of their own are in the backup, those in a bucket are not, and that is said", async () => {
+test("files in a folder of their own are in the backup, those in a bucket are not, and that is shown", async () => {
   const { env } = world.harness.console;
   const place = { version: "0.2.0", now: Date.now(), say, withKeys: false };
   const path = at("bytes");
@@ -202,7 +202,7 @@ test("files in a folder of their own are in the backup, those in a bucket are no
   );
 });
 
-test("a file that the disk has changed is told and left out of a backup that lacks it, and the rest is restored without it", async () => {
+test("a file that the disk has changed is reported and left out of a backup that lacks it, and the rest is restored without it", async () => {
   const rotten = someBlob(join(folder(), "service"), "blobs/blake3-v1");
   flip(rotten);
   rmSync(join(at("live"), "blobs", ...rotten.split(/[\\/]/).slice(-2)));

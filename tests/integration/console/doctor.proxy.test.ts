@@ -108,7 +108,7 @@ test.for(Object.entries(cases))("with %s the doctor says what arrives, and what 
   }
 });
 
-test("what the console saw is told to a fresh proof alone: others get the answer that they would get without the question", async () => {
+test("what the console saw is answered to a fresh proof alone: others get the answer that they would get without the question", async () => {
   const { authSecret } = harness.console;
   const ask = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/api/health`, { headers });
   const namesOf = ({ headers }: Response) => [...headers.keys()].sort();

@@ -68,7 +68,7 @@ test("the command says a line for each thing and ends with 0 beside a running co
   });
 });
 
-test("a ring that lacks a key, files that others can read, and rows of tomorrow are told with what to do", async () => {
+test("a ring that lacks a key, files that others can read, and rows of tomorrow are reported with what to do", async () => {
   const { id } = harness.console.ring.writing;
   const other = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
   expect(failed(other)).toMatchObject([
@@ -90,7 +90,7 @@ test("a ring that lacks a key, files that others can read, and rows of tomorrow 
   expect(failed(await storage())).toEqual([]);
 });
 
-test("a damaged, a newer and an older database are told apart, and a folder that is not there is no fault", async () => {
+test("a damaged, a newer and an older database are distinguished, and a folder that is not there is no fault", async () => {
   const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
   const here = { LIGHTDESK_DATA_DIR: own };
   expect(states(await storage({ LIGHTDESK_DATA_DIR: join(own, "later") }))).toMatchObject({
@@ -167,7 +167,7 @@ test("the port and the public address are this console's, another's, or nobody's
   ]);
 });
 
-test("what is said of a proxy fits the settings, and a service whose clock is off is named", async () => {
+test("what is reported of a proxy fits the settings, and a service whose clock is off is named", async () => {
   expect(failed(await network({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
   const findings = await network(
     { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` },

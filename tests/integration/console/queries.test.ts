@@ -109,7 +109,7 @@ test("without the extension the queue is made from the jobs alone", () => {
   expect([view.source, view.running.map(({ id }) => id), view.pending.map(({ id }) => id)]).toEqual(["jobs", ["a"], ["b"]]);
 });
 
-test("a service that is down is a value that says so, and the frame stands all the same", async () => {
+test("a service that is down is a value that says so, and the frame is shown all the same", async () => {
   const down = await harness.connect("http://127.0.0.1:9", "k");
   const viewer = harness.viewerOf("viewer");
   for (const result of [

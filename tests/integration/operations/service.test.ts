@@ -89,7 +89,7 @@ test("metrics are for the token alone, and each series has a type, words and lab
   for (const said of unsaid) expect(text, said).not.toContain(said);
 });
 
-test("a request is a span below its caller's, the job that it sent runs below it, and none of them tells what was said", async () => {
+test("a request is a span below its caller's, the job that it sent runs below it, and none of them has the texts", async () => {
   const spans = await until("the run's span came", () => {
     const found = receiver.spans();
     return found.some(({ name }) => name === "run job") && found;

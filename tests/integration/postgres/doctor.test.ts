@@ -39,7 +39,7 @@ async function makeBoth(): Promise<void> {
   await migratePostgres(database.url, Date.now);
 }
 
-test("an empty database is no fault; one of this version is told with the server's version and connections", async () => {
+test("an empty database is no fault; one of this version is reported with the server's version and connections", async () => {
   expect(await findings()).toMatchObject({
     "console database": expect.stringMatching(/^noted: .*has no tables yet/),
     "service database": expect.stringMatching(/^noted: .*has no tables yet/),
@@ -64,14 +64,14 @@ test("a newer version's, and a copy that has not ended, are named with what to d
   });
 });
 
-test("a database that is away is told once, with what to do", async () => {
+test("a database that is away is reported once, with what to do", async () => {
   expect(await findings("postgres://postgres:secret-word@127.0.0.1:9/none")).toMatchObject({
     "database server": expect.stringMatching(/^failed: .*cannot be reached.*Start PostgreSQL/),
     "console database": expect.stringMatching(/^failed/),
   });
 });
 
-test("a clock that is not the database's, and rows of tomorrow, are told", async () => {
+test("a clock that is not the database's, and rows of tomorrow, are reported", async () => {
   await makeBoth();
   expect((await findings(undefined, Date.now() - 10 * MINUTE_MS)).clock).toMatch(/^failed: The database's clock .* differ by 10 minutes/);
   await ask(

@@ -1,4 +1,4 @@
-// Events of jobs at one process that listeners at another one hear, over one PostgreSQL.
+// Events of jobs at one process that reach listeners at another one, over one PostgreSQL.
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { createJobEvents, type JobEvents } from "@/lib/service/events/job-events";
@@ -52,7 +52,7 @@ afterEach(async () => {
   await own.drop();
 });
 
-/** All messages that a listener at the other process hears. */
+/** All messages that a listener at the other process gets. */
 async function listenThere(clientId?: string) {
   const heard: (string | Uint8Array)[] = [];
   const stop = await there.events.listen(1, clientId, (one) => void heard.push(one));
@@ -81,7 +81,7 @@ it("nothing is sent while nobody listens elsewhere, and nothing any more once no
   expect(notices).toHaveLength(2);
 });
 
-it("short texts, long ones and pictures come whole, once, and in the order in which they were told", async () => {
+it("short texts, long ones and pictures come whole, once, and in the order in which they were sent", async () => {
   const { heard } = await listenThere();
   const long = "ü".repeat(30_000);
   const picture = new Uint8Array(60_000).map((_, at) => at % 251);
@@ -111,7 +111,7 @@ it("of what is soon old, what waits to be sent gives way to the next", async () 
   expect(heard.length).toBeLessThan(10);
 });
 
-it("a client hears of its own jobs and of those without a client", async () => {
+it("a client gets its own jobs and those without a client", async () => {
   const { heard } = await listenThere("mine");
   here.events.tell({ ...job, clientId: "other" }, "executing", { at: 1 });
   here.events.tell({ ...job, clientId: "mine" }, "executing", { at: 2 });
@@ -121,14 +121,14 @@ it("a client hears of its own jobs and of those without a client", async () => {
   expect(shown(heard)).toEqual(["status", "executing 2", "executing 4"]);
 });
 
-it("the queue of a user is told where it has changed and where it is heard", async () => {
+it("the queue of a user is sent where it has changed and where it has listeners", async () => {
   const { heard } = await listenThere();
   here.events.queueChanged(1);
   await until("the state is told", () => shown(heard).length === 2);
   expect(JSON.parse(String(heard[1]))).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 3 } } } });
 });
 
-it("where the line was lost, the state is told anew, and nothing twice", async () => {
+it("where the line was lost, the state is sent again, and nothing twice", async () => {
   const { heard } = await listenThere();
   here.events.tell(job, "executing", { at: 1 });
   await until("it is heard", () => heard.length === 2);
@@ -142,7 +142,7 @@ it("where the line was lost, the state is told anew, and nothing twice", async (
   expect(shown(heard)).toEqual(["status", "executing 1", "status", "executing 3"]);
 });
 
-it("what could not be sent is not sent later: the state is told instead", async () => {
+it("what could not be sent is not sent later: the state is sent instead", async () => {
   const heard: (string | Uint8Array)[] = [];
   await here.events.listen(1, undefined, (one) => void heard.push(one));
   await until("it is known there", () => there.events.hasListeners(job));

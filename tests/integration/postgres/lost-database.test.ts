@@ -1,4 +1,4 @@
-// A database that goes away and comes back: everyone is told, nobody is signed out, and nothing needs a restart.
+// A database that goes away and comes back: everyone gets that as the answer, nobody is signed out, and nothing needs a restart.
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

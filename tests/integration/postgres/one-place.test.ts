@@ -28,7 +28,7 @@ const start = (folder: string, { blobs, at = 0 }: { blobs?: string; at?: 0 | 1 }
     ...(blobs !== undefined && settingsOf({ LIGHTDESK_BLOBS: join(root, blobs) })),
   });
 
-it("refuses a place to which no file was brought, as long as there are files of users", async () => {
+it("refuses a place to which no file was copied, as long as there are files of users", async () => {
   const first = await start("first");
   const client = first.client();
   const empty = /LIGHTDESK_BLOBS must be where the files are, and none was brought to this place\. .* npm run copy-blobs -- --to PLACE/;
@@ -75,7 +75,7 @@ it("refuses one whose files lie elsewhere than those of another that runs on the
   await sharing.service.stop();
 });
 
-it("refuses a folder that joined with LIGHTDESK_BLOBS and starts without it, until its files were brought back", async () => {
+it("refuses a folder that joined with LIGHTDESK_BLOBS and starts without it, until its files were copied back", async () => {
   const joined = await start("joined", { blobs: "place" });
   await joined.client().call("POST", "/api/userdata/a.json", "{}");
   await joined.service.stop();

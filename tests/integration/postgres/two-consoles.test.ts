@@ -113,7 +113,7 @@ test("where the service refuses what one console sent, the other sends it anew, 
   expect(sent()).toHaveLength(before + 2);
 });
 
-test("an answer that one console could not store yet is waited for by the other, and told as it is", async () => {
+test("an answer that one console could not store yet is waited for by the other, and answered as it is", async () => {
   const key = "a-key-whose-answer-comes-late";
   const { submissions } = first.console.store;
   vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));

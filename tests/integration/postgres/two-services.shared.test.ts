@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => two.dispose());
 
 type Heard = { type: string; data: Json };
-/** All messages that a listener at each of the two hears. */
+/** All messages that a listener at each of the two gets. */
 async function listeners(user = "ada") {
   const { key } = await two.here.service.keys.createKey(user);
   return Promise.all(
@@ -42,7 +42,7 @@ const landing = (seconds: number): Json => ({
   "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "late" } },
 });
 
-it("a job is told at both alike, from its start to its end, wherever it runs", async () => {
+it("a job is reported at both alike, from its start to its end, wherever it runs", async () => {
   const both = await listeners();
   const { here, there } = await two.clients();
   for (const client of [here, there]) {
@@ -62,7 +62,7 @@ it("a job is told at both alike, from its start to its end, wherever it runs", a
   }
 });
 
-it("a job that is cancelled at one is told to have been interrupted at both, once", async () => {
+it("a job that is cancelled at one is reported as interrupted at both, once", async () => {
   const both = await listeners();
   const clients = await two.clients();
   for (const client of [clients.here, clients.there]) {

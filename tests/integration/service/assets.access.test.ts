@@ -33,7 +33,7 @@ describe("the time an asset was last read", () => {
     return asset;
   }
 
-  it("is told while it is being written", async () => {
+  it("is known while it is being written", async () => {
     const times = createAccessTimes(database, () => 4e12);
     times.touch(await row(1));
     const before = await row(1);
@@ -43,7 +43,7 @@ describe("the time an asset was last read", () => {
     expect((await row(1)).last_access_time).toBe(4e12);
   });
 
-  it("is told of a row that was read before it was written, and shown after", async () => {
+  it("is known of a row that was read before it was written, and shown after", async () => {
     const times = createAccessTimes(database, () => 4.5e12);
     const before = await row(3);
     times.touch(before);

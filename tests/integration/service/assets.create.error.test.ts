@@ -46,7 +46,7 @@ describe("creating assets, refused", () => {
     await expectNothingLeft();
   });
 
-  it("keeps nothing of a body that is shorter than it said", async () => {
+  it("keeps nothing of a body that is shorter than declared", async () => {
     const whole = `${opening}all\r\n--${boundary}--\r\n`;
     const answer = await client.call("POST", "/api/assets", whole, { ...multipart, "content-length": String(whole.length + 10) });
     expect(answer).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });

@@ -177,7 +177,7 @@ describe("looking for assets", () => {
 });
 
 describe("a database of before the search index", () => {
-  it("is brought along: tags and jobs are counted, names, tags and metadata are found", async () => {
+  it("is migrated: tags and jobs are counted, names, tags and metadata are found", async () => {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
     const database = new Sqlite(join(folder, "service.sqlite"));
     database.exec(`CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT; ${first.sql}`);

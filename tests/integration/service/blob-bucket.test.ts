@@ -83,7 +83,7 @@ describe("a service whose bytes lie in a bucket", () => {
     s3.faults.length = 0;
   });
 
-  it("stores parts although one of their ends failed, though the answer said 200, or though the answer was lost", async () => {
+  it("stores parts although one of their ends failed, though the answer was a 200, or though the answer was lost", async () => {
     for (const fault of ["error-in-200", "lost-answer", "slow-down"] as const) {
       s3.order(/^POST uploadId/, fault);
       const bytes = bytesOf(9 * MIB);

@@ -111,7 +111,7 @@ describe.each(blobPlaces)("bytes in %s", (_, open) => {
     expect(await place.hashes(bench.folder)).not.toContain(hash);
   });
 
-  it("that are gone or cut short are told as such, and are whole again after the next upload", async () => {
+  it("that are gone or cut short are reported as such, and are whole again after the next upload", async () => {
     for (const damage of [place.cutShort, place.remove]) {
       const bytes = new Uint8Array(randomBytes(5000));
       const { id, hash } = await upload(bytes, "damaged.bin");

@@ -140,7 +140,7 @@ describe("a download that is cut off", () => {
     expect(source.given).toHaveLength(1);
   });
 
-  it("fetches nothing again where everything had come before the stop, though the length was never told", async () => {
+  it("fetches nothing again where everything had come before the stop, though the length was never given", async () => {
     const { source, url, bytes } = place({ hasLength: false, holdAfter: SIZE });
     const path = await begin(client, url);
     await reached(client, path, SIZE);
@@ -162,7 +162,7 @@ describe("a download that is cut off", () => {
     expect(source.given.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it("goes on after the service was stopped and started, with as many bytes as the task had told", async () => {
+  it("goes on after the service was stopped and started, with as many bytes as the task had reported", async () => {
     const { source, url, bytes } = place({ holdAfter: 130_000 });
     const path = await begin(client, url);
     await reached(client, path, 130_000);

@@ -82,7 +82,7 @@ describe("a running job that is cancelled", () => {
       const [one, other] = await Promise.all([client.post(`/api/jobs/${id}/cancel`), client.post("/api/jobs/cancel", { job_ids: [id] })]);
       const claims = [record(one.body).cancelled === true, JSON.stringify(other.body).includes(id)];
       const job = await ended(client, id);
-      // If a request was told that it cancelled the job, that was true, and it was the only one.
+      // If the answer to a request was that it cancelled the job, that was true, and it was the only one.
       expect(claims.filter(Boolean)).toHaveLength(job.status === "cancelled" ? 1 : 0);
       const assets = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
       expect(assets).toHaveLength(job.status === "completed" ? 12 : 0);

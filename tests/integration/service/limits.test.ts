@@ -176,7 +176,7 @@ describe("how long a request may take", () => {
     expect([answer.status, await answer.json()]).toMatchObject([408, { error: { type: "request_timeout" }, node_errors: {} }]);
   });
 
-  it("an upload that stands still is ended and leaves no file, an asset and a file of userdata alike", async () => {
+  it("an upload that stalls is ended and leaves no file, an asset and a file of userdata alike", async () => {
     const asset = await send("/api/assets", slowly(`${begun}some bytes`), multipart);
     expect([asset.status, record(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
     expect((await send("/api/userdata/a.txt", slowly("some bytes"), {})).status).toBe(408);

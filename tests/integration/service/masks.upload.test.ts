@@ -130,7 +130,7 @@ describe("POST /api/upload/mask", () => {
     expect([(await pixel(string(mask), 3, 3))[0], await pixel(string(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
   });
 
-  it("stands upright with an original that is turned", async () => {
+  it("is upright with an original that is turned", async () => {
     const turned = await sharp({ create: { width: 20, height: 10, channels: 3, background: "#123456" } })
       .withMetadata({ orientation: 6 })
       .jpeg()

@@ -102,7 +102,7 @@ describe("a seed of twenty digits", () => {
     expect(await cachedOf(NEIGHBOUR)).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("stands in the catalogue's bounds exactly as recorded", async () => {
+  it("is in the catalogue's bounds exactly as recorded", async () => {
     const answer = await client.get("/api/object_info");
     const recorded = readFileSync("tests/fixtures/golden/object-info.json", "utf8");
     const digits = (text: string) => (text.match(/-?\d{16,}/g) ?? []).sort();

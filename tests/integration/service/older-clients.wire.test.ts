@@ -86,7 +86,7 @@ it("assets say hash and job_id beside asset_hash and prompt_id", async () => {
   expect(sent).toMatchObject({ hash: sent.asset_hash, job_id: null });
 });
 
-it("system_stats tells of the machine, object_info of one class, and free is heard", async () => {
+it("system_stats tells of the machine, object_info of one class, and free is accepted", async () => {
   expect((await client.get("/api/system_stats")).body).toMatchObject({
     system: { os: process.platform, ram_total: expect.any(Number), argv: [] },
     devices: [{ type: "cpu", vram_total: expect.any(Number) }],

@@ -1,5 +1,5 @@
 // Clearing a queue of thousands: its jobs are cancelled in many commits, and other requests are answered in between. Also, what an older
-// service left of such a clear: notes of jobs whose rows still said that they waited.
+// service left of such a clear: notes of jobs whose rows were still those of waiting jobs.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ describe("clearing a long queue", () => {
 });
 
 describe("a database of before queues were cleared row by row", () => {
-  it("is brought along: what was noted as cancelled is, and where the history was being cleared it is gone", async () => {
+  it("is migrated: what was noted as cancelled is, and where the history was being cleared it is gone", async () => {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
     const file = join(folder, "service.sqlite");
     const older = new Sqlite(file);

@@ -116,7 +116,7 @@ describe("a user's storage", () => {
     expect((await write("b.json", 40_000)).status).toBe(200);
   });
 
-  it("counts of user data what stays: a file that is replaced makes room for its successor, told its length or not", async () => {
+  it("counts of user data what stays: a file that is replaced makes room for its successor, with its length or without", async () => {
     const write = (size: number, query = "", told = true) =>
       client.call("POST", `/api/userdata/a.json${query}`, bytes(size), told ? { "content-length": String(size) } : {});
     expect((await write(80_000)).status).toBe(200);

@@ -1,4 +1,4 @@
-// A refused query or body names the parameter or field, once, in words; an unknown path is told from a wrong method.
+// A refused query or body names the parameter or field, once, in words; an unknown path is distinguished from a wrong method.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 
@@ -83,7 +83,7 @@ describe("a refusal names what is wrong", () => {
     expect(await allowed("GET", "/api/jobs/")).toEqual([404, undefined]);
   });
 
-  it("an id of somebody else's asset is taken, and nothing more is said of it", async () => {
+  it("an id of somebody else's asset is taken, and nothing more is reported of it", async () => {
     const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
     expect((await bench.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
     const refused = await client.upload("mine", "mine.txt", { id });

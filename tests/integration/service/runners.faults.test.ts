@@ -34,9 +34,9 @@ describe("faults of runners", () => {
     if (!added.ok) throw new Error(added.failure.message);
     return server;
   }
-  /** The job is on this runner, held in its first node. */
+  /** The job is on this runner, paused in its first node. */
   const held = (server: RunnerServer) => until("the job runs there", async () => server.queue().running !== undefined);
-  /** A service whose one job is held on its one runner, A. */
+  /** A service whose one job is paused on its one runner, A. */
   async function startHeld(settings?: Parameters<typeof start>[0]) {
     const client = await start(settings);
     const a = await add("A");
@@ -75,7 +75,7 @@ describe("faults of runners", () => {
     expect(ran()).toEqual([1]);
   });
 
-  it("hears of a job again after the network was lost for a moment", async () => {
+  it("gets a job's reports again after the network was lost for a moment", async () => {
     const { client, a, id } = await startHeld({ runnerLeaseMs: 30_000 });
     await a.goDark();
     await until("nobody listens", async () => !a.hasListeners());
@@ -85,7 +85,7 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });
 
-  it("is looked for without the queue and its graphs while its runner is heard", async () => {
+  it("is looked for without the queue and its graphs while its runner reports", async () => {
     const { client, a, id } = await startHeld({ runnerCheckMs: 60_000 });
     let looks = 0;
     let queues = 0;

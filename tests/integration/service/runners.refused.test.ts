@@ -1,4 +1,4 @@
-// What answers at an address and is no runner: it is told what it is, and not added.
+// What answers at an address and is no runner: the refusal says what it is, and it is not added.
 import { afterEach, describe, expect, it } from "vitest";
 import { createRunners } from "@/lib/service/runners/store";
 import { gpuClasses } from "@/tests/support/gpu-classes";

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// Why a run did not begin, as told to two kinds of members.
+// Why a run did not begin, as shown to two kinds of members.
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { RunRefusal } from "@/components/apps/run-refusal";

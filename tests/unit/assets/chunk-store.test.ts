@@ -107,7 +107,7 @@ describe("the rows of a long list", () => {
     expect(store.at(99 * CHUNK)?.id).toBe(`a${99 * CHUNK}`);
   });
 
-  it("keep their places when others arrive at the top, until the list is taken as it stands", async () => {
+  it("keep their places when others arrive at the top, until the list is taken as it is", async () => {
     const { read, ids } = service(1_000);
     const store = createChunkStore(read, { leads: true });
     store.want(0, 60);
@@ -134,7 +134,7 @@ describe("the rows of a long list", () => {
     expect(new Set(range.map(({ id }) => id)).size).toBe(1_150);
   });
 
-  it("that are missing are said to be, though those beside them came", async () => {
+  it("that are missing are named, though those beside them came", async () => {
     const { read } = service(1_000);
     let isDown = true;
     const half: ReadPage = async (place, signal) =>

@@ -57,7 +57,7 @@ it("where the service names only files, the asset is known among them by its con
   expect(screen.getByTitle("two.png")).toBeDefined();
 });
 
-it("an outage is no empty list: it is said, and asked again", async () => {
+it("an outage is no empty list: it is shown, and asked again", async () => {
   show({ "/assets": { status: 500, body: { code: "INTERNAL", message: "broken" } } }, { id: "x", name: "x.png" });
   expect((await screen.findByRole("alert", {}, { timeout: 10_000 })).textContent).toContain("broken");
   expect(screen.getByRole("button", { name: "Try again" })).toBeDefined();

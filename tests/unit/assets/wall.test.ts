@@ -14,7 +14,7 @@ const screens = fc.record({
 });
 
 describe("the layout of a wall", () => {
-  it("draws at most 150 tiles on any screen, and everything in view, wherever one stands", () => {
+  it("draws at most 150 tiles on any screen, and everything in view, at any place", () => {
     fc.assert(
       fc.property(screens, fc.integer({ min: 0, max: 1_000_000 }), evenly(-0.1, 1.1), fc.boolean(), (screen, count, share, isBare) => {
         const { columns, rowPx } = wallLayout(screen);
@@ -40,7 +40,7 @@ describe("the layout of a wall", () => {
     expect(rowsAround(at)).toEqual({ from: 997, to: 1009 });
   });
 
-  it("draws what is in view and a row beside it within the bound, whatever the width, the height and where in a row one stands", () => {
+  it("draws what is in view and a row beside it within the bound, whatever the width, the height and the place in a row", () => {
     for (const size of tileSizes) {
       for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
         for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {
@@ -53,7 +53,7 @@ describe("the layout of a wall", () => {
     }
   });
 
-  it("draws in one frame what is in view beside what stands there, and nothing of what was left behind", () => {
+  it("draws in one frame what is in view beside what is there already, and nothing of what was left behind", () => {
     const [inView, wanted] = [
       { from: 100, to: 110 },
       { from: 90, to: 120 },

@@ -1,4 +1,4 @@
-// Files made to mislead: each gets an answer that has a sentence, and none is read, held or unpacked beyond its limits.
+// Files made to mislead: each gets an answer that has a sentence, and none is read, kept or unpacked beyond its limits.
 import { expect, it } from "vitest";
 import { readdirSync } from "node:fs";
 import fc from "fast-check";

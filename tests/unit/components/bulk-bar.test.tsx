@@ -140,7 +140,7 @@ it("running again asks by the number, sends one workflow after the other, and sk
   ]);
 });
 
-it("an answer that never came is told as unknown, is not sent again, and ends the work where the next would meet the same", async () => {
+it("an answer that never came is shown as unknown, is not sent again, and ends the work where the next would meet the same", async () => {
   const sent = outside(({ method }) => (method === "POST" ? Promise.reject(new TypeError("cut")) : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
   await press("Run again");
@@ -160,7 +160,7 @@ it("running again while the console cannot be reached says that nothing was subm
   expect(await receiptLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
 });
 
-it("a wait that the service asks for is kept to and said, and stopping in it leaves the rest as it was", async () => {
+it("a wait that the service asks for is kept to and shown, and stopping in it leaves the rest as it was", async () => {
   const busy = () => Response.json({ code: "RATE_LIMITED", message: "slowly" }, { status: 429, headers: { "retry-after": "20" } });
   const sent = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
@@ -201,7 +201,7 @@ it("all matching are counted for the act, asked for by that number, read page by
   expect(screen.getByText("1,200 cancelled")).toBeDefined();
 });
 
-it("more than one press reaches is said before it is asked for", async () => {
+it("more than one press reaches is shown before it is asked for", async () => {
   outside(() => page(0, 1, 25_000));
   show({ kind: "matching", query, total: 25_000 });
   await press("Run again");

@@ -45,7 +45,7 @@ async function give(password: string) {
   await act(async () => fireEvent.click(asked.getByRole("button", { name: "Confirm" })));
 }
 
-test("the password is asked for once, a wrong one is said so, and after the right one every call that waits is sent again as it was", async () => {
+test("the password is asked for once, a wrong one is refused as wrong, and after the right one every call that waits is sent again as it was", async () => {
   answers = [refused("SIGN_IN_AGAIN", 403), refused("SIGN_IN_AGAIN", 403)];
   show();
   const results = Promise.all([invite("one@example.com"), invite("two@example.com")]);

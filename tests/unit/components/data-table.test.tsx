@@ -46,7 +46,7 @@ describe("the table", () => {
     expect(before?.textContent).toBe("Pear13");
   });
 
-  it("is walked by j and k, and by the arrows once somebody stands in a row; with shift what is passed is chosen", () => {
+  it("is walked by j and k, and by the arrows once the focus is in a row; with shift what is passed is chosen", () => {
     const walked = column.columns([
       column.display({ id: "pick", header: "Pick", cell: ({ row }) => <input type="checkbox" aria-label={row.original.name} /> }),
       column.display({ id: "open", header: "Open", cell: ({ row }) => <a href={`#${row.id}`}>{row.original.name}</a> }),

@@ -94,7 +94,7 @@ it.each(lists)("of %s say that they failed, and not that nothing is there", asyn
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
 });
 
-it("usage that cannot be read any more keeps its rows under one notice, and is not said to be none", async () => {
+it("usage that cannot be read any more keeps its rows under one notice, and is not shown as none", async () => {
   const none = { fromMs: 0, toMs: 1, rows: [], isOfAll: true };
   const row = { member: { id: "m", name: "Ada" }, connection: { kind: "removed" as const }, runs: 7 };
   const figures = { failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} };

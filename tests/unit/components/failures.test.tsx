@@ -24,7 +24,7 @@ describe("a failure in words", () => {
     expect(Object.keys(errors).filter((key) => !known.has(key))).toEqual([]);
   });
 
-  it("shows what the other side said, marked as its own words", () => {
+  it("shows the other side's message, marked as its own words", () => {
     renderInApp(<FailureMessage failure={{ code: "UPSTREAM_ERROR", message: "disk on fire", requestId: "r-1" }} />);
     const alert = screen.getByRole("alert");
     expect(alert.textContent).toContain("The service failed");
@@ -32,7 +32,7 @@ describe("a failure in words", () => {
     expect(alert.textContent).toContain("r-1");
   });
 
-  it("of a service that cannot be reached stands once in a part of the overview, and another's reason with it", () => {
+  it("of a service that cannot be reached is shown once in a part of the overview, and another's reason with it", () => {
     const said = (code: string, message: string) => {
       const poll = { value: undefined, atMs: 1, everyMs: 0, isAsking: false, refresh: async () => undefined, patch: () => undefined };
       renderInApp(
@@ -55,7 +55,7 @@ describe("a failure in words", () => {
     expect(said("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason given: disk on fire");
   });
 
-  it("has a sentence for a code that it has never heard of", () => {
+  it("has a sentence for a code that it does not know", () => {
     renderInApp(<FailureMessage failure={{ code: "PLANETS_MISALIGNED", message: "wait for Tuesday" }} />);
     expect(screen.getByRole("alert").textContent).toContain("wait for Tuesday");
   });

@@ -50,7 +50,7 @@ test("while none comes four are fetched at once, and all again as soon as one ha
   expect(asked(images).filter((image) => image !== images[0])).toEqual(images.slice(2, 26));
 });
 
-test("one that is just made is asked for when it is known to be near, in the order in which that is told", () => {
+test("one that is just made is asked for when it is known to be near, in the order in which that is known", () => {
   const told: ((isNear: boolean) => void)[] = [];
   const images = pictures(3, (_, tell) => {
     told.push(tell);

@@ -47,7 +47,7 @@ test("so many pictures are fetched at once; one that came, failed or left makes 
   expect(image("a27").getAttribute("src")).toBe("/a27?connection=a");
 });
 
-test("one asks for all that an outage took, when its service said; its answer brings all of that connection back", async () => {
+test("one asks for all that an outage took, when its service named a time; its answer brings all of that connection back", async () => {
   answers["/b1?connection=b"] = () => new Response(null, { status: 503, headers: { "retry-after": "3" } });
   render(<>{["b1", "b2", "c1"].map(picture)}</>);
   for (const name of ["b1", "b2", "c1"]) lose(name);

@@ -43,7 +43,7 @@ it("stays while a pointer is over it or the focus is in it, and so does one that
   act(() => button.focus());
   wait();
   expect(screen.getByRole("status").textContent).toContain("third");
-  // Dismissed while held by the focus: the next one still disappears by itself.
+  // Dismissed while it stays for the focus: the next one still disappears by itself.
   fireEvent.click(button);
   say("fourth");
   wait();

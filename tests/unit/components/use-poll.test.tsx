@@ -88,7 +88,7 @@ describe("a page", () => {
     expect(await callsIn(600_000)).toBe(0);
   });
 
-  it("that comes back to a question shows what it said then, and asks again at once", async () => {
+  it("that comes back to a question shows the earlier answer, and asks again at once", async () => {
     const provider = () => cache;
     const cache = new Map();
     const at = (path: `/${string}`) => (
@@ -189,7 +189,7 @@ describe("a page", () => {
     await show("a", "b");
     await pass(BUSY_MS * 7);
     const from = asked.length;
-    // A retry after the fourth failure is pending when a fifth request is told to wait longer.
+    // A retry after the fourth failure is pending when the answer to a fifth request asks to wait longer.
     answer = () => new Response("{}", { status: 429, headers: { "retry-after": "40" } });
     const comeBack = async () => {
       await act(async () => void window.dispatchEvent(new Event("online")));
@@ -205,7 +205,7 @@ describe("a page", () => {
     expect(text("a")).toMatch(/^9 fine/);
   });
 
-  it("asks at once for whoever presses, although a service said to wait", async () => {
+  it("asks at once for whoever presses, although a service asked to wait", async () => {
     answer = () => new Response("{}", { status: 429, headers: { "retry-after": "40" } });
     await show("a");
     await pass(5_000);

@@ -69,7 +69,7 @@ describe("the order in which nodes run", () => {
     );
   });
 
-  it("leaves out what stands in a loop or behind one", () => {
+  it("leaves out what is in a loop or behind one", () => {
     expect(topologicalOrder(graphOf({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
   });
 

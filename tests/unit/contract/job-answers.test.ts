@@ -66,7 +66,7 @@ describe("a list of jobs", () => {
     expect(jobsAnswerSchema.safeParse(body).success).toBe(false);
   });
 
-  it("survives whatever stands in a job's free-form fields", () => {
+  it("survives whatever is in a job's free-form fields", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (execution_error, preview_output, progress) => {
         expect(answer({ id: "a", status: "failed", create_time: 1, execution_error, preview_output, progress })?.id).toBe("a");
@@ -83,7 +83,7 @@ describe("a job's details", () => {
     });
   });
 
-  it("survive whatever stands in their free-form fields", () => {
+  it("survive whatever is in their free-form fields", () => {
     const names = ["workflow", "outputs", "execution_status", "execution_meta", "execution_error", "preview_output"];
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.jsonValue(), (name, value) => {

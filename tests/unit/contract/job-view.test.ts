@@ -40,7 +40,7 @@ describe("a job for the eyes of the console", () => {
     expect(toJobView(detail)).toMatchObject({ startedAtMs: created + 100, endedAtMs: created + 900, queueWaitMs: 100, runMs: 800 });
   });
 
-  it("has no duration that was not told, and none below zero", () => {
+  it("has no duration that was not reported, and none below zero", () => {
     expect(toJobView(item({}))).not.toHaveProperty("runMs");
     expect(toJobView(item({ execution_start_time: created - 300 })).queueWaitMs).toBe(0);
   });
@@ -101,7 +101,7 @@ describe("why a job failed", () => {
   const error = { node_id: "3", node_type: "KSampler", exception_type: "OOMError", exception_message: "no memory", traceback: ["line 1"] };
   const view = { nodeId: "3", nodeType: "KSampler", type: "OOMError", message: "no memory", traceback: ["line 1"] };
 
-  it("stands in the structured error, in the timeline, or in the status view as JSON", () => {
+  it("is in the structured error, in the timeline, or in the status view as JSON", () => {
     expect(failed({ execution_error: error })).toEqual(view);
     expect(failed({ execution_status: { messages: [["execution_error", { ...error, executed: [] }]] } })).toEqual(view);
     expect(failed({}, { error_message: JSON.stringify(error) })).toEqual(view);

@@ -195,7 +195,7 @@ it("a key of the platform is found behind any number of words that begin alike",
   expect(maskSecrets(`comfyui-${"ab-".repeat(14)}${"a1".repeat(20)}`)).toContain("comfyui-ab");
 });
 
-it("a key in a long text is found wherever it stands, also where the text is looked through in parts", () => {
+it("a key in a long text is found wherever it is, also where the text is looked through in parts", () => {
   const key = `sk-${"a1".repeat(20)}`;
   for (const filler of ["word ", "x", "bearer "])
     for (let before = 262_144 - 60; before < 262_144 + 5; before += 5) {

@@ -34,7 +34,7 @@ it("keeps a ticket function set before it is known, and shows no checks over a p
   expect(element.shadowRoot?.querySelector("section")).toBeNull();
 });
 
-it("hears its own frame from the console's origin alone, and gives nobody else a ticket", async () => {
+it("takes messages of its own frame from the console's origin alone, and gives nobody else a ticket", async () => {
   const heard: string[] = [];
   element.addEventListener("asset-chosen", ({ type }) => void heard.push(type));
   const asked = vi.fn(getTicket);

@@ -34,7 +34,7 @@ function service(paths: readonly string[]) {
 const progress = (state: RemovalState) => (state.kind === "removing" ? [state.done, state.count] : undefined);
 const many = Array.from({ length: 10 }, (_, at) => `old/${at}.json`);
 
-test("a folder goes file by file, four at a time, and every step is told", async () => {
+test("a folder goes file by file, four at a time, and every step is reported", async () => {
   const { removals, asked, next } = service([...many, "new/x.json"]);
   const seen: string[] = [];
   removals.subscribe(() => seen.push(progress(removals.get())?.join(" of ") ?? removals.get().kind));
@@ -93,7 +93,7 @@ test("a service without the act is told from a file that is gone", async () => {
   expect(gone.removals.get()).toMatchObject({ kind: "over", isAbsent: false, removal: { failed: [{ path: "a.json" }] } });
 });
 
-test("a folder that cannot be read is told as such, and nothing is deleted", async () => {
+test("a folder that cannot be read is shown as such, and nothing is deleted", async () => {
   const { removals, asked, lists } = service(many);
   lists(refusal(502, "BAD_GATEWAY"));
   await removals.remove(["old/"], "c");

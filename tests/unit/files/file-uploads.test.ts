@@ -37,7 +37,7 @@ test("three files are under way at a time, and the next leaves when one is throu
   await eventually(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
 });
 
-test("how much of a file has left is told while it is sent, and begins anew where it is sent again", async () => {
+test("how much of a file is sent is reported meanwhile, and begins anew where it is sent again", async () => {
   const told: ((share: number) => void)[] = [];
   let end: (() => void) | undefined;
   const uploads = createFileUploads((_, { onProgress }) => {
@@ -67,7 +67,7 @@ test("what exists is asked about, and replaced or kept as somebody says, one by 
   await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
 });
 
-test("one answer for all stands for those that are asked about later too, but not for another batch", async () => {
+test("one answer for all counts for those that are asked about later too, but not for another batch", async () => {
   const service = serviceWith(["a", "b", "c", "d", "e"]);
   const uploads = createFileUploads(service.send);
   uploads.add(named("a", "b", "c", "d"), undefined);
@@ -95,7 +95,7 @@ test("a file taken off the list is no longer sent, and the next one takes its pl
   expect(states(uploads)).toEqual(["b sending", "c sending", "d sending"]);
 });
 
-test("a failure is told with the file and can be sent again", async () => {
+test("a failure is shown with the file and can be sent again", async () => {
   let isDown = true;
   const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
   const uploads = createFileUploads(() => Promise.resolve(isDown ? failed(failure) : ok(undefined)));

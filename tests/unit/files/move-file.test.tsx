@@ -42,7 +42,7 @@ function learnt(): boolean {
 const overwrites = () =>
   asked.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
 
-test("what stands at the new path is replaced only by a second press, which says so, and not after the path was changed", async () => {
+test("what is at the new path is replaced only by a second press, which says so, and not after the path was changed", async () => {
   answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
   const told = await openWith("b.json");
   await press("Move");

@@ -23,7 +23,7 @@ test("a service that knows no ranges and sends without end is read to the bound,
   expect(state).toEqual({ pulled: MOST_TEXT_BYTES / chunk.length + 1, isGivenUp: true });
 });
 
-test("an empty file is an empty text, and a refusal is told", async () => {
+test("an empty file is an empty text, and a refusal is returned", async () => {
   vi.stubGlobal("fetch", async () => new Response(null, { status: 416 }));
   expect(await readText("empty.txt", "c")).toEqual({ ok: true, value: { kind: "text", text: "", isWhole: true } });
   vi.stubGlobal("fetch", async () => Response.json({ code: "NOT_FOUND", message: "", request_id: "r" }, { status: 404 }));

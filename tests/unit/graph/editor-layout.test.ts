@@ -58,7 +58,7 @@ test("a subgraph is one box, and inside it nodes go by their ids in the graph", 
   expect(namesOf(file, ["5"])).toEqual(["New Subgraph"]);
 });
 
-test("whatever stands for a place or a size, everything has a finite one", () => {
+test("whatever is given as a place or a size, everything has a finite one", () => {
   const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom<unknown>(1e300, -1e300, [NaN, 1], [1e308, -1e308], { "0": "x" }));
   fc.assert(
     fc.property(odd, odd, odd, odd, (pos, size, flags, bounding) => {

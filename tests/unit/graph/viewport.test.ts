@@ -81,7 +81,7 @@ describe("where a drawing starts", () => {
     expect(view.scale).toBeGreaterThan(0.8);
   });
 
-  it("is the middle of its first row, where it stands upright", () => {
+  it("is the middle of its first row, where it is upright", () => {
     const wide = new Map([
       ["1", { id: "1", x: 900, y: 0, ...nodeSize }],
       ["2", { id: "2", x: 0, y: 92, ...nodeSize }],

@@ -9,7 +9,7 @@ const typesOf = (heard: readonly (string | Uint8Array)[]) =>
 
 const job = { id: "job", userId: 1, clientId: undefined };
 
-it("a listener hears the state of the queue before anything else, and loses nothing that was told while it was counted", async () => {
+it("a listener gets the state of the queue before anything else, and loses nothing that was sent while it was counted", async () => {
   let count: (n: number) => void = () => undefined;
   const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNowhereElse(), log);
   const heard: (string | Uint8Array)[] = [];

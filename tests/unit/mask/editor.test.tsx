@@ -104,7 +104,7 @@ describe("drawing", () => {
     expect(screen.getByRole("button", { name: /^Undo/ }).getAttribute("aria-disabled")).toBe("true");
   });
 
-  it("is told the key of each control by its tooltip", async () => {
+  it("has the key of each control in its tooltip", async () => {
     show();
     await drawing();
     const titles = [

@@ -44,7 +44,7 @@ it.each<[string, () => Sharp, unknown, unknown]>([
   expect([await holdOf(file, false), await holdOf(file, true)]).toEqual([turns, keeps]);
 });
 
-it("of a photograph that is cut off nothing is known, or what stands in it", async () => {
+it("of a photograph that is cut off nothing is known, or what is in it", async () => {
   const whole = await fileOf(held(6).jpeg());
   for (let length = 0; length < 40; length += 1)
     expect([undefined, 6]).toContain((await holdOf(whole.slice(0, length), true))?.orientation);

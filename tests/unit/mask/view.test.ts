@@ -50,7 +50,7 @@ describe("the view", () => {
     expect(after.y).toBeCloseTo(before.y, 6);
   });
 
-  it("follows a cursor that would leave it, and stands still for one that is seen", () => {
+  it("follows a cursor that would leave it, and stays for one that is seen", () => {
     const picture = { width: 4000, height: 3000 };
     const view = zoomed(fitted(picture, frame), 8, { x: 400, y: 300 }, picture, frame);
     const shown = revealed(view, { x: 3999, y: 20 }, picture, frame);
@@ -77,7 +77,7 @@ describe("the view", () => {
   });
 });
 
-it("another screen is heard of each time, until nobody listens any more", () => {
+it("another screen is reported each time, until nobody listens any more", () => {
   const queries: EventTarget[] = [];
   const matchMedia = vi.fn(() => queries[queries.push(new EventTarget()) - 1]);
   vi.stubGlobal("matchMedia", matchMedia);

@@ -103,7 +103,7 @@ describe("a link", () => {
     expect(errorsOf(validate({ a: empty, o: save(link) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
 
-  it("of another shape is told in the family's words, with a configuration of two parts", () => {
+  it("of another shape is reported in the family's words, with a configuration of two parts", () => {
     expect(errorsOf(validate({ a: empty, o: { class_type: "PreviewImage", inputs: { images: ["a"] } } }), "o")).toEqual([
       {
         type: "bad_linked_input",
@@ -122,7 +122,7 @@ describe("a link", () => {
 describe("an image name", () => {
   const graph = { l: { class_type: "LoadImage", inputs: { image: "cat.png" } }, o: save(["l", 0]) };
 
-  it("that means nothing is told on the node, with the name", () => {
+  it("that means nothing is reported on the node, with the name", () => {
     const [error] = errorsOf(validate(graph), "l");
     expect(error).toMatchObject({ type: "custom_validation_failed", extra_info: { input_name: "image" } });
     expect(error?.details).toContain("cat.png");
@@ -164,7 +164,7 @@ describe("the shape of a prompt", () => {
     }
   });
 
-  it("in the editor's format is told as that", () => {
+  it("in the editor's format is reported as that", () => {
     const refused = validate({ nodes: [], links: [], version: 0.4 });
     expect(refused).toMatchObject({ ok: false, error: { type: "invalid_prompt", message: expect.stringContaining("API format") } });
   });

@@ -35,7 +35,7 @@ it("extra_data travels with the run, and is kept nowhere", async () => {
   expect(JSON.stringify({ ...sessionStorage }) + JSON.stringify({ ...localStorage })).not.toContain("very-secret");
 });
 
-it("extra_data that is none is told at its field, and nothing is sent", async () => {
+it("extra_data that is none is reported at its field, and nothing is sent", async () => {
   show(portsTo(service));
   await openText(sampleText("01-invert"));
   fireEvent.change(extraField(), { target: { value: "{ no" } });
@@ -91,7 +91,7 @@ it("a press with Shift counts from none of the workflow that was open before", a
   expect(saves.map(([id]) => box(String(id)).checked)).toEqual([true, false, true, true]);
 });
 
-it("extra_data is bounded, and merged without losing what the workflow brought", () => {
+it("extra_data is bounded, and merged without losing what the workflow has", () => {
   expect(readExtra("")).toEqual({ ok: true, value: {} });
   expect(readExtra("[1]")).toMatchObject({ why: "no_object" });
   expect(readExtra(`"${"x".repeat(100_001)}"`)).toMatchObject({ why: "too_large" });

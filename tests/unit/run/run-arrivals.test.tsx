@@ -145,7 +145,7 @@ describe("pictures to be used", () => {
     expect(read).toEqual(["1", "3"]);
   });
 
-  it("hear of an outage where the workflows run lately cannot be told", async () => {
+  it("show an outage where the workflows run lately are not known", async () => {
     arrive({ assets: ["a"] }, { readAsset });
     expect((await screen.findByRole("alert")).textContent).toMatch(/Lightdesk cannot be reached/);
     expect(screen.queryByText("No recent workflow uses a picture.")).toBeNull();

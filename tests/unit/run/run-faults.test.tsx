@@ -39,7 +39,7 @@ it("a workflow with a loop opens, names each node of it, and cannot be run by bu
   expect(document.activeElement?.id).toBe("node-1");
 });
 
-it("a link to nothing stands at its field, and opening another file forgets it", async () => {
+it("a link to nothing is shown at its field, and opening another file forgets it", async () => {
   const { ports } = desk();
   show(ports);
   await openText(JSON.stringify(refusals()["dangling-link"]?.prompt));

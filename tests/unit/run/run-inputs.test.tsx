@@ -47,7 +47,7 @@ describe("before anything is sent", () => {
     expect(service.received[0]?.prompt["1"]?.inputs.api_key).toBe("mine");
   });
 
-  it("a graph that puts nothing out is told by the catalogue", () => {
+  it("a graph that puts nothing out is recognised by the catalogue", () => {
     const info = catalogue();
     expect(checkGraph(sampleGraph("01-invert"), info)).toBeUndefined();
     expect(checkGraph(sampler, undefined)).toMatchObject({ code: "masked_value", isSure: true });
@@ -104,7 +104,7 @@ it("a pinned picture keeps no failure of the workflow that was open before", asy
   expect(screen.queryByText(/could not be uploaded/)).toBeNull();
 });
 
-it("a pinned input stands first, once, and still does when the workflow is opened again", async () => {
+it("a pinned input comes first, once, and still does when the workflow is opened again", async () => {
   show(portsTo(service));
   await openText(withoutKey);
   fireEvent.click(screen.getByRole("button", { name: "Pin steps of Sampler to the top" }));

@@ -94,7 +94,7 @@ describe("running", () => {
     }
   });
 
-  it("that the service was not there for is told until it is dismissed, run again, or the workflow is changed", async () => {
+  it("that the service was not there for is shown until it is dismissed, run again, or the workflow is changed", async () => {
     let isAway = true;
     const sendPrompt: RunPorts["sendPrompt"] = async () =>
       isAway ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
@@ -150,7 +150,7 @@ describe("running", () => {
     expect(document.getElementById("node-10")?.dataset.problem).toBeUndefined();
   });
 
-  it("that breaks off in the middle is told as unknown, and is not sent again by itself", async () => {
+  it("that breaks off in the middle is shown as unknown, and is not sent again by itself", async () => {
     show(portsTo(service));
     await openText(sampleText("01-invert"));
     pressRun();

@@ -60,7 +60,7 @@ describe("a run whose answer did not come", () => {
     expect(service.received).toHaveLength(1);
   });
 
-  it("started nothing where the console never heard of it", async () => {
+  it("started nothing where the console never got it", async () => {
     await pressAndLoseTheLine({ reportSubmission: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
     expect((await screen.findByRole("alert")).textContent).toContain("Nothing was started");
   });

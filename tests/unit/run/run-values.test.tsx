@@ -105,7 +105,7 @@ describe("a value that the service would refuse", () => {
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
-  it("is never sent where a fraction stands in an input of whole numbers, which a service would cut off", async () => {
+  it("is never sent where a fraction is in an input of whole numbers, which a service would cut off", async () => {
     let sent = 0;
     show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));

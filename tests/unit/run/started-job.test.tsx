@@ -16,7 +16,7 @@ let jobs: readonly Record<string, unknown>[] = [];
 let detail: Record<string, unknown> | undefined = {};
 let asked: string[] = [];
 let posted: unknown[] = [];
-/** The jobs whose cancellation the page was told. */
+/** The jobs whose cancellation was reported to the page. */
 let told: string[] = [];
 /** By path, for requests that are not about jobs. */
 let answers: Record<string, unknown> = {};
@@ -66,7 +66,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
 const show = (sent?: Graph) => renderPage(<Strip jobId="mine" sent={sent} />);
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
-it("what became of the job that was just started is told and shown, and asked for until it has ended", async () => {
+it("what became of the job that was just started is announced and shown, and asked for until it has ended", async () => {
   jobs = [
     { id: "other", status: "failed" },
     { id: "mine", status: "in_progress" },
@@ -201,7 +201,7 @@ it.each([
   expect(screen.getByText(told)).toBeTruthy();
 });
 
-it("Stop is not offered where the service cannot stop what runs, and that is said", async () => {
+it("Stop is not offered where the service cannot stop what runs, and that is shown", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   answers = { "/api/console/capabilities": { "jobs.stop": false } };
   show();
@@ -240,7 +240,7 @@ it("a waiting job that leaves the service with its cancellation was cancelled", 
   expect(screen.getByText("1 cancelled")).toBeTruthy();
 });
 
-it("a cancel that is still held when the next job starts is carried out and told; one that had been told is not told again", async () => {
+it("a cancel that is still held when the next job starts is carried out and reported; one that had been reported is not reported again", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
   const page = show();
@@ -264,7 +264,7 @@ it("a cancel that is still held when the next job starts is carried out and told
   expect(screen.queryByText("1 cancelled")).toBeNull();
 });
 
-it("a cancel that leaves with the page is heard by what outlives the page", async () => {
+it("a cancel that leaves with the page reaches what outlives the page", async () => {
   jobs = [{ id: "mine", status: "pending" }];
   answers = { "/api/queue": { deleted: ["mine"], cleared: false } };
   const { rerender } = show();

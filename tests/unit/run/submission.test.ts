@@ -38,7 +38,7 @@ describe("what is sent", () => {
     expect(values).toMatchObject([[{ widgets_values: ["%date:yyyy%", 8] }], [{ widgets_values: ["%date:yyyy%", 9] }]]);
   });
 
-  it("groups under the workflow's id and name, and keeps what the file brought along", () => {
+  it("groups under the workflow's id and name, and keeps what came with the file", () => {
     const extraData = { client: "x", extra_pnginfo: { prompt_style: "y", workflow: { nodes: [1], id: "old" } } };
     expect(toSubmission({ graph, workflowId: "new", name: "Invert", extraData })).toEqual({
       prompt: graph,

@@ -91,7 +91,7 @@ const acme = {
   LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "a secret",
 };
 
-test("a provider of sign-in has its name, its scopes and nobody who becomes a member, unless it is said otherwise", () => {
+test("a provider of sign-in has its name, its scopes and nobody who becomes a member, unless the settings say otherwise", () => {
   const { oidc, passwordSignIn } = readEnv(acme, "/root");
   expect(oidc).toEqual([
     {

@@ -23,7 +23,7 @@ test("many requests of one act are one row with every thing by its name, and the
   expect(row?.parts).toEqual([9, 8, 7].map((id) => ({ id: `a${id}`, name: `photo ${id}.png`, at: 1_000 * id })));
 });
 
-test("one act is one row whatever stands between, however long it took, and whatever was refused of it", () => {
+test("one act is one row whatever is between, however long it took, and whatever was refused of it", () => {
   const part = (id: number, extra: Partial<Logged> = {}) => entry(id, { actId: "act", at: 60_000 * id, ...extra });
   const isSent = (id: number) =>
     part(id, { action: "uploadAsset", target: undefined, outcome: writeThings([{ id: `a${id}`, name: `p${id}.png` }], `id=a${id}`) });

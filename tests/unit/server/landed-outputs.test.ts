@@ -32,7 +32,7 @@ async function tell(data: object, { of = 0, type = "executed" } = {}): Promise<v
   await pass(1);
 }
 
-it("one socket for a connection and key hears of all of its jobs; another key hears nothing of them", async () => {
+it("one socket for a connection and key gets messages about all of its jobs; another key gets none of them", async () => {
   at("c1");
   expect(at("c1").get("j1")).toBeUndefined();
   await pass(1);
@@ -55,7 +55,7 @@ it("what is none of a job's outputs, or is too large, is not kept", async () => 
   expect(at("c1").get("j1")).toBeUndefined();
 });
 
-it("how far a job is, is told by the nodes that have ended, those of a cache once, and the part of what is at work", async () => {
+it("how far a job is, is counted by the nodes that have ended, those of a cache once, and the part of what is at work", async () => {
   at("c1");
   await tell({ prompt_id: "j1", nodes: ["1", "2", 3] }, { type: "execution_cached" });
   const nodes = { "2": { state: "finished" }, "3": { state: "finished", value: 1, max: 1 }, "4": { state: "running", value: 5, max: 20 } };

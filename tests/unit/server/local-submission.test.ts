@@ -1,4 +1,4 @@
-// A workflow for a local server that this console cannot prepare: nothing is sent, and the submitter is told so.
+// A workflow for a local server that this console cannot prepare: nothing is sent, and the refusal says so.
 import { expect, test } from "vitest";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { operations } from "@/lib/contract/operations";

@@ -56,7 +56,7 @@ test.each<[string, string]>([
   expect(said).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
 });
 
-test("where no proxy is said to be, nothing is said of what is forwarded", () => {
+test("where no proxy is set, nothing is logged of what is forwarded", () => {
   const said: string[] = [];
   readerOf("0", (_fields, message) => void said.push(message))("198.51.100.99", client);
   expect(said).toEqual([]);

@@ -60,7 +60,7 @@ test("what was written a moment ago is not looked up again, even where another p
   expect(await isKnown()).toBe(false);
 });
 
-test("a job that is told of differently is written again", async () => {
+test("a job that is reported differently is written again", async () => {
   const { id, other, note, isKnown } = await world();
   await other.jobLedger.forget(id, ["job-1"]);
   await note("failed");
@@ -76,7 +76,7 @@ test("what was written is believed for minutes, not for ever", async () => {
   expect(await isKnown()).toBe(true);
 });
 
-test("a job that was removed, or whose connection began anew, is written when it is told of again", async () => {
+test("a job that was removed, or whose connection began anew, is written when it is reported again", async () => {
   const { id, store, note, isKnown } = await world();
   await store.jobLedger.forget(id, ["job-1"]);
   await note("completed");

@@ -19,7 +19,7 @@ describe("sizes for people", () => {
     expect(formatBytes(bytes)).toBe(text);
   });
 
-  it("writes in the language that it is told", () => {
+  it("writes in the given language", () => {
     expect(formatBytes(4_200_000, "de")).toBe("4,2 MB");
   });
 

@@ -16,7 +16,7 @@ test("calls that come while the act runs are met by one more, which begins after
   expect(ends).toHaveLength(3);
 });
 
-test("an act that failed stands in no later one's way", async () => {
+test("an act that failed does not stop a later one", async () => {
   let count = 0;
   const call = oneMore(() => (++count === 1 ? Promise.reject(new Error("lost")) : Promise.resolve()));
   await expect(call()).rejects.toThrow("lost");

@@ -1,4 +1,4 @@
-// No server of these versions is at hand: what one answers stands for it.
+// No server of these versions is at hand: a recorded answer takes its place.
 import { expect, it } from "vitest";
 import { requireVersion } from "@/lib/shared/database/postgres";
 

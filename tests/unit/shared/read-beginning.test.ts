@@ -43,7 +43,7 @@ it("a short file is there in full, and so is one of exactly as many bytes as are
   expect((await read("x".repeat(64 * KIB))).isWhole).toBe(true);
 });
 
-it("of a longer one it is said that this is its beginning, also where letters take several bytes, and no letter is cut", async () => {
+it("a longer one is marked as its beginning only, also where letters take several bytes, and no letter is cut", async () => {
   const { text, isWhole } = await read("é".repeat(40 * KIB));
   expect(isWhole).toBe(false);
   expect(text).toBe("é".repeat(32 * KIB));

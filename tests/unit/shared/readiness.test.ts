@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createReadiness, lookAtDisk } from "@/lib/shared/readiness";
 
-test("a part that throws or hangs is not ready, and what it said is not told", async () => {
+test("a part that throws or hangs is not ready, and its own message is not shown", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const readiness = createReadiness({

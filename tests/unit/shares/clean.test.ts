@@ -173,7 +173,7 @@ describe("films keep their length, so that every offset in them still fits", () 
     expect(await cleanPieces(reading(Buffer.concat([element("1a45dfa3", "webm"), element("18538067", tracks)])))).toBeUndefined();
   });
 
-  test("MP4 whose samples are said to be at a path is not cleaned", async () => {
+  test("MP4 whose samples are named by a path is not cleaned", async () => {
     for (const reference of [box("alis", "\0\0\0\0", SECRET), box("url ", "\0\0\0\0", SECRET), box("url ", "\0\0\0\x01", SECRET)])
       expect(await cleanPieces(reading(film("vide", reference)))).toBeUndefined();
   });
@@ -250,7 +250,7 @@ describe("sounds keep their sound", () => {
     expect(clean.equals(Buffer.concat([Buffer.from("fLaC"), block(0x80, "STREAMINFO"), sound]))).toBe(true);
   });
 
-  test("of a tagged sound that breaks off while FLAC is tried nothing is said", async () => {
+  test("of a tagged sound that breaks off while FLAC is tried nothing is reported", async () => {
     const file = Buffer.concat([id3, Buffer.from("fLaC\x80\0\0\x01.")]);
     let asked = 0;
     const read = (at: number, length: number) =>
@@ -280,7 +280,7 @@ test("what is broken, unknown or cannot be cleaned is not let through", async ()
   expect(await cleanPieces(reading(Buffer.from("plain words\n")))).toEqual([{ from: 0, to: 12 }]);
 });
 
-test("which files can be cleaned is told by their names before they are shared", () => {
+test("which files can be cleaned is known by their names before they are shared", () => {
   expect(["a.png", "b.JPEG", "c.mp4", "d.flac"].every((name) => isCleanable(name, undefined))).toBe(true);
   expect(["a.avif", "b.svg", "c.ogg", "d.glb", "e.json", "f"].some((name) => isCleanable(name, undefined))).toBe(false);
   expect(isCleanable("f", "image/png")).toBe(true);

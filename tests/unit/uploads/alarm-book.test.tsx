@@ -6,7 +6,7 @@ import { until } from "@/tests/support/until";
 
 const alarm = (id: string): KeptAlarm => ({ id, connection: "c", assetId: "a", name: `${id}.png`, size: 3, theirs: "blake3:00", atMs: 1 });
 
-/** One browser's storage, and tabs that hear of each other's writes. */
+/** One browser's storage, and tabs that get each other's writes. */
 function browser(text: string | null = null) {
   const state = { text, isForbidden: false };
   const tab = () =>
@@ -22,7 +22,7 @@ function browser(text: string | null = null) {
 }
 
 describe("alarms", () => {
-  it("are there after a reload until they are dismissed, and other tabs hear of both", () => {
+  it("are there after a reload until they are dismissed, and other tabs get both", () => {
     const { tab, tellOthers } = browser();
     const [one, other] = [tab(), tab()];
     const seen: string[][] = [];

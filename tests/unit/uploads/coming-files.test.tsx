@@ -74,7 +74,7 @@ test("addresses that somebody types stay where files are dropped beside them", a
   expect(box.isConnected).toBe(true);
 });
 
-test("an address that was pasted stands among those to fetch, and another one below it", async () => {
+test("an address that was pasted is among those to fetch, and another one below it", async () => {
   const { ask } = await desk();
   await ask({ way: "url", address: "https://example.com/a.bin" });
   const box = await screen.findByLabelText<HTMLTextAreaElement>("Addresses, one per line");

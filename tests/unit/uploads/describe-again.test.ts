@@ -40,7 +40,7 @@ describe("what could not be written to a stored asset", () => {
     expect(waiting("change")).toEqual([]);
   });
 
-  it("is told to lists once it was written, since they show names and previews", async () => {
+  it("is announced to lists once it was written, since they show names and previews", async () => {
     const { answer, call, item, told } = await storedFile();
     call({ name: "A cat" });
     await answer("change", refused(["name"]));

@@ -32,7 +32,7 @@ function show(task: Partial<DownloadTask>, refused?: ApiFailure) {
   renderInApp(<DownloadList downloads={downloads} canAdd />);
 }
 
-test("progress is told where the service gives it, and honest work where it does not", () => {
+test("progress is shown where the service gives it, and honest work where it does not", () => {
   show({ bytesDone: 1_000_000, bytesTotal: 3_000_000, share: 1 / 3 });
   expect(screen.getByText("in progress · 1 MB of 3 MB")).toBeTruthy();
   expect(screen.getByRole("progressbar", { name: "Progress of film.bin" })).toBeTruthy();
@@ -42,13 +42,13 @@ test("progress is told where the service gives it, and honest work where it does
   expect(screen.queryByRole("progressbar")).toBeNull();
 });
 
-test("why a download failed stands in its line", () => {
+test("why a download failed is shown in its line", () => {
   show({ state: "failed", reason: "The source has no such file.", canRetry: true });
   expect(screen.getByText("failed: The source has no such file.")).toBeTruthy();
   expect(screen.getByRole("button", { name: "Retry film.bin" })).toBeTruthy();
 });
 
-test("a cancel that comes too late is answered by the end itself, one that the service refuses is told", () => {
+test("a cancel that comes too late is answered by the end itself, one that the service refuses is shown", () => {
   show({ state: "completed", canCancel: false }, tooLate);
   expect(screen.getByText("stored")).toBeTruthy();
   expect(screen.queryByText(/ended already/)).toBeNull();

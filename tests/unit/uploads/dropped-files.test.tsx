@@ -59,7 +59,7 @@ describe("what is dropped", () => {
     expect([picked.files.length, picked.leftOut]).toEqual([kept.length, own.length]);
   });
 
-  it("is counted where it cannot be read, and said to be cut where it is too much", async () => {
+  it("is counted where it cannot be read, and shown as cut where it is too much", async () => {
     expect(await dropOf(fileAt("/a"), fileAt("/b", true))).toMatchObject({ files: [{ path: "a" }], unreadable: 1, isCut: false });
     const folders = Array.from({ length: 120 }, (_, at) =>
       folderAt(

@@ -54,7 +54,7 @@ describe("what shall stand on an asset", () => {
     expect(aboutFile(about, "a.png", "name").name).toBe("");
   });
 
-  it("said for all is added to each, and nothing is written where nothing differs", () => {
+  it("given for all is added to each, and nothing is written where nothing differs", () => {
     const before = { name: "a", tags: ["input"], metadata: { shot: 1 } };
     const merged = mergeAbout(before, { name: "", tags: ["cats", "input"], metadata: { take: 2 } });
     expect(merged).toMatchObject({ name: "a", tags: ["input", "cats"], metadata: { shot: 1, take: 2 } });

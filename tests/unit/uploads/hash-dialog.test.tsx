@@ -34,13 +34,13 @@ async function offer(listed: unknown, answer = cut) {
 }
 const once = ["POST /api/console/known-content", "GET /api/assets"];
 
-it("an asset from a hash whose answer was cut is looked up, and told as made where it is there", async () => {
+it("an asset from a hash whose answer was cut is looked up, and shown as made where it is there", async () => {
   expect(await offer([made])).toEqual(once);
   expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
   expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
 });
 
-it("it is told as not made where the service has no such asset, and as unsure where nobody can say", async () => {
+it("it is shown as not made where the service has no such asset, and as unsure where nobody can say", async () => {
   expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
   expect(screen.getByText("No asset was created.")).toBeDefined();
   const older = { ...made, created_at: "2026-01-01T00:00:00Z" };
@@ -51,7 +51,7 @@ it("it is told as not made where the service has no such asset, and as unsure wh
   }
 });
 
-it("an answer that names another hash is looked up as well, and never told as content that the service has not", async () => {
+it("an answer that names another hash is looked up as well, and never shown as content that the service has not", async () => {
   expect(await offer([made], answersAnother)).toEqual(once);
   expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
   cleanup();

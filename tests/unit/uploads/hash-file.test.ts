@@ -77,7 +77,7 @@ describe("the workers that hash", () => {
   }
   const file = new Blob(["abc"]);
 
-  it("are used again, one for each file at a time, and hear of a stop", async () => {
+  it("are used again, one for each file at a time, and get a stop", async () => {
     const { hash, made } = pool();
     const first = hash(file, { signal: new AbortController().signal });
     const stopped = new AbortController();

@@ -7,7 +7,7 @@ const factsOf = (metadata: unknown) => {
   return check.kind === "known" ? check.facts : undefined;
 };
 
-test("a picture is shown only where it stands in the answer itself", () => {
+test("a picture is shown only where it is in the answer itself", () => {
   const inside = "data:image/png;base64,AAAA";
   expect(factsOf({ preview_image: inside })?.picture).toBe(inside);
   for (const elsewhere of ["https://tracker.example/a.png", "data:text/html;base64,AAAA", "data:image/svg+xml;base64,AAAA", 7, null])
@@ -30,7 +30,7 @@ test("name and size are taken where they make sense, and refusals are bounded", 
   expect(factsOf({ validation: { is_valid: true, errors } })?.errors).toEqual([]);
 });
 
-test("a service that tells nothing beforehand is told from one that refuses", () => {
+test("a service that tells nothing beforehand is distinguished from one that refuses", () => {
   const refusal = (status: number, code = "X") => toCheck(failed({ status, code, message: "" })).kind;
   expect([refusal(404), refusal(501, "NOT_IMPLEMENTED")]).toEqual(["unsupported", "unsupported"]);
   expect([400, 403, 500, 0].map((status) => refusal(status))).toEqual(["refused", "refused", "refused", "refused"]);

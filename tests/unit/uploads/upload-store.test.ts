@@ -32,7 +32,7 @@ describe("the queue", () => {
     expect(second.from).toBe(1);
   });
 
-  it("says that a file which was being sent begins again, asks for it first, and hears nothing of its former self", async () => {
+  it("says that a file which was being sent begins again, asks for it first, and drops the reports of its earlier sending", async () => {
     const { add, answer, item, store, waiting } = line();
     add("a");
     await answer("hash", hashed("a"));
@@ -216,7 +216,7 @@ describe("what shall stand on an asset", () => {
     expect(waiting("change")).toEqual([]);
   });
 
-  it("that a service cannot write is told before all else, and not asked for again", async () => {
+  it("that a service cannot write is shown before all else, and not asked for again", async () => {
     const { add, answer, item, store } = line();
     add("a");
     await answer("hash", hashed("a"));

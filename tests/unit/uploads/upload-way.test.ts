@@ -108,7 +108,7 @@ describe("a file on its way in", () => {
     expect((await answer("send", stored())).what).toBe("a no id");
   });
 
-  it("that broke off is asked for by its id at once, and told as stored where it is", async () => {
+  it("that broke off is asked for by its id at once, and shown as stored where it is", async () => {
     const { add, answer, item, waiting } = line();
     add("film.mov");
     await answer("hash", hashed("film.mov"));

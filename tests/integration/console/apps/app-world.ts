@@ -1,4 +1,4 @@
-// A console with an app on the built-in service that turns a picture upside down, so that the input can be told from the output.
+// A console with an app on the built-in service that turns a picture upside down, so that the input differs from the output.
 import sharp from "sharp";
 import { type AppBody, type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";

@@ -32,7 +32,7 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
     headers: key === undefined ? {} : { "idempotency-key": key },
   });
 
-test("what the service refuses is said of the input, starts nothing, counts for nothing, and its key is free again", async () => {
+test("what the service refuses is shown at the input, starts nothing, counts for nothing, and its key is free again", async () => {
   const app = await make({ runsPerDay: 1 });
   const usual = answer;
   const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
@@ -101,7 +101,7 @@ test("what the service says of nodes is not repeated, whichever way it says it",
   }
 });
 
-test("what the service says of a value is said as the form says it, with its bound, and a file that is gone is asked for again", async () => {
+test("what the service says of a value is worded as the form words it, with its bound, and a file that is gone is asked for again", async () => {
   const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
   const inputs = [...(definition.inputs ?? []).map((one) => ({ ...one, isRequired: false })), steps];
   const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };

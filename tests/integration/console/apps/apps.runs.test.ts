@@ -96,7 +96,7 @@ async function leftBehind(app: { id: string }, { began, answered }: { began: boo
 }
 const read = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
 
-test("a console that ended before the run was sent: it is said, and the same key sends it once", async () => {
+test("a console that ended before the run was sent: it is shown, and the same key sends it once", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: false });
   expect((await read(app, id)).body.run).toMatchObject({

@@ -16,7 +16,7 @@ describe("a run", () => {
     const app = await world.make();
     const begun = await world.run(app, { picture: await png() });
     expect(begun).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
-    // A member who sees only apps is not told the job.
+    // A member who sees only apps does not get the job.
     expect(begun.body.run).not.toHaveProperty("jobId");
     const run = await world.ended(app, begun.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
@@ -213,7 +213,7 @@ describe("who sees an app", () => {
 });
 
 describe("versions", () => {
-  test("say who changed what and when, and one that is brought back is a new one equal to the old", async () => {
+  test("say who changed what and when, and one that is restored is a new one equal to the old", async () => {
     const app = await world.make();
     const change = (version: number, json: object, as: "operator" | "admin" = "operator") =>
       world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });

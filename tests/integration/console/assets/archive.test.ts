@@ -42,7 +42,7 @@ test("chosen assets come as one file with unique, harmless names, and what is no
   expect(files["NOT INCLUDED.txt"]).toContain("00000000-0000-4000-8000-000000000000: NOT_FOUND");
 });
 
-test("a name is as long as a disk takes it and keeps a short ending, and what stands in it twice is stored once", async () => {
+test("a name is as long as a disk takes it and keeps a short ending, and what is in it twice is stored once", async () => {
   const long = `${"n".repeat(250)}.png`;
   const named = `m.${"e".repeat(240)}`;
   const ids = [
@@ -91,7 +91,7 @@ test("a choice is its maker's own, and a wrong one is refused naming the field",
   expect((await choose({ query: "limit=many" })).status).toBe(400);
 });
 
-test("whoever asks for the head alone hears that it is there, and who leaves in the middle ends the reading at the service", async () => {
+test("whoever asks for the head alone learns that it is there, and who leaves in the middle ends the reading at the service", async () => {
   let [open, sent] = [0, 0];
   const service = await startLittleServer(({ url }, response) => {
     if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });

@@ -1,4 +1,4 @@
-// Content through the console: which part was requested, its length, and that nothing is held for a client that has left.
+// Content through the console: which part was requested, its length, and that nothing is kept for a client that has left.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";

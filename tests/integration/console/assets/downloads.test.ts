@@ -78,7 +78,7 @@ test("a download of content that is there already is an asset at once and leaves
   expect((await list()).tasks).toEqual([]);
 });
 
-test("its progress is told where the service tells it, and is no number where it does not", async () => {
+test("its progress is shown where the service reports it, and is no number where it does not", async () => {
   await start();
   task = { ...task, status: "running" };
   expect((await list()).tasks[0]).toEqual(expect.not.objectContaining({ share: expect.anything() }));
@@ -99,7 +99,7 @@ test("however many look, the service is asked for a task once a second, and not 
   expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(2);
 });
 
-test("a failure is told with the service's reason, without the query of an address in it, and may still turn out well", async () => {
+test("a failure is shown with the service's reason, without the query of an address in it, and may still turn out well", async () => {
   await start();
   task = { ...task, status: "failed", error_message: `403 from ${address}` };
   const [failed] = (await list()).tasks;
@@ -110,7 +110,7 @@ test("a failure is told with the service's reason, without the query of an addre
   expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
 });
 
-test("a task that the service has forgotten is said to be gone, and one that ended well without a file has failed", async () => {
+test("a task that the service has forgotten is shown as gone, and one that ended well without a file has failed", async () => {
   await start();
   answer = (request, response) => {
     if (!request.url.startsWith("/api/tasks/")) return false;

@@ -29,7 +29,7 @@ test("content of the service becomes an asset under its new tags, and a hash tha
   expect([none.status, await none.json()]).toEqual([200, { asset: null }]);
 });
 
-test("what cannot be meant, a viewer, and a service that takes no hashes or is away are told as what they are", async () => {
+test("what cannot be meant, a viewer, and a service that takes no hashes or is away are reported as what they are", async () => {
   expect((await ask({ hash: "x", tags: ["input"] })).status).toBe(400);
   expect((await ask({ hash: unknown, tags: ["input"] }, { as: "viewer" })).status).toBe(403);
   const service = await startLittleServer((_, response) => answerJson(response, { code: "NOT_IMPLEMENTED", message: "no" }, 501));

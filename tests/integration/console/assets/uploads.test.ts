@@ -91,7 +91,7 @@ test("a client who goes away in the middle ends the upload upstream and is no er
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
-test("a service that goes away in the middle of an upload is what is told, and not that the upload broke off", async () => {
+test("a service that goes away in the middle of an upload is what is reported, and not that the upload broke off", async () => {
   const falling = createServer((socket) => {
     socket.on("error", () => undefined); // the connection is cut on purpose
     socket.once("data", () => socket.destroy());

@@ -49,7 +49,7 @@ describe("a ticket that is wrong is refused without a reason, which the host's k
     expect(await world.whyRefused()).toBe(why);
   });
 
-  it("brought by a page of another origin", async () => {
+  it("presented by a page of another origin", async () => {
     expect((await world.bring(await world.ticket(), { origin: "https://evil.example.com" })).status).toBe(401);
     expect(await world.whyRefused()).toBe("origin");
   });
@@ -108,7 +108,7 @@ describe("a session of an embedded page", () => {
     expect(inPage.status).toBe(401);
   });
 
-  it("stands beside another one of the same person", async () => {
+  it("lasts beside another one of the same person", async () => {
     const one = await world.enter({}, "firstslot001");
     const other = await world.enter({}, "secondslot02");
     expect((await world.ask("/api/embed/session", { ...one, method: "DELETE" })).status).toBe(204);
@@ -190,7 +190,7 @@ describe("a session of an embedded page", () => {
     expect(await world.whyRefused()).toBe("connection");
   });
 
-  it("stands in the audit log with the host page that it was in", async () => {
+  it("is in the audit log with the host page that it was in", async () => {
     const connection = await world.ownConnection();
     const session = await world.enter({ sub: "operator@desk.test" });
     await world.ask(`/api/queue?connection=${connection}`, { ...session, method: "POST", json: { clear: true } });

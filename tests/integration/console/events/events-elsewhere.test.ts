@@ -67,7 +67,7 @@ describe("a service of somebody else", () => {
     await goes;
   });
 
-  it("is heard in order, pictures too, with its key and the secrets of workflows taken out", async () => {
+  it("arrives in order, pictures too, with its key and the secrets of workflows taken out", async () => {
     const { peer, events } = await through();
     const told: unknown[] = [];
     events.socket.on("message", (data: Buffer, isBinary: boolean) => told.push(isBinary ? [...data] : JSON.parse(data.toString())));
@@ -108,7 +108,7 @@ describe("a service of somebody else", () => {
     expect((await closing)[0]).toBe(1006);
   });
 
-  it("that sends a message without measure, goes away or falls silent is told as such", async () => {
+  it("that sends a message without measure, goes away or falls silent is reported as such", async () => {
     const large = await through();
     const first = closed(large.events);
     large.peer.send(JSON.stringify({ type: "x", data: "x".repeat(9 * 1024 * 1024) }));
@@ -160,7 +160,7 @@ describe("a service of somebody else", () => {
     expect(service.seen).toEqual([]);
   });
 
-  it("whose key was replaced is not heard any longer by whoever listened with the old one", async () => {
+  it("whose key was replaced no longer reaches whoever listened with the old one", async () => {
     const { events } = await through(world.as("viewer"));
     const closing = closed(events);
     await world.harness.request(`/api/console/connections/${connection}`, {

@@ -1,4 +1,4 @@
-// GET /ws of the console over real sockets: who hears of a connection's jobs, what they hear, and when they are disconnected.
+// GET /ws of the console over real sockets: who gets a connection's jobs, which messages, and when they are disconnected.
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -17,7 +17,7 @@ afterEach(() => world.endSockets());
 afterAll(() => world.dispose());
 
 describe("a member who is signed in", () => {
-  it("hears of a job of the embedded service from its start to its end, as every client of the family does", async () => {
+  it("gets a job of the embedded service from its start to its end, as every client of the family does", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
     await greeted(events);
     expect(events.heard[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
@@ -31,13 +31,13 @@ describe("a member who is signed in", () => {
     expect(events.of(id).map(({ type }) => type)).toEqual(expect.arrayContaining(["execution_start", "executed", "execution_success"]));
   });
 
-  it("is refused from a page of another site, and heard without an Origin, which no browser leaves out", async () => {
+  it("is refused from a page of another site, and accepted without an Origin, which no browser leaves out", async () => {
     expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
     expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
     await greeted(await world.listen("", world.as("owner")));
   });
 
-  it("of a connection that is none, or of somebody else's, hears 404", async () => {
+  it("of a connection that is none, or of somebody else's, gets 404", async () => {
     expect(await refusedWith(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
   });
 });
@@ -52,7 +52,7 @@ it("nobody else is let in: no cookie, a cookie of another secret, a service's ke
     expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
 });
 
-it("whoever runs apps only hears of no jobs, neither signed in nor by a token for reads or for events", async () => {
+it("whoever runs apps only gets no jobs, neither signed in nor by a token for reads or for events", async () => {
   expect(await refusedWith(`${world.url}/ws`, world.as("runner"))).toBe(403);
   for (const operations of ["reads" as const, "all" as const, ["events"]]) {
     const { headers } = await makeToken(world.harness, "runner", { operations });
@@ -131,7 +131,7 @@ describe("whoever listens is sent away at the next look", () => {
 const firstOf = (answer: unknown) => (record(answer).connections as unknown[])[0];
 
 describe("a token", () => {
-  it("lets its bearer hear, in a header or in the address as clients of the interface send a key, from anywhere", async () => {
+  it("lets its bearer listen, in a header or in the address as clients of the interface send a key, from anywhere", async () => {
     const { token, headers } = await makeToken(world.harness, "viewer");
     const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
     const ways: [string, Record<string, string>][] = [

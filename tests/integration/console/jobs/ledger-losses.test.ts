@@ -20,7 +20,7 @@ afterEach(async () => {
 
 type Kept = { folder: string; id: string; jobs: JobListItem[] };
 
-/** A ledger that is told of each page that its reader reads, as the console does when it passes answers on. */
+/** A ledger that gets each page that its reader reads, as the console does when it passes answers on. */
 async function world(before?: Kept) {
   const folder = before?.folder ?? (await mkdtemp(join(tmpdir(), "lightdesk-ledger-")));
   const store = openStore(folder);

@@ -19,7 +19,7 @@ afterEach(async () => {
 const graph = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse ".repeat(50) } } };
 const idOf = (index: number) => `job-${index}`;
 
-test("of thousands that wait, each is told its place", async () => {
+test("of thousands that wait, each gets its place", async () => {
   const waiting = Array.from({ length: 2_500 }, (_, index) => [index, idOf(index), graph, { create_time: 1 }, ["1"]] as const);
   const jobs = waiting.slice(0, 1000).map(([, id]) => ({ id, status: "pending", create_time: 1 }));
   const server = await startLittleServer(({ url }, response) =>

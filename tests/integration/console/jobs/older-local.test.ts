@@ -116,7 +116,7 @@ test("a job's details hold its graph while it waits, while it runs and when it h
 /** The reader rests four times as long as each page took, so a busy machine makes it slow. */
 const patience = { timeoutMs: 60_000 };
 
-test("a history that is longer than what is listed is told as such: no total, and no search of every job", async () => {
+test("a history that is longer than what is listed is shown as such: no total, and no search of every job", async () => {
   await submit();
   local.begin();
   local.end();

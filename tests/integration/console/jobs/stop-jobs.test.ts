@@ -54,7 +54,7 @@ test("the embedded service stops one running job by its id, and the job is cance
   expect(await stateOf()).toBe("cancelled");
 });
 
-test("whether what runs can be stopped is told before a press: by what the service lists, and by what it refused", async () => {
+test("whether what runs can be stopped is known before a press: by what the service lists, and by what it refused", async () => {
   const older = await connect({ "GET /api/prompt": [200, { exec_info: { queue_remaining: 0 } }] }, ["a"]);
   const core = await connect({}, ["a"]);
   expect([await older.canStop(), await core.canStop()]).toEqual([{ "jobs.stop": true }, { "jobs.stop": false }]);

@@ -41,7 +41,7 @@ async function report(as: "operator" | "admin" = "operator"): Promise<{ status: 
   return { status: answered.status, body: (await answered.json()) as Record<string, unknown> };
 }
 
-test("two submissions of one key at once reach the service once, and both are told the same job", async () => {
+test("two submissions of one key at once reach the service once, and both get the same job", async () => {
   const answers = await Promise.all([submission(), submission()]);
   expect(await Promise.all(answers.map((one) => one.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
   expect(sent()).toHaveLength(1);
@@ -124,7 +124,7 @@ test("a store that fails before the service is chosen leaves nothing behind: the
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
-test("a refusal that the store does not take is told as one until it does, and then the same key is sent again", async () => {
+test("a refusal that the store does not take is answered as one until it does, and then the same key is sent again", async () => {
   const { submissions } = harness.console.store;
   const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreAway("the database is away"));
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
@@ -147,7 +147,7 @@ test("an answer that the store does not take is given again meanwhile, and store
   expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
 });
 
-test("where nothing was sent and the store cannot forget it, that is told until it can, and then the same key is sent", async () => {
+test("where nothing was sent and the store cannot forget it, that is the answer until it can, and then the same key is sent", async () => {
   const { connections, submissions } = harness.console.store;
   const failing = [
     vi.spyOn(connections, "getFor").mockRejectedValueOnce(new StoreAway("the database is away")),

@@ -1,4 +1,4 @@
-// Answers of a provider that must let nobody in, and what the person is told.
+// Answers of a provider that must let nobody in, and what the person sees.
 import { type TokenIssuer } from "@/tests/support/token-issuer";
 
 const second = Math.floor(Date.now() / 1000);

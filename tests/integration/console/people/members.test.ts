@@ -66,7 +66,7 @@ test("a removed member's session ends, and their own connections go with their k
   expect(await harness.console.store.keys.getOf(connection.id)).toBeUndefined();
 });
 
-test("an invitation is told apart by whoever holds it: open, used, expired, or unknown", async () => {
+test("an invitation shows its state to whoever has it: open, used, expired, or unknown", async () => {
   const { token } = await invite("new@desk.test", "operator");
   expect(await getInvitation(token)).toEqual({ state: "open", email: "new@desk.test", role: "operator", resets: false });
   expect((await accept(token)).status).toBe(201);
@@ -98,7 +98,7 @@ test("an invitation's link leads to where whoever made it has the console open",
   expect((await invite("lan@desk.test", "viewer", fromLan)).url).toMatch(/^http:\/\/10\.0\.0\.5:3000\/invitation\?token=/);
 });
 
-test("what becomes of members stands in the audit log, with who did it", async () => {
+test("what becomes of members is in the audit log, with who did it", async () => {
   await invite("new@desk.test", "viewer");
   await member("PUT", idOf("viewer"), { as: "owner", json: { role: "operator" } });
   await member("DELETE", idOf("viewer"), { as: "admin" });

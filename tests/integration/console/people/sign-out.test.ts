@@ -60,7 +60,7 @@ test("signing out ends the session: neither the cookie nor one that was renewed 
   expect(harness.log()).not.toContain('"level":50');
 });
 
-test("a sign-out that the disk did not take is told as failed, and not as one that was done", async () => {
+test("a sign-out that the disk did not take is answered as failed, and not as one that was done", async () => {
   const mine = await signIn();
   expect(await statusWith(mine)).toBe(200);
   changes.length = 0;

@@ -174,7 +174,7 @@ test("the names of files inside an archive hold no key", async () => {
   expect(names.join()).not.toContain(KEY);
 });
 
-test("what the console keeps of what a service said holds no key either", async () => {
+test("what the console keeps of a service's answers has no key either", async () => {
   const files = readdirSync(harness.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.length).toBeGreaterThan(0);
   for (const { parentPath, name } of files) {

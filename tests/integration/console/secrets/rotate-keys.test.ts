@@ -78,7 +78,7 @@ test("a key that the ring cannot open is counted, left as it is, and makes the c
   expect(stored && openApiKey(lost, stored)).toBe("sk-lost");
 });
 
-test("a row that bears the new key's id and does not open is told, not passed over", async () => {
+test("a row that has the new key's id and does not open is reported, not passed over", async () => {
   const { store } = harness.console;
   const [first] = await store.keys.list();
   if (!first) throw new Error("no key");

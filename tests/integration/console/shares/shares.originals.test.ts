@@ -135,7 +135,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 const EXIF = `${SECRET}.`;
-/** Longer than the part that is held in memory, and at its end its beginning is needed again. */
+/** Longer than the part that is kept in memory, and at its end its beginning is needed again. */
 const long = chunk(
   "RIFF",
   Buffer.concat([

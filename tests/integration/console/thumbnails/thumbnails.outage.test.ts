@@ -81,7 +81,7 @@ test("any other answer of the service lets a picture be asked for at once, and o
   await service.close();
 });
 
-test("a service that asks to wait is not silent: who asks hears for how long, and the service is asked again by whoever comes next", async () => {
+test("a service that asks to wait is not silent: who asks learns for how long, and the service is asked again by whoever comes next", async () => {
   let refusal = { code: "RATE_LIMITED", status: 429 };
   const service = await startLittleServer(({ url }, response) => {
     if (url.startsWith("/api/view")) return void response.writeHead(200, { "content-type": "image/png" }).end(png);
@@ -125,7 +125,7 @@ test("whoever leaves a silent picture counts for nothing against its service", a
   await service.close();
 });
 
-test("what is no picture is final only when a whole file said so; a page, a cut and an error are an outage's", async () => {
+test("what is no picture is final only after a whole file; a page, a cut and an error are an outage's", async () => {
   const fixed = (letter: string) => `${letter.repeat(64)}.png`;
   const service = await startLittleServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename") ?? "";

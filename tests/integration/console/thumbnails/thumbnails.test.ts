@@ -26,7 +26,7 @@ test("a picture becomes a WebP of the asked edge, once for many askers, and from
   expect(world.service.seen.length).toBe(before + 2);
 });
 
-test("a TIFF has one wherever its directory stands, and so has an AVIF of the general brand", async () => {
+test("a TIFF has one wherever its directory is, and so has an AVIF of the general brand", async () => {
   const [width, height] = [120, 60];
   const noise = Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7919) % 251));
   const picture = () => sharp(noise, { raw: { width, height, channels: 3 } });

@@ -74,7 +74,7 @@ test("more of them than may wait at once are read, one after the other", { timeo
   }
 });
 
-test("what is put on a job that was read elsewhere is put on, and all else is as the service said", async () => {
+test("what is put on a job that was read elsewhere is put on, and all else is as the service sent it", async () => {
   const workflow = {
     prompt: { "1": { class_type: "SaveImage", inputs: { text: "the lighthouse" } } },
     extra_data: { fill: "x".repeat(2 * MIB) },
@@ -217,7 +217,7 @@ function partOf(value: unknown, like: unknown): unknown {
   return Array.isArray(like) ? part.map(([, one]) => one) : Object.fromEntries(part);
 }
 
-test("what a local server says at length and is none of its words is told as such, and the next one is read", async () => {
+test("what a local server says at length and is none of its words is reported as such, and the next one is read", async () => {
   const strange = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(2 * MIB)], queue_pending: [] } });
   const answer = await strange("/api/queue");
   expect(answer.status).toBe(502);
@@ -287,7 +287,7 @@ test("a job whose details are large and lack its graph has it from the queue of 
   expect(await answer.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
 });
 
-test("an answer of a local server that is too large is told as that", async () => {
+test("an answer of a local server that is too large is reported as that", async () => {
   const get = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(64 * MIB)], queue_pending: [] } });
   const answer = await get("/api/queue");
   expect(answer.status).toBe(502);

@@ -62,7 +62,7 @@ test("uploads to what is no service are the address's fault too", async () => {
   }
 });
 
-test("a body's fault is not told as one of the address", async () => {
+test("a body's fault is not reported as one of the address", async () => {
   const ask = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
   const answer = await ask("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
   expect(await answer.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
@@ -101,7 +101,7 @@ test("a folder is empty at a 404 only while the service answers elsewhere", asyn
   expect(await answer.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
 });
 
-test("a job in a state that nobody knows stands in the queue", async () => {
+test("a job in a state that nobody knows is in the queue", async () => {
   const stranger = { id: "job-1", status: "dreaming", create_time: 1_767_225_600_000 };
   const pagination = { offset: 0, limit: 1000, total: 1, has_more: false };
   const ask = await connect((_, response) => answerJson(response, { jobs: [stranger], pagination }));

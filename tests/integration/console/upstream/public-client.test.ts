@@ -41,22 +41,25 @@ afterAll(async () => {
 const read = async (path: string) => record(await (await fetch(url + path, { headers })).json());
 const jobIds = async () => ((await read("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
 
-it.each(Object.keys(publicClients))("%s runs a sample to its end, hears of it, fetches its picture, uploads and reads", async (name) => {
-  const graph = sample("01-invert") as Graph;
-  const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
-  const before = await jobIds();
-  const done = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
-  const made = (await jobIds()).filter((job) => !before.includes(job));
-  expect(made).toEqual([expect.stringMatching(/ completed$/)]);
-  expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
-  expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
-  expect(done?.history).toContain(made[0]?.split(" ")[0]);
-  expect(done?.classes).toContain("SaveImage");
-  // The third client passes on nothing that it hears, but still waits for it.
-  if (name !== "comfy-ui-client") expect(done?.heard).toContain("execution_success");
-  // The uploaded file can be loaded by the name in the answer.
-  if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
-});
+it.each(Object.keys(publicClients))(
+  "%s runs a sample to its end, gets its messages, fetches its picture, uploads and reads",
+  async (name) => {
+    const graph = sample("01-invert") as Graph;
+    const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
+    const before = await jobIds();
+    const done = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
+    const made = (await jobIds()).filter((job) => !before.includes(job));
+    expect(made).toEqual([expect.stringMatching(/ completed$/)]);
+    expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
+    expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
+    expect(done?.history).toContain(made[0]?.split(" ")[0]);
+    expect(done?.classes).toContain("SaveImage");
+    // The third client passes on none of its messages, but still waits for them.
+    if (name !== "comfy-ui-client") expect(done?.heard).toContain("execution_success");
+    // The uploaded file can be loaded by the name in the answer.
+    if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
+  },
+);
 
 const memberOf = (headers: Record<string, string>) =>
   createClient(

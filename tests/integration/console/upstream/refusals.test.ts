@@ -1,4 +1,4 @@
-// The console's own refusals: told apart from the service's, naming the field, and blaming the right side.
+// The console's own refusals: distinguished from the service's, naming the field, and blaming the right side.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";

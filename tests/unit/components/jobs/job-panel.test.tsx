@@ -75,7 +75,7 @@ it("takes the focus when it opens, and Esc closes it and gives the focus to the 
   expect(onClose).toHaveBeenCalledTimes(1);
   await gone();
   expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
-  // If the list heard the same key, it would drop its selection.
+  // If the list got the same key, it would drop its selection.
   expect(heard).not.toHaveBeenCalled();
 });
 
@@ -118,7 +118,7 @@ it("another job replaces the one before and leaves the focus where it is", async
   expect(document.activeElement).toBe(close);
 });
 
-it("a job that is gone, and a service that does not answer, are said in its place", async () => {
+it("a job that is gone, and a service that does not answer, are shown in its place", async () => {
   const gone = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
   await show(gone.id);
   expect(screen.getByText("Job not found")).toBeDefined();
@@ -128,7 +128,7 @@ it("a job that is gone, and a service that does not answer, are said in its plac
   expect(screen.getByText("The service cannot be reached")).toBeDefined();
 });
 
-it("a job that is somebody else's is said to be that, and one that went meanwhile is offered nothing more", async () => {
+it("a job that is somebody else's is shown as that, and one that went meanwhile is offered nothing more", async () => {
   const foreign = jobAt(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
   await show(foreign.id);
   expect(screen.getByText("You have no access to this job")).toBeDefined();

@@ -121,7 +121,7 @@ it("a press with Ctrl or the middle button opens the job's page in another tab",
   expect(opened).toEqual([]);
 });
 
-it("an id is copied from its row, and what became of it is said", async () => {
+it("an id is copied from its row, and the outcome is shown", async () => {
   show();
   const copied: string[] = [];
   vi.stubGlobal(

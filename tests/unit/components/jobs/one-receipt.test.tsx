@@ -62,7 +62,7 @@ function matchingOutside() {
   return { posts, release: () => act(async () => release()) };
 }
 
-it("what is being cancelled in its panel when all matching are cancelled is told there alone", async () => {
+it("what is being cancelled in its panel when all matching are cancelled is shown there alone", async () => {
   const { posts, release } = matchingOutside();
   renderInApp(<Panel />);
   show({ kind: "matching", query, total: 2 });
@@ -76,7 +76,7 @@ it("what is being cancelled in its panel when all matching are cancelled is told
   expect(screen.getAllByText("1 cancelled")).toHaveLength(2);
 });
 
-it("what is cancelled in its panel while all matching are read is told there alone, also where it is through by then", async () => {
+it("what is cancelled in its panel while all matching are read is shown there alone, also where it is through by then", async () => {
   const { posts, release } = matchingOutside();
   renderInApp(<Panel />);
   show({ kind: "matching", query, total: 2 });

@@ -58,7 +58,7 @@ it("is sent when its time has passed, and the receipt follows", async () => {
   expect(screen.getByText("1 cancelled")).toBeDefined();
 });
 
-it("a queue is not cleared while a job of it may still be taken back, which would be told twice", async () => {
+it("a queue is not cleared while a job of it may still be taken back, which would be shown twice", async () => {
   const sent = await showBusy(false);
   press("Cancel job wait-1");
   press("Clear 2 pending jobs");
@@ -67,7 +67,7 @@ it("a queue is not cleared while a job of it may still be taken back, which woul
   expect(sent).toHaveLength(1);
 });
 
-it("each of two has its own five seconds and its own Undo, and what stays is said by number", async () => {
+it("each of two has its own five seconds and its own Undo, and what stays is shown by number", async () => {
   const sent = await showBusy(false);
   renderInApp(<Toasts />);
   press("Cancel job wait-1");
@@ -130,7 +130,7 @@ function waitedOf(id: string): string | null | undefined {
   return screen.getByTitle(id).closest("tr")?.children[index]?.textContent;
 }
 
-it("what runs says how long it waited before it started, which stands, and nothing where its start is not known", async () => {
+it("what runs says how long it waited before it started, which stays, and nothing where its start is not known", async () => {
   vi.useFakeTimers({ now: 100_000 });
   noteCalls();
   const running: JobRow[] = [

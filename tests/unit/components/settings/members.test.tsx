@@ -79,7 +79,7 @@ it("the members page says in one line to operators and viewers who may change me
   expect(screen.queryByRole("button")).toBeNull();
 });
 
-it("an invitation's link stands in full beside a button that copies it, with its end and whom it is for", () => {
+it("an invitation's link is shown in full beside a button that copies it, with its end and whom it is for", () => {
   const url = "https://desk.example/invitation?token=abc";
   const expiresAt = Date.parse("2026-03-08T12:00:00Z");
   renderInApp(<InvitationLink invitation={{ email: "grace@example.com", url, expiresAt }} onClose={() => undefined} />);

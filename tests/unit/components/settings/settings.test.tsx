@@ -37,7 +37,7 @@ describe("the answer to a connection's check", () => {
     expect(screen.getByRole("status").textContent).toMatch(/local server.*needs no key/);
   });
 
-  it("says how long the service asks to wait, where it said so, in place of a moment", () => {
+  it("says how long the service asks to wait, where it names a time, in place of a moment", () => {
     const next = (retryAfterMs?: number) => {
       renderInApp(<Outcome check={{ outcome: "failing", message: "", dialect: "interface", retryAfterMs }} />);
       const found = screen.getByRole("status").textContent;
@@ -49,7 +49,7 @@ describe("the answer to a connection's check", () => {
     expect(next(29_200)).not.toContain("in a moment");
   });
 
-  it("repeats what the other side said only where something is wrong", () => {
+  it("repeats the other side's message only where something is wrong", () => {
     renderInApp(
       <>
         <Outcome check={{ outcome: "active", message: "fine", dialect: "interface" }} />

@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
-it("Back closes what is shown and leaves the page where it stood; Forward shows it again", async () => {
+it("Back closes what is shown and leaves the page where it was; Forward shows it again", async () => {
   renderInApp(<Page />);
   await press("Open");
   await sees("sees two");

@@ -28,7 +28,7 @@ it("takes what the editor's App mode chose, and leaves out links and what is not
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
-it("asks once for a widget that a subgraph or a primitive node shows, and fills every input that it stands for", () => {
+it("asks once for a widget that a subgraph or a primitive node shows, and fills every input that it replaces", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000001";
   const inside = (node: number, link: number) => ({
     id: node,

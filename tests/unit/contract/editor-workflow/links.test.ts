@@ -159,7 +159,7 @@ test("nodes that set and get by a name are named with it", () => {
   ]);
 });
 
-test("a link that the file does not hold, and one from a node that is not there, are told of", () => {
+test("a link that the file does not hold, and one from a node that is not there, are reported", () => {
   const file = net([{ id: 3, type: "Sink", in: { images: [9, 0], also: [3, 0] } }]);
   const { graph, problems } = convert({ ...file, links: file.links.slice(0, 1) });
   expect(graph["3"]?.inputs).toEqual({});
@@ -169,11 +169,11 @@ test("a link that the file does not hold, and one from a node that is not there,
   ]);
 });
 
-test("links that a node pack makes by rule are told of, never guessed", () => {
+test("links that a node pack makes by rule are reported, never guessed", () => {
   expect(codes(convert({ ...net([]), extra: { ue_links: [{}] } }).problems)).toEqual(["links_by_rule"]);
 });
 
-test("what is no file of the editor is said to be none", () => {
+test("what is no file of the editor is refused as none", () => {
   for (const odd of [undefined, null, 3, "no", [], {}, { nodes: {} }])
     expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] });
 });

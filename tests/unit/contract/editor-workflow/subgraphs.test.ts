@@ -25,7 +25,7 @@ test("a subgraph's nodes are sent under its use's id, fed from outside, with the
   expect(problems).toEqual([]);
 });
 
-test("a value that one use holds counts for that use, and is told of", () => {
+test("a value that one use has counts for that use, and is reported", () => {
   const { graph, problems } = convert(using({ values: [31], properties: { proxyWidgets: [["-1", "radius"]] } }));
   expect(graph["2:5"]?.inputs).toEqual({ image: ["1", 1], radius: 31 });
   expect(problems).toEqual([{ code: "value_of_use_kept", nodeId: "2:5", input: "radius" }]);
@@ -47,7 +47,7 @@ test("a muted use sends nothing of its inside, and a bypassed one passes on by t
   });
 });
 
-test("a use that is muted or bypassed inside another subgraph sends its inside all the same, as the editor does, and is told of", () => {
+test("a use that is muted or bypassed inside another subgraph sends its inside all the same, as the editor does, and is reported", () => {
   const outer = (mode: number) =>
     definition(OUTER, [{ id: 7, type: INNER, mode, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[7, 0]] });
   const nested = (mode: number) => convert(using({ type: OUTER }, [blur, outer(mode)]));
@@ -101,7 +101,7 @@ test("a text that a subgraph hands out is sent raw", () => {
   expect(rawTexts).toEqual(["2:5 text"]);
 });
 
-test("a definition that holds itself ends, and one that is not there is told of", () => {
+test("a definition that contains itself ends, and one that is not there is reported", () => {
   const self = definition(INNER, [{ id: 5, type: INNER, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[5, 0]] });
   expect(convert(using({}, [self])).graph["1"]).toBeDefined();
   expect(convert(using({}, [])).problems).toContainEqual({ code: "missing_subgraph", nodeId: "2", id: INNER });
@@ -267,7 +267,7 @@ test("of several widgets on one input the first that the input itself names give
   expect([graph["2:5"]?.inputs.radius, graph["2:6"]?.inputs.radius]).toEqual([9, 9]);
 });
 
-test("inputs of one name are told apart by their order", () => {
+test("inputs of one name are distinguished by their order", () => {
   const twice = definition(INNER, [{ id: 5, type: "Sink", in: { images: [-10, 0], also: [-10, 1] } }], { inputs: ["image", "image"] });
   const file = using({ in: { image: [1, 1], more: [1, 0] } }, [twice]);
   const nodes = file.nodes.map((node) => ({

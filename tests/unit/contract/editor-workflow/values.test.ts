@@ -28,7 +28,7 @@ test("a minus zero is sent as zero, as the editor's JSON has it", () => {
   expect(Object.is(inputsOf('{"nodes":[{"id":1,"type":"Ordered","widgets_values":[-0.0,1]}]}', "1")?.a, 0)).toBe(true);
 });
 
-test("a list that is too short is filled with defaults and told of; one that is too long is cut", () => {
+test("a list that is too short is filled with defaults and reported; one that is too long is cut", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Seeded", values: [7] }]));
   expect(graph["1"]?.inputs).toEqual({ seed: 7, steps: 20 });
   expect(problems).toEqual([{ code: "default_used", nodeId: "1", input: "steps" }]);
@@ -56,7 +56,7 @@ test("values by name are taken by name", () => {
   });
 });
 
-test("an older file's value of what is a socket today is dropped, told by the number of values", () => {
+test("an older file's value of what is a socket today is dropped, recognised by the number of values", () => {
   expect(inputsOf(net([{ id: 1, type: "Forced", values: ["a text", 640] }]), "1")).toEqual({ width: 640 });
   expect(inputsOf(net([{ id: 1, type: "Forced", values: [640] }]), "1")).toEqual({ width: 640 });
 });
@@ -70,7 +70,7 @@ test("an old name of a sampler loses its beginning", () => {
   expect(inputsOf(net([{ id: 1, type: "KSampler", values: ["sample_euler"] }]), "1")).toEqual({ sampler_name: "euler" });
 });
 
-test("a value that its list lacks is sent as it stands, and the nearest one is named", () => {
+test("a value that its list lacks is sent as it is, and the nearest one is named", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["a", false, "refresh", "Two.bin", 1] }]));
   expect(graph["1"]?.inputs.kind).toBe("Two.bin");
   // Nothing is reported for a list that is kept elsewhere.
@@ -118,7 +118,7 @@ test("a choice that brings inputs has its values behind it and its sockets by th
   expect(inputsOf(file, "2")).toEqual({ mode: "by", "mode.factor": 1.5, "mode.match": ["1", 0], last: 7 });
 });
 
-test("behind a list with a control stands what it is filtered by, where the file has that; a fraction has a control too", () => {
+test("behind a list with a control is what it is filtered by, where the file has that; a fraction has a control too", () => {
   const said = { kind: "two", label: "a text", much: 1.5, last: 3 };
   expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(said);
   expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(said);

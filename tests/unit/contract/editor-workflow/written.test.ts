@@ -57,7 +57,7 @@ test("any graph, written as a file of the editor and read back, is the same", ()
   );
 });
 
-test("a node by a name that the editor has for its own is told of", () => {
+test("a node by a name that the editor has for its own is reported", () => {
   const graph = { "1": { class_type: "Note", inputs: {} }, "": { class_type: "Source", inputs: {} } };
   expect(toEditorFile(graph, info, { id: "x", places: new Map() }).lost).toEqual(["1", ""]);
 });
@@ -158,7 +158,7 @@ test("a group node's value is written into the use that holds it, and nothing el
   expect(differences(file, written)).toEqual(["/nodes/0/widgets_values/2", "/nodes/0/widgets_values/3"]);
 });
 
-test("two uses of one subgraph share its values: one that only the first shall have is told of", () => {
+test("two uses of one subgraph share its values: one that only the first shall have is reported", () => {
   const ID = "11111111-1111-1111-1111-111111111111";
   const inner = definition(ID, [{ id: 5, type: "Blur", in: { radius: [-10, 0, "INT", true] }, values: [6] }], { inputs: ["radius"] });
   const file = {
@@ -207,7 +207,7 @@ test("the edges of a box are written behind it once more", () => {
   expect(listOf(written.nodes)).toMatchObject([{ widgets_values: [box, 5, 2, 3, 9, "text"] }]);
 });
 
-test("a workflow with other nodes, links or classes than the file is told of, node by node", () => {
+test("a workflow with other nodes, links or classes than the file is reported, node by node", () => {
   const file = net([
     { id: 1, type: "Source" },
     { id: 2, type: "Sink", in: { images: [1, 0], also: [1, 1], any: undefined } },
@@ -247,7 +247,7 @@ test("an input that the workflow leaves out is the class's default in the file t
   expect(unplaced()).toEqual([{ nodeId: "3", input: "radius" }]);
 });
 
-test("what stands behind the values of a class stays, where its list grows and where another choice is made", () => {
+test("what is behind the values of a class stays, where its list grows and where another choice is made", () => {
   const grows = {
     input: {
       required: {

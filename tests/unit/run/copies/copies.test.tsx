@@ -95,7 +95,7 @@ describe("copies of a run", () => {
     await waitFor(() => expect(asksBeforeLeaving()).toBe(false));
   });
 
-  it("stop between two sends: what is under way ends, the rest is told as not sent and can be sent later", async () => {
+  it("stop between two sends: what is under way ends, the rest is shown as not sent and can be sent later", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
@@ -144,7 +144,7 @@ describe("copies of a run", () => {
     expect(sent).toHaveLength(1);
   });
 
-  it("with an unknown outcome are told as that, never sent again, and the others go on", async () => {
+  it("with an unknown outcome are shown as that, never sent again, and the others go on", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
@@ -222,7 +222,7 @@ describe("copies of a run", () => {
     expect(sent[1]?.key).toBe(kept[0]);
   });
 
-  it("sent with extra data of their own are not kept over a reload, and that is said", async () => {
+  it("sent with extra data of their own are not kept over a reload, and that is shown", async () => {
     const { sent, show } = desk();
     const page = show();
     await openText(sampleText("01-invert"));
@@ -253,7 +253,7 @@ describe("copies of a run", () => {
     expect(screen.getByRole("list", { name: "Result of each copy" })).toBeTruthy();
   });
 
-  it("of another connection are told of with the way there, and nothing is sent or cancelled from here", async () => {
+  it("of another connection are shown with the way there, and nothing is sent or cancelled from here", async () => {
     const { sent, show } = desk();
     const connections = ["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }));
     const on = (currentId: string, page: ReactNode) => (

@@ -32,7 +32,7 @@ describe("a range", () => {
     expect(valuesOf(free, "range", typed)).toEqual([18446744073709551613n, 18446744073709551614n, 18446744073709551615n]);
   });
 
-  it("of a million steps is told to be too many, and of none to need one", () => {
+  it("of a million steps is refused as too many, and of none as too few", () => {
     expect(valuesOf(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", most: 1000 });
     expect(valuesOf(free, "range", { from: "0", to: "1", step: "0" })).toEqual({ why: "no_step" });
     expect(valuesOf(free, "range", { from: "0", to: "", step: "1" })).toEqual({ why: "no_range" });
@@ -62,7 +62,7 @@ describe("a list", () => {
     expect(valuesOf(free, "list", { list: "1\ntwo" })).toEqual({ why: "no_number", line: 2, text: "two" });
   });
 
-  it("of texts has a line each, or what stands between lines of ---", () => {
+  it("of texts has a line each, or what is between lines of ---", () => {
     const text = field({ kind: "long-text" });
     expect(valuesOf(text, "list", { list: "a red fox\na blue fox\n" })).toEqual(["a red fox", "a blue fox"]);
     expect(valuesOf(text, "list", { list: "one\ntwo\n---\nthree\n---\n" })).toEqual(["one\ntwo", "three"]);

@@ -118,7 +118,7 @@ describe("a list that grows", () => {
 });
 
 describe("a value that the list does not have", () => {
-  it("is told before anything is sent, with the nearest one", () => {
+  it("is shown before anything is sent, with the nearest one", () => {
     expect(valueChecker(graph, ["1"], catalogue)(graph)["1"]?.errors).toMatchObject([
       { type: "value_not_in_list", extra_info: { input_name: "method", received_value: "Bilinar", nearest: "bilinear" } },
     ]);

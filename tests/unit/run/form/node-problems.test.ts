@@ -71,7 +71,7 @@ describe("a class that the service lacks", () => {
 });
 
 describe("a loop", () => {
-  it("is told as a path on each of its nodes", () => {
+  it("is reported as a path on each of its nodes", () => {
     const { prompt, failure } = refused("cycle");
     const placed = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
     const problem = placed.byNode["1"]?.node[0];

@@ -107,7 +107,7 @@ describe("the picture of a node", () => {
     expect(picture()).toContain("photo.png");
   });
 
-  it("is not said to be kept where there was none", async () => {
+  it("is not shown as kept where there was none", async () => {
     const { sent } = show({ first: "" });
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture.")).toBeTruthy();
@@ -153,7 +153,7 @@ describe("the picture of a node", () => {
     expect(values).toEqual(["second-hash.png"]);
   });
 
-  it("is called as its owner calls it; the name that is sent stands on hover, in the clipboard's button and under the keys", async () => {
+  it("is called as its owner calls it; the name that is sent is shown on hover, in the clipboard's button and under the keys", async () => {
     const { sent, values } = show();
     const box = () => screen.getByRole("textbox", { name: "Picture name" });
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();

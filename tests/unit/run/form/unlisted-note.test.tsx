@@ -43,7 +43,7 @@ const workflow = (...images: string[]) =>
 const answer = (at: number) => act(async () => reads[at]?.());
 const asked = (count: number) => eventually(() => expect(reads).toHaveLength(count));
 
-it("an opening whose file a former list does not have reads it again, once, before anything is said", async () => {
+it("an opening whose file a former list does not have reads it again, once, before anything is shown", async () => {
   show(portsTo(undefined));
   await openText(workflow("old.png"));
   await asked(1);

@@ -85,7 +85,7 @@ describe("what was open when the page was reloaded", () => {
     expect(opened?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
 
-  it("keeps the drawing and the id that the file brought along", () => {
+  it("keeps the drawing and the id that came with the file", () => {
     const { storage } = storageWith();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
     const opened = openedOf(

@@ -61,7 +61,7 @@ test("a dropped file opens with its values, and what leaves is the editor's own 
   await service.stop();
 });
 
-test("what is odd about a file is told node by node, after a reload too", async () => {
+test("what is odd about a file is shown node by node, after a reload too", async () => {
   savedFiles();
   show(portsTo(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));

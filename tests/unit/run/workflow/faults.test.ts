@@ -27,7 +27,7 @@ describe("what is wrong with the shape of a workflow", () => {
     expect(opened.ok && [...opened.value.order].sort()).toEqual(Object.keys(graph ?? {}).sort());
   });
 
-  it("two loops that share no node are both told", () => {
+  it("two loops that share no node are both reported", () => {
     const step = (from: string) => ({ class_type: "ImageInvert", inputs: { image: [from, 0] } });
     const graph = { a: step("b"), b: step("a"), c: step("d"), d: step("c") };
     expect(
@@ -56,7 +56,7 @@ describe("what is wrong with the shape of a workflow", () => {
   });
 });
 
-it("what the service says of a node stands beside its faults, and the same thing stands once", () => {
+it("what the service says of a node is shown beside its faults, and the same thing is shown once", () => {
   const error = (type: string) => ({ type, message: "", details: "", extra_info: { input_name: "image" } });
   const entry = (...types: string[]) => ({ class_type: "X", dependent_outputs: [], errors: types.map(error) });
   const merged = mergedErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });

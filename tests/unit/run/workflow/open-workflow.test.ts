@@ -28,7 +28,7 @@ describe("opening a workflow", () => {
   });
 });
 
-describe("what cannot be opened is told apart", () => {
+describe("what cannot be opened has its own reason each", () => {
   it("text that is no JSON, with the place", () => {
     expect(reasonOf('{\n  "1": {,\n')).toEqual({ code: "not_json", line: 2, column: 9 });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
 import { hashed, line, refused, stored, unknownHash } from "./upload-line";
 
-describe("a queue that is held", () => {
+describe("a queue that is paused", () => {
   it("goes on with one file alone where somebody asks for that one", async () => {
     const { add, kinds, item, store } = line();
     add("a", "b", "c", "d", "e");
@@ -18,12 +18,12 @@ describe("a queue that is held", () => {
     ["nobody answers", refused(0, "CONSOLE_UNREACHABLE")],
     ["nobody is signed in any more", refused(401, "UNAUTHORIZED")],
     ["the service cannot be reached", refused(502, "UPSTREAM_UNREACHABLE")],
-  ])("holds what waits where %s, so that not every file fails for the same reason, and goes on with one press", async (_, failure) => {
+  ])("pauses what waits where %s, so that not every file fails for the same reason, and goes on with one press", async (_, failure) => {
     const { add, answer, kinds, store } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", hashed("a"));
     await answer("fromHash", failure);
-    await until("the others are held", () => kinds().join() === "a failed,b hashing,c hashing,d paused,e paused");
+    await until("the others are paused", () => kinds().join() === "a failed,b hashing,c hashing,d paused,e paused");
     store.retryAll();
     await until("it is tried again", () => kinds()[0] === "a asking");
     await answer("fromHash", stored());
@@ -33,7 +33,7 @@ describe("a queue that is held", () => {
     await until("the next goes", () => kinds()[3] === "d hashing");
   });
 
-  it("holds nothing that comes after all it held was taken away", async () => {
+  it("pauses nothing that comes after all that was paused was taken away", async () => {
     const { add, item, kinds, store } = line();
     add("a");
     store.pauseAll();
@@ -42,7 +42,7 @@ describe("a queue that is held", () => {
     await until("b goes", () => kinds().join() === "b hashing");
   });
 
-  it("is not held for what may be the fault of one file", async () => {
+  it("is not paused for what may be the fault of one file", async () => {
     const { add, answer, kinds } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", { kind: "unreadable" });

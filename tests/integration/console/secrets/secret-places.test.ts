@@ -24,7 +24,7 @@ const places = [
 ];
 const detailsFor = async (as: Role, path: string) => (await harness.request(path, { as })).text();
 
-test("the answer to a submission tells where a key stands, and never the key", async () => {
+test("the answer to a submission tells where a key is, and never the key", async () => {
   const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
   const text = await answer.text();
   expect(JSON.parse(text)).toMatchObject({ held_secrets: places });

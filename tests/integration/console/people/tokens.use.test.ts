@@ -183,7 +183,7 @@ describe("what it is for", () => {
     expect((await ask(headers, "/api/nothing")).status).toBe(404);
   });
 
-  test("a token that stands beside a graph for a service's key is not sent on, and every other field is", async () => {
+  test("a token that is beside a graph for a service's key is not sent on, and every other field is", async () => {
     const { token, headers } = await makeToken(harness, "operator");
     const sent = await harness.request("/api/prompt", {
       method: "POST",
