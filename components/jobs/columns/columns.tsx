@@ -27,7 +27,7 @@ type SelectColumn = {
   isEmpty?: boolean;
 };
 
-/** Stands for the job's id in the sentence. */
+/** Takes the place of the job's id in the sentence. */
 const HERE = "\u0001";
 
 /** The checkboxes of the rows. */

@@ -12,7 +12,7 @@ export type ShownPicture = {
   close: () => void;
 };
 
-/** A phone's browser handles this many pixels without trouble; beyond it, the bitmap is scaled to `SCALED_EDGE`. */
+/** A phone's browser handles this many pixels without errors; beyond it, the bitmap is scaled to `SCALED_EDGE`. */
 const MOST_WHOLE = 24_000_000;
 const SCALED_EDGE = 4_096;
 

@@ -29,7 +29,7 @@ export async function* readOrder(reader: Reader, changes: Changes, userId: numbe
   }
 }
 
-/** Where an asset stands in the order: its value of the sorted column, and its id. */
+/** Where an asset is in the order: its value of the sorted column, and its id. */
 type Place = readonly [string | number, string];
 
 /** `last` is undefined if nothing comes after. Read in one statement with the numbers: the last asset of a piece may move at any moment. */
