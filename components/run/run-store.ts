@@ -3,7 +3,8 @@
 // Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
 
 import { createStore } from "zustand/vanilla";
-import { emptyRun, type RunAction, runReducer, type RunState } from "./run-state";
+import { runReducer } from "./run-reducer";
+import { emptyRun, type RunAction, type RunState } from "./run-state";
 
 export type RunStore = {
   get: () => RunState;

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { formBuilder } from "@/components/run/form/form-model";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
-import { emptyRun, runReducer } from "@/components/run/run-state";
+import { runReducer } from "@/components/run/run-reducer";
+import { emptyRun } from "@/components/run/run-state";
 import { missingInputs, valueChecker } from "@/components/run/form/values";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
 import { type KeptIn } from "@/lib/browser/persisted";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { emptyRun, type RunAction, runReducer, type RunState } from "@/components/run/run-state";
+import { runReducer } from "@/components/run/run-reducer";
+import { emptyRun, type RunAction, type RunState } from "@/components/run/run-state";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened";
 import { sampleText } from "../files";
 
