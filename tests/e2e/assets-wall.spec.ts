@@ -68,8 +68,11 @@ test("far down the wall, pictures on the screen are asked for before those above
   });
   await page.goto(`${desk.url}/assets`);
   await expect(tile(page, "far_0.png")).toBeVisible();
-  // All pictures have loaded, including those a little below the screen.
-  const isQuiet = () => document.images.length > 20 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0);
+  // All pictures have loaded, including those a little below the screen, whose rows may come later than the first page.
+  const isQuiet = () => {
+    const drawn = [...document.querySelectorAll("a[data-index]")];
+    return drawn.length > 20 && drawn.every((one) => (one.querySelector("img")?.naturalWidth ?? 0) > 0);
+  };
   await expect.poll(() => page.evaluate(isQuiet)).toBe(true);
   isHeld = true;
   await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
