@@ -6,7 +6,7 @@ import { type AssetSearch } from "./assets/search/asset-search";
 import { createPostgresSearch } from "./assets/search/postgres-search";
 import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
 import { type Folders } from "./assets/folders";
-import { type CreateQueue } from "./jobs/queue/job-queue";
+import { type CreateQueue } from "./jobs/run/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
 import { openSharedQueues, type SharedQueues } from "./jobs/queue/shared-queues";
 import { createNowhereElse, type Elsewhere } from "./events/elsewhere";

@@ -3,11 +3,11 @@
 // Jobs have kinds: the caller says which kinds it can do, and a job that it cannot do holds up none that it can.
 // Holds numbers only; whether a job is still pending is read from the store when the job is taken.
 
+import { type Waiting } from "../run/job-queue";
+
 /** `gone`: cancelled while they waited. They are skipped, since removing one would copy the whole line each time. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };
 type CanDo = (kind: string) => boolean;
-/** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
-export type Waiting = { userId: number; seq: number; kind: string };
 
 export type FairQueue = ReturnType<typeof createFairQueue>;
 

@@ -5,21 +5,11 @@
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
 import { type EngineParts } from "../run/engine-parts";
-import { type FairQueue, type Waiting } from "./fair-queue";
+import { type NextClaim, type Waiting } from "../run/job-queue";
+import { type FairQueue } from "./fair-queue";
 import { type Transaction } from "@/lib/service/store/database";
 import { type Place } from "@/lib/service/runners/pool";
 import { readRunner, stateOf } from "@/lib/service/runners/store";
-
-export type NextClaim = {
-  /** The job is about to end: work for that commit that takes time begins now. */
-  soon(): void;
-  /** Inside the commit. */
-  take(tx: Transaction): Promise<void>;
-  /** Waits for the commit in which `take` was called. */
-  keepIf<T>(commit: Promise<T>): Promise<T>;
-  /** The job that the slot runs next. */
-  job(): Claimed | undefined;
-};
 
 type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
 

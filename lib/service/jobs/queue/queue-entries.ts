@@ -8,7 +8,7 @@ import { type Pool } from "pg";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Reader, type Transaction } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
-import { type Waiting } from "./fair-queue";
+import { type Waiting } from "../run/job-queue";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
 /** A flag of every entry: a worker that skips it takes none. */

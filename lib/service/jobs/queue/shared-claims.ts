@@ -8,8 +8,7 @@ import { type Transaction } from "@/lib/service/store/database";
 import { type Place } from "@/lib/service/runners/pool";
 import { countRunning, readRunner, stateOf } from "@/lib/service/runners/store";
 import { type Claimed, claimJob, createRunning } from "../run/claim";
-import { type Floor } from "./job-queue";
-import { type NextClaim } from "./next-claim";
+import { type Floor, type NextClaim } from "../run/job-queue";
 import { enqueueAll, tookTurn } from "./queue-entries";
 
 export type Entry = { seq: number; userId: number; kind: string; turn: number };

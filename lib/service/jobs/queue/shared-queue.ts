@@ -10,7 +10,7 @@ import { type Place } from "@/lib/service/runners/pool";
 import { type Claimed } from "../run/claim";
 import { createAskedPlaces } from "./asked-places";
 import { createClaimers, type Question } from "./claimers";
-import { type Floor, type JobQueue } from "./job-queue";
+import { type Floor, type JobQueue } from "../run/job-queue";
 import { beginClearing, endClearing, enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry } from "./queue-entries";
 import { createSharedClaims, type Entry, type Offer } from "./shared-claims";
 import { waitingJobs } from "./waiting-jobs";

@@ -6,7 +6,7 @@ import { toStoreError, poolBounds } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
-import { type CreateQueue } from "./job-queue";
+import { type CreateQueue } from "../run/job-queue";
 import { makeQueue } from "./queue-entries";
 import { createSharedQueue } from "./shared-queue";
 

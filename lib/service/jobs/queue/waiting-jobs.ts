@@ -2,7 +2,7 @@
 
 import { kindWith, triedRunners } from "@/lib/service/runners/pool";
 import { query, type Reader } from "@/lib/service/store/database";
-import { type Waiting } from "./fair-queue";
+import { type Waiting } from "../run/job-queue";
 import { isUnfinished } from "../transitions";
 
 type Which = { userId: number; last: number } | { seqs: readonly number[] };

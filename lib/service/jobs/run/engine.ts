@@ -9,7 +9,7 @@ import { createBackground } from "./background";
 import { cancelAll, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
-import { type CreateQueue, type JobQueue } from "../queue/job-queue";
+import { type CreateQueue, type JobQueue } from "./job-queue";
 import { recoverJobs } from "./recover";
 import { runClaimed, tellEnd } from "./run-claimed";
 import { move } from "../transitions";

@@ -6,7 +6,7 @@ import { kindOf } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
-import { type JobQueue } from "../queue/job-queue";
+import { type JobQueue } from "./job-queue";
 import { isUnfinished, MOST_ATTEMPTS, move } from "../transitions";
 
 type Parts = Pick<EngineParts, "database" | "processes" | "now"> & { queue: Pick<JobQueue, "enqueue" | "takeBack"> };

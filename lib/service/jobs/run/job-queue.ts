@@ -1,13 +1,14 @@
-// Which jobs wait and which is next, as the engine sees it. In the memory of the only process (memory-queue.ts), or in a PostgreSQL that
-// several processes share (shared-queue.ts).
+// Which jobs wait and which is next, as the engine sees it. In the memory of the only process (queue/memory-queue.ts), or in a PostgreSQL
+// that several processes share (queue/shared-queue.ts).
 // Guarantees: fair between users; a job is given only to a slot that can do it; the job's row decides, and is read when the job is claimed.
 
 import { type Place } from "@/lib/service/runners/pool";
 import { type Transaction } from "@/lib/service/store/database";
-import { type Claimed, type Running } from "../run/claim";
-import { type EngineParts } from "../run/engine-parts";
-import { type Waiting } from "./fair-queue";
-import { type NextClaim } from "./next-claim";
+import { type Claimed, type Running } from "./claim";
+import { type EngineParts } from "./engine-parts";
+
+/** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
+export type Waiting = { userId: number; seq: number; kind: string };
 
 export type JobQueue = {
   /** Starts giving out waiting jobs, including those that waited before. */
@@ -32,6 +33,18 @@ export type JobQueue = {
   guess(): number | undefined;
   /** Gives out no more jobs. */
   stop(): Promise<void>;
+};
+
+/** What a slot runs next, taken in the commit that ends what it runs now (queue/next-claim.ts). */
+export type NextClaim = {
+  /** The job is about to end: work for that commit that takes time begins now. */
+  soon(): void;
+  /** Inside the commit. */
+  take(tx: Transaction): Promise<void>;
+  /** Waits for the commit in which `take` was called. */
+  keepIf<T>(commit: Promise<T>): Promise<T>;
+  /** The job that the slot runs next. */
+  job(): Claimed | undefined;
 };
 
 /** What runs the jobs that the queue gives out. */
