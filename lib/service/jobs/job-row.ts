@@ -6,7 +6,7 @@ import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type JobRow } from "../store/schema";
-import { isBeingCleared, isCleared, wasCleared } from "./history/history-cleared";
+import { isBeingCleared, isCleared, wasCleared } from "./history-cleared";
 import { isUnfinished } from "./transitions";
 
 const DAMAGED =

@@ -8,7 +8,7 @@ import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { countLeft, countRows, endedSince, type JobFilter, readCounts, unfinishedOf } from "./count-jobs";
-import { isBeingCleared } from "./history/history-cleared";
+import { isBeingCleared } from "./history-cleared";
 import { isTerminal } from "./transitions";
 
 /** `reach`: the most rows that are read; `longestRan`: sorted from the longest on, and all of them ran. */

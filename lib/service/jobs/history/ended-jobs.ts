@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import { unhurried } from "@/lib/service/housekeeping";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
-import { isBeingCleared, wasCleared } from "./history-cleared";
+import { isBeingCleared, wasCleared } from "../history-cleared";
 import { terminalStates } from "../transitions";
 
 /** Takes about twenty milliseconds of a commit. */

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { query, type Reader } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
-import { isTerminal } from "../transitions";
+import { isTerminal } from "./transitions";
 
 /** True between a clear and the end of the removal. */
 export async function isBeingCleared(reader: Reader, userId: number): Promise<boolean> {
