@@ -25,7 +25,7 @@ import { PinnedCard } from "./form/pinned-card";
 import { useRunKey } from "./submit/run-button";
 import { RunGraph } from "./run-graph";
 import { RunBar, RunHeader } from "./run-header";
-import { RunJob, RunNotes, RunPast, ViewerNote } from "./submit/run-notes";
+import { RunJob, RunNotes, RunPast, ViewerNote } from "./run-notes";
 import { type RunPorts } from "./run-ports";
 import { RunSplit } from "./run-split";
 import { type Advanced, type OpenWorkflow } from "./workflow/opened";

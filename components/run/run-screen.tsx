@@ -15,7 +15,7 @@ import { type WaysIn } from "./open-another";
 import { type Placed } from "./workflow/picture-inputs";
 import { RecentWorkflows } from "./workflow/arrivals/recent-workflows-list";
 import { RefusalNote } from "./workflow/refusal-note";
-import { RunJob, RunNotes, ViewerNote, WayBack } from "./submit/run-notes";
+import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { RunSkeleton } from "./run-skeleton";
 import { SendingNote } from "./form/controls/sending-note";
 import { portsOf, type RunPorts } from "./run-ports";

@@ -15,7 +15,7 @@ import { UrlDialog } from "./downloads/url-dialog";
 import { useComingFiles } from "./uploads/use-coming-files";
 import { useDownloads } from "./downloads/use-downloads";
 import { useOwnAlarms } from "./uploads/use-own-alarms";
-import { type WayRequest } from "./way-request";
+import { type WayRequest } from "./uploads/way-request";
 
 type RoomProps = { request: WayRequest; connection?: CurrentConnection; canAdd: boolean };
 

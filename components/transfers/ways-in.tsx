@@ -14,7 +14,7 @@ import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
 import { useOwnAlarms } from "./uploads/use-own-alarms";
 import { useWindowFiles } from "./uploads/use-window-files";
-import { type WayRequest } from "./way-request";
+import { type WayRequest } from "./uploads/way-request";
 
 /** The whole upload code loads with the first file. */
 const UploadsRoom = dynamic(() => import("./uploads-room").then(({ UploadsRoom }) => UploadsRoom), { ssr: false });

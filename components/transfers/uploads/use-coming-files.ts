@@ -3,7 +3,7 @@ import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { aboutFile, newDraft, readDraft } from "./about";
 import { uploadHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
-import { type WayRequest } from "../way-request";
+import { type WayRequest } from "./way-request";
 
 /** `dropped` is undefined while folders are read. */
 export type Coming = { dropped?: Dropped };

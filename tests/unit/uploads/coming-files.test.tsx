@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { UploadsRoom } from "@/components/transfers/uploads-room";
-import { type WayRequest } from "@/components/transfers/way-request";
+import { type WayRequest } from "@/components/transfers/uploads/way-request";
 import { type Dropped, droppedOf } from "@/lib/browser/files/dropped-files";
 import { inApp, renderInApp } from "../components/render";
 
