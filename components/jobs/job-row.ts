@@ -1,4 +1,4 @@
-import { type JobReach } from "@/lib/contract/jobs/console-job-search";
+import { type JobReach } from "@/lib/contract/console-job-search";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";

@@ -5,7 +5,7 @@ import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { toHistoryView } from "@/components/jobs/history/history-view";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";
-import { type JobSearchAnswer } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";

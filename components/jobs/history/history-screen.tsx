@@ -6,7 +6,7 @@ import { useWhyNot } from "@/components/frame/member-context";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/poll/use-poll";
-import { type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";

@@ -1,4 +1,4 @@
-import { type JobSearchAnswer } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { type JobsView, toJobRow, toJobsView } from "../job-row";

@@ -1,7 +1,7 @@
 import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { walkPages } from "@/lib/browser/bulk/walk-pages";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { jobStates, type KnownJobState } from "@/lib/contract/jobs/states";
 import { ok, type Result } from "@/lib/shared/result";

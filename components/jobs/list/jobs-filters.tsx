@@ -7,7 +7,7 @@ import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { isSearch, outputTypes } from "@/lib/contract/jobs/job-search";
 import { type KnownJobState } from "@/lib/contract/jobs/states";

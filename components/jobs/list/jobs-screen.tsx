@@ -9,7 +9,7 @@ import { useOpened } from "@/components/frame/list/use-opened";
 import { buttonStyle, Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { choiceOfOne, usualChoice, type ColumnChoice } from "../columns/column-choice";
 import { useColumnChoice } from "../columns/use-column-choice";

@@ -2,7 +2,7 @@
 // Guarantees: the same list always has the same address.
 
 import { withQuery } from "@/lib/browser/urls";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { isSearch, jobParams, searchParams } from "@/lib/contract/jobs/job-search";
 import { addressValues, readAddress } from "@/lib/contract/params";
 import { type KnownJobState } from "@/lib/contract/jobs/states";

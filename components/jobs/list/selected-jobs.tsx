@@ -5,7 +5,7 @@ import { type SelectionStore } from "@/components/data-table/selection/selection
 import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "../job-row";
 
 const loadActions = () => import("./selection-actions");

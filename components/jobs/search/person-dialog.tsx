@@ -5,7 +5,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobPeople } from "@/lib/contract/jobs/console-job-search";
+import { type JobPeople } from "@/lib/contract/console-job-search";
 
 type Member = { member: string | undefined; connection: string | undefined };
 

@@ -4,7 +4,7 @@
 // Must never: hold more than a page, or let an incomplete file look complete.
 
 import "server-only";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";

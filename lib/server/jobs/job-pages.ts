@@ -4,7 +4,7 @@
 // Must never: end quietly because a page failed.
 
 import "server-only";
-import { type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { isSearch } from "@/lib/contract/jobs/job-search";

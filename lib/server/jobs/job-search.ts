@@ -3,7 +3,7 @@
 // jobs are shown and marked as old. Must never: say that all jobs were searched while older ones are still to be read.
 
 import "server-only";
-import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/jobs/console-job-search";
+import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

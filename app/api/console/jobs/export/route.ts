@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { jobSearchQuerySchema } from "@/lib/contract/jobs/console-job-search";
+import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";

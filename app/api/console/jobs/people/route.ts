@@ -1,5 +1,5 @@
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type JobPeople } from "@/lib/contract/jobs/console-job-search";
+import { type JobPeople } from "@/lib/contract/console-job-search";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { searchOf } from "@/lib/server/bff/read-request";

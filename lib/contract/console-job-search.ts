@@ -1,10 +1,10 @@
 // Finding jobs in the console's ledger: the query, in an address of Jobs or History and of the route behind them, and the answer.
-// Components import the types only; the part that browsers need is in job-search.ts.
+// Components import the types only; the part that browsers need is in jobs/job-search.ts.
 
 import { type z } from "zod";
-import { jobParams, searchParams } from "./job-search";
-import { querySchema } from "../schemas/lenient";
-import { type JobsAnswer } from "../schemas/job";
+import { jobParams, searchParams } from "./jobs/job-search";
+import { querySchema } from "./schemas/lenient";
+import { type JobsAnswer } from "./schemas/job";
 
 export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams });
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
