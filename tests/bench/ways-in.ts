@@ -59,7 +59,7 @@ export async function wayIn(sizeMiB: number, { sparse = false } = {}): Promise<W
       hashing: sizeMiB / unknown.hashedS,
       knownS: known.seconds,
       againS: again.seconds,
-      againAs: again.said,
+      againAs: again.text,
       plainS,
       unknownS: unknown.seconds,
       memory,
@@ -116,7 +116,7 @@ async function openDesk(desk: Desk, page: Page): Promise<Page> {
 }
 
 /** From the press of Add until the tray says that everything is stored. Fails unless the file took the way that is measured. */
-async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ seconds: number; hashedS: number; said: string }> {
+async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ seconds: number; hashedS: number; text: string }> {
   const tray = page.getByRole("region", { name: "Transfers" });
   await page.evaluate(() => performance.clearResourceTimings());
   await page.getByTestId("asset-files").setInputFiles(path);
@@ -129,13 +129,13 @@ async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ 
   });
   await tray.getByText(/^1 (of 1 stored|already existed)/).waitFor({ timeout: LONGEST_MS });
   const endedMs = await page.evaluate(() => performance.now());
-  const said = await tray.getByText(ending).innerText({ timeout: 5_000 });
+  const text = await tray.getByText(ending).innerText({ timeout: 5_000 });
   await tray.getByRole("button", { name: "Close" }).click();
   // Hashing ends when the page offers the hash to the service.
   const offeredMs = await page.evaluate(
     () => performance.getEntriesByType("resource").find(({ name }) => name.includes("/api/console/known-content"))?.startTime ?? Number.NaN,
   );
-  return { seconds: (endedMs - pressedMs) / 1000, hashedS: (offeredMs - pressedMs) / 1000, said };
+  return { seconds: (endedMs - pressedMs) / 1000, hashedS: (offeredMs - pressedMs) / 1000, text };
 }
 
 /** The upload as any web page would send it. */

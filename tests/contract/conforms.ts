@@ -9,9 +9,9 @@ export const answered = new Set<string>();
 /** Returns the body as it was sent. */
 export function conforms(operation: Operation, answer: Answered): unknown {
   const expected = operation.answers[answer.status];
-  const said = `${operation.name} answered ${answer.status}: ${answer.text.slice(0, 500)}`;
-  expect(expected, said).toBeDefined();
-  if (expected?.kind === "json") expect(expected.schema.safeParse(answer.body).error?.issues, said).toBeUndefined();
+  const outcome = `${operation.name} answered ${answer.status}: ${answer.text.slice(0, 500)}`;
+  expect(expected, outcome).toBeDefined();
+  if (expected?.kind === "json") expect(expected.schema.safeParse(answer.body).error?.issues, outcome).toBeUndefined();
   if (expected?.kind === "empty") expect(answer.text).toBe("");
   answered.add(operation.name);
   return answer.body;

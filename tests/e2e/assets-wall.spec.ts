@@ -16,9 +16,9 @@ test("while the code of the table is on its way the page stays, with rows to com
   await page.goto(`${desk.url}/assets?include_public=false`);
   await expect(tile(page, "wall_039.png")).toBeVisible();
   let letGo = () => undefined as void;
-  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const released = new Promise<void>((resolve) => (letGo = resolve));
   await page.route("**/_next/static/**/*.js", async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   await page.getByRole("button", { name: "Table", exact: true }).click();
@@ -34,9 +34,9 @@ test("while the code of the table is on its way the page stays, with rows to com
 test("a picture that is lost while its tile is pressed does not take the press with it", async ({ signedIn: page, desk }) => {
   await somePictures(page, desk, 4);
   let lose = () => undefined as void;
-  const held = new Promise<void>((resolve) => (lose = resolve));
+  const dropped = new Promise<void>((resolve) => (lose = resolve));
   await page.route("**/api/console/thumbnail?*", async (route) => {
-    await held;
+    await dropped;
     await route.fulfill({ status: 204 });
   });
   await page.goto(`${desk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
@@ -60,10 +60,10 @@ test("far down the wall, pictures on the screen are asked for before those above
       json: { assets: assets.slice(offset, offset + limit), total: assets.length, has_more: offset + limit < assets.length },
     });
   });
-  let isHeld = false;
+  let isPaused = false;
   const asked: string[] = [];
   await page.route("**/api/console/thumbnail?*", (route) => {
-    if (!isHeld) return route.fulfill({ body: picture(1), contentType: "image/png" });
+    if (!isPaused) return route.fulfill({ body: picture(1), contentType: "image/png" });
     asked.push(new URL(route.request().url()).searchParams.get("asset") ?? "");
   });
   await page.goto(`${desk.url}/assets`);
@@ -74,7 +74,7 @@ test("far down the wall, pictures on the screen are asked for before those above
     return drawn.length > 20 && drawn.every((one) => (one.querySelector("img")?.naturalWidth ?? 0) > 0);
   };
   await expect.poll(() => page.evaluate(isQuiet)).toBe(true);
-  isHeld = true;
+  isPaused = true;
   await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
   await expect.poll(() => asked.length).toBeGreaterThanOrEqual(12);
   const shown = await tiles(page).evaluateAll((links) => {

@@ -5,13 +5,13 @@ import sharp from "sharp";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
-import { type Brought, drop } from "./support/files";
+import { type DroppedFile, drop } from "./support/files";
 import { expectShownIsSent } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
-const sound: Brought = { name: "voice.flac", type: "audio/flac", bytes: readFileSync("tests/fixtures/carriers/both.flac") };
+const sound: DroppedFile = { name: "voice.flac", type: "audio/flac", bytes: readFileSync("tests/fixtures/carriers/both.flac") };
 
-async function photograph(): Promise<Brought> {
+async function photograph(): Promise<DroppedFile> {
   const [run, drawing] = [40, 56].map((width) => ({ width, height: 24, batch_size: 1, color: 0 }));
   const prompt = { "1": { class_type: "EmptyImage", inputs: run }, "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } } };
   const nodes = [

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "@/bin/browser.mjs";
 import { type Desk } from "./support/desk";
-import { embedded, heard, startHostPage } from "./support/host-page";
+import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
 import { sample } from "./support/files";
 import { expect, test } from "./support/test";
@@ -21,7 +21,7 @@ test("where a browser blocks the cookies of third parties, a visitor works all t
   await test.step("in a cookie that is kept for this host page alone", async () => {
     const visitor = await (await browser.newContext()).newPage();
     await visitor.goto(host.url);
-    await expect(heard(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
+    await expect(hostLog(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
     await expectPictures(visitor, job);
     const kept = await embedded(visitor)
       .locator("html")
@@ -37,7 +37,7 @@ test("where a browser blocks the cookies of third parties, a visitor works all t
   await test.step("and in memory, pages, pictures and what is saved, where no cookie is kept at all", async () => {
     const visitor = await visitorWithoutCookies(browser, desk);
     await visitor.goto(host.url);
-    await expect(heard(visitor)).toContainText('ready {"page":"/jobs","keeps":"memory"}');
+    await expect(hostLog(visitor)).toContainText('ready {"page":"/jobs","keeps":"memory"}');
     await expectPictures(visitor, job);
     expect((await visitor.context().cookies()).map(({ name }) => name)).toEqual([]);
 
@@ -58,7 +58,7 @@ test("where a browser blocks the cookies of third parties, a visitor works all t
       const second = embedded(visitor, "#second");
       await expect(second.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
       await visitor.locator("#end").click();
-      await expect(heard(visitor)).toContainText('session-ended {"reason":"host"}');
+      await expect(hostLog(visitor)).toContainText('session-ended {"reason":"host"}');
       await second.getByRole("link", { name: "Completed" }).click();
       await expect(second.getByTitle(job).first()).toBeVisible();
     });

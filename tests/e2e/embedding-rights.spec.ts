@@ -1,6 +1,6 @@
 // The rights of a visitor in an embedded page while it is open, and who is kept out.
 import { type Page } from "@playwright/test";
-import { embedded, heard, startHostPage } from "./support/host-page";
+import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
 
 const bo = { name: "Bo Builder", email: "bo-in-a-frame@example.com", password: "horse battery correct" };
@@ -26,12 +26,12 @@ test("a role that is lowered and a suspension reach an open frame, which says so
   await expect(frame.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
 
   await change({ role: "viewer" });
-  await expect(heard(visitor)).toContainText('session-ended {"reason":"changed"}');
+  await expect(hostLog(visitor)).toContainText('session-ended {"reason":"changed"}');
   await expect(frame.getByText("Your permissions here have changed.")).toBeVisible();
-  await expect(heard(visitor).getByText("ready")).toHaveCount(2);
+  await expect(hostLog(visitor).getByText("ready")).toHaveCount(2);
 
   await change({ disabled: true });
-  await expect(heard(visitor)).toContainText('session-ended {"reason":"refused"}');
+  await expect(hostLog(visitor)).toContainText('session-ended {"reason":"refused"}');
   await expect(frame.getByText("The surrounding page may no longer show you Lightdesk.")).toBeVisible();
   await visitor.context().close();
   await host.stop();
@@ -43,7 +43,7 @@ test("messages of others, and ones that are none, move neither the frame nor the
   let tickets = 0;
   visitor.on("request", (request) => (tickets += request.url().endsWith("/ticket") ? 1 : 0));
   await visitor.goto(host.url);
-  await expect(heard(visitor)).toContainText("ready");
+  await expect(hostLog(visitor)).toContainText("ready");
 
   // From the host's own origin, but not from the page around the frame, so its messages do not count.
   await visitor.evaluate(async () => {
@@ -71,9 +71,9 @@ test("messages of others, and ones that are none, move neither the frame nor the
     { lightdesk: 1, type: "theme", theme: "x".repeat(1000) },
   ]);
   await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("queue"));
-  await expect(heard(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
+  await expect(hostLog(visitor).getByText('navigated {"path":"/queue"}')).toBeVisible();
   await expect(embedded(visitor).getByRole("heading", { name: "Queue", exact: true })).toBeVisible();
-  expect(await heard(visitor).locator("li").allTextContents()).toEqual([
+  expect(await hostLog(visitor).locator("li").allTextContents()).toEqual([
     'ready {"page":"/jobs","keeps":"cookie"}',
     'navigated {"path":"/queue"}',
   ]);

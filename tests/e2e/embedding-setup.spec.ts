@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk, owner } from "./support/desk";
-import { embedded, heard, type HostPage, startHostPage } from "./support/host-page";
+import { embedded, hostLog, type HostPage, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
 
 test("a host page that is not set up rightly reads what to change, in its place and on the page that checks it", async ({
@@ -24,7 +24,7 @@ test("a host page that is not set up rightly reads what to change, in its place 
 
   await test.step("with a server whose clock is ten minutes off", async () => {
     await visitor.goto(host.url);
-    await expect(heard(visitor)).toContainText("ready");
+    await expect(hostLog(visitor)).toContainText("ready");
     await visitor.evaluate(async () => {
       const element = document.querySelector("lightdesk-embed");
       if (!element) return;
@@ -45,14 +45,14 @@ test("a host page that is not set up rightly reads what to change, in its place 
     const panel = visitor.locator("lightdesk-embed section");
     await expect(panel).toContainText(/is -60\d s off the console's/);
     await expect(panel).toContainText("did not accept the ticket");
-    await expect(heard(visitor)).toContainText('error {"reason":"ticket"}');
+    await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
   });
 
   await test.step("with a ticket that was used already, or is too old", async () => {
     const used = await (await visitor.request.post(`${host.url}/ticket`)).text();
     const asking = async (ticket: string) => {
       await visitor.goto(host.url);
-      await expect(heard(visitor)).toContainText("ready");
+      await expect(hostLog(visitor)).toContainText("ready");
       await visitor.evaluate((given) => {
         const element = document.querySelector("lightdesk-embed");
         if (!element) return;
@@ -62,12 +62,12 @@ test("a host page that is not set up rightly reads what to change, in its place 
       }, ticket);
     };
     await asking(used);
-    await expect(heard(visitor)).toContainText("ready");
+    await expect(hostLog(visitor)).toContainText("ready");
     for (const wrong of [used, await expiredTicket(desk, host)]) {
       await asking(wrong);
-      await expect(heard(visitor)).toContainText('error {"reason":"ticket"}');
+      await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
       await expect(visitor.locator("lightdesk-embed section")).toContainText("did not accept the ticket");
-      await expect(heard(visitor)).not.toContainText("ready");
+      await expect(hostLog(visitor)).not.toContainText("ready");
     }
   });
 
@@ -76,7 +76,7 @@ test("a host page that is not set up rightly reads what to change, in its place 
       route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "" } }),
     );
     await visitor.goto(host.url);
-    await expect(heard(visitor)).toContainText('error {"reason":"console"}');
+    await expect(hostLog(visitor)).toContainText('error {"reason":"console"}');
     await expect(embedded(visitor).getByText("for example because its disk is full")).toBeVisible();
     await context.unroute("**/api/embed/tickets");
   });

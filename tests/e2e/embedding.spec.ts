@@ -1,5 +1,5 @@
 // A visit in a host page, as in the example of the docs.
-import { embedded, heard, startHostPage } from "./support/host-page";
+import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
 import { sample } from "./support/files";
 import { expect, test } from "./support/test";
@@ -20,7 +20,7 @@ test("a visitor of a host page works in the console inside it, without a session
   const frame = embedded(visitor);
 
   await test.step("the list of jobs is there without the console's navigation, its pictures too", async () => {
-    await expect(heard(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
+    await expect(hostLog(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
     await expect(frame.getByText("Completed").first()).toBeVisible();
     await expect(frame.getByRole("link", { name: "Settings" })).toHaveCount(0);
     const picture = frame.getByRole("row").locator("img").first();
@@ -31,7 +31,7 @@ test("a visitor of a host page works in the console inside it, without a session
     await frame.getByTitle(job).first().click();
     await frame.getByRole("link", { name: "Open page" }).click();
     await expect(frame.getByRole("heading", { name: "Timeline" })).toBeVisible();
-    await expect(heard(visitor)).toContainText(`navigated {"path":"/jobs/${job}`);
+    await expect(hostLog(visitor)).toContainText(`navigated {"path":"/jobs/${job}`);
     await visitor.locator("#jobs").click();
     await expect(frame.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
   });
@@ -43,7 +43,7 @@ test("a visitor of a host page works in the console inside it, without a session
       .first()
       .click();
     await frame.getByRole("button", { name: "Run", exact: true }).click();
-    await expect(heard(visitor)).toContainText("job-submitted");
+    await expect(hostLog(visitor)).toContainText("job-submitted");
   });
 
   await test.step("the host asks for an asset meanwhile and gets the one that is chosen", async () => {
@@ -51,8 +51,8 @@ test("a visitor of a host page works in the console inside it, without a session
     // Other tests have left newer files.
     await frame.getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
     await frame.getByRole("button", { name: "photo.png", exact: true }).first().click();
-    await expect(heard(visitor)).toContainText(/job-ended \{"id":"[^"]+","status":"completed"\}/);
-    await expect(heard(visitor)).toContainText(/asset-chosen \{"id":"[^"]+","name":"photo\.png","hash":"blake3:[0-9a-f]{64}"\}/);
+    await expect(hostLog(visitor)).toContainText(/job-ended \{"id":"[^"]+","status":"completed"\}/);
+    await expect(hostLog(visitor)).toContainText(/asset-chosen \{"id":"[^"]+","name":"photo\.png","hash":"blake3:[0-9a-f]{64}"\}/);
   });
 
   await test.step("theme and language follow the host", async () => {
@@ -70,7 +70,7 @@ test("a visitor of a host page works in the console inside it, without a session
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.setAttribute("height", "auto"));
     for (const name of ["run", "queue"] as const) {
       await visitor.evaluate((page) => document.querySelector("lightdesk-embed")?.navigate(page), name);
-      await expect(heard(visitor)).toContainText(`navigated {"path":"/${name}"}`);
+      await expect(hostLog(visitor)).toContainText(`navigated {"path":"/${name}"}`);
       await expect.poll(async () => (await heights()) - (await content())).toBe(0);
     }
   });
@@ -107,7 +107,7 @@ test("a visitor of a host page works in the console inside it, without a session
   await test.step("no ticket stands in an address, and signing out of the host ends it", async () => {
     expect(addresses.filter((address) => address.includes("eyJ"))).toEqual([]);
     await visitor.locator("#end").click();
-    await expect(heard(visitor)).toContainText('session-ended {"reason":"host"}');
+    await expect(hostLog(visitor)).toContainText('session-ended {"reason":"host"}');
     await expect(frame.getByText("Your session has ended")).toBeVisible();
     expect((await context.cookies(desk.url)).filter(({ name }) => name.includes("lightdesk.embed"))).toEqual([]);
   });

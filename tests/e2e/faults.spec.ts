@@ -6,7 +6,7 @@ import { answering, connectOver, cut, startFlakyService } from "./support/flaky-
 import { slowGraph, submit } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-type Said = Exclude<keyof typeof messages, "owner" | "at" | "reason" | "wait" | "signIn" | "openSettings">;
+type CodeWithSentence = Exclude<keyof typeof messages, "owner" | "at" | "reason" | "wait" | "signIn" | "openSettings">;
 type FaultOwner = keyof typeof messages.owner;
 
 const refusal = (code: string, message: string) => JSON.stringify({ code, message });
@@ -26,10 +26,10 @@ const faults = [
   },
   { name: "a web page", fault: answering(200, "text/html", "<!doctype html><h1>Welcome"), code: "UPSTREAM_UNREADABLE", owner: "service" },
   { name: "another shape", fault: answering(200, "application/json", '{"jobs":"none"}'), code: "UPSTREAM_UNREADABLE", owner: "service" },
-] as const satisfies readonly { name: string; fault: unknown; code: Said; owner: FaultOwner }[];
+] as const satisfies readonly { name: string; fault: unknown; code: CodeWithSentence; owner: FaultOwner }[];
 
 /** The message says what failed, whose fault it is, and what to do. */
-async function expectSaid(page: Page, code: Said, owner: FaultOwner): Promise<void> {
+async function expectShown(page: Page, code: CodeWithSentence, owner: FaultOwner): Promise<void> {
   const note = page.getByRole("alert").filter({ hasText: messages[code].title });
   await expect(note).toContainText(`Cause: ${messages.owner[owner]}`);
   await expect(note).toContainText(messages[code].next);
@@ -50,7 +50,7 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
   const age = page.getByRole("main").locator("[data-freshness]");
   await expect(row).toBeVisible();
   await expect(age).toHaveText("live");
-  const goesOn = async (code: Said) => {
+  const goesOn = async (code: CodeWithSentence) => {
     // A refusal that would only be repeated waits for a press; after other faults the page retries by itself.
     if (code === "UPSTREAM_REFUSED_KEY") await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByRole("alert").filter({ hasText: "Cause:" })).toHaveCount(0);
@@ -60,7 +60,7 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
   for (const { name, fault, code, owner } of faults) {
     await test.step(name, async () => {
       line.spoil(fault);
-      await expectSaid(page, code, owner);
+      await expectShown(page, code, owner);
       await expect(age).toHaveText(/^not updated since \d\d:\d\d$/);
       await expect(row).toBeVisible();
       line.spoil();
@@ -88,7 +88,7 @@ test("whatever comes instead of an answer, the list stays with its age, the faul
 
   await test.step("offline, and back without a press", async () => {
     await context.setOffline(true);
-    await expectSaid(page, "CONSOLE_UNREACHABLE", "network");
+    await expectShown(page, "CONSOLE_UNREACHABLE", "network");
     await expect(age).toHaveText(/^not updated since/);
     await page
       .getByRole("link", { name: /^Queue/ })
@@ -116,7 +116,7 @@ test("a filled form outlives every fault of its run, and then runs as it was typ
     await test.step(name, async () => {
       line.spoil(fault);
       await run.click();
-      await expectSaid(page, code, owner);
+      await expectShown(page, code, owner);
       await expect(page.getByText("Nothing was started. Your inputs are unchanged.")).toBeVisible();
       await expect(width).toHaveValue("72");
       line.spoil();
@@ -160,7 +160,7 @@ test("a filter that is typed while the service fails, and a form of the settings
   await expect(page.getByText("photo.png").first()).toBeVisible();
   line.spoil(cut);
   await filter.pressSequentially("pho");
-  await expectSaid(page, "UPSTREAM_UNREACHABLE", "service");
+  await expectShown(page, "UPSTREAM_UNREACHABLE", "service");
   await filter.pressSequentially("to");
   await expect(filter).toHaveValue("photo");
   line.spoil();
@@ -176,7 +176,7 @@ test("a filter that is typed while the service fails, and a form of the settings
   for (const [name, value] of Object.entries(typed)) await form.getByLabel(name, { exact: true }).fill(value);
   await context.setOffline(true);
   await form.getByRole("button", { name: "Save and check" }).click();
-  await expectSaid(page, "CONSOLE_UNREACHABLE", "network");
+  await expectShown(page, "CONSOLE_UNREACHABLE", "network");
   for (const [name, value] of Object.entries(typed)) await expect(form.getByLabel(name, { exact: true })).toHaveValue(value);
   await context.setOffline(false);
   await form.getByRole("button", { name: "Save and check" }).click();

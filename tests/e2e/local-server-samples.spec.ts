@@ -19,15 +19,15 @@ test("a sample that is run from the first page brings its picture to a server th
     await page.getByRole("button", { name: "Run Poster from a photo" }).click();
   };
   await runFromFirstPage();
-  const told = page.getByText("photo.png could not be uploaded.");
-  await expect(told).toBeVisible();
+  const refusal = page.getByText("photo.png could not be uploaded.");
+  await expect(refusal).toBeVisible();
   await expect(page.getByText("disk full")).toBeVisible();
   await expectAccessible(page);
   expect([server.place.pending.length, files.pictures.size]).toEqual([0, 0]);
   await page.unroute(upload);
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByText("photo.png uploaded")).toBeVisible();
-  await expect(told).toBeHidden();
+  await expect(refusal).toBeHidden();
   expect([...files.pictures.keys()]).toEqual(["input/photo.png"]);
 
   files.pictures.clear();

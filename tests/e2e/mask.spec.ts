@@ -6,11 +6,11 @@ import { withQuery } from "@/lib/browser/urls";
 import { expectAccessible } from "./support/accessible";
 import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
-import { type Brought, photograph } from "./support/files";
+import { type DroppedFile, photograph } from "./support/files";
 import { startStandIn } from "./support/service";
 import { expect, test } from "./support/test";
 
-async function uploaded(page: Page, desk: Desk, { name, type, bytes }: Brought, connection?: string): Promise<string> {
+async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFile, connection?: string): Promise<string> {
   const multipart = { tags: '["input"]', name, file: { name, mimeType: type, buffer: bytes } };
   const answer = await page.request.post(`${desk.url}${withQuery("/api/assets", { connection })}`, {
     multipart,

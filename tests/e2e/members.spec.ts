@@ -87,17 +87,17 @@ test("a viewer who presses Run reads that their role does not permit it, and the
   browser,
 }) => {
   const vera = await join(browser, await invite(page, desk, "vera@example.com", "viewer"), "Vera Viewer");
-  const told = vera.getByText(/You are a viewer/);
+  const roleNote = vera.getByText(/You are a viewer/);
   await test.step("at the head of the page before anything is open, wide and narrow", async () => {
     await vera.goto(`${desk.url}/run`);
     for (const width of [1440, 390]) {
       await vera.setViewportSize({ width, height: 844 });
-      await expectAtHead(vera, told);
+      await expectAtHead(vera, roleNote);
     }
     await vera.setViewportSize({ width: 1440, height: 900 });
   });
   await openSample(vera);
-  await expectAtHead(vera, told);
+  await expectAtHead(vera, roleNote);
   const run = vera.getByRole("button", { name: "Run", exact: true });
   // Whether the button refuses before or after it is pressed: the page must show the reason, and nothing may be submitted.
   const submitted: string[] = [];
@@ -105,7 +105,7 @@ test("a viewer who presses Run reads that their role does not permit it, and the
     if (response.url().endsWith("/api/prompt")) submitted.push(String(response.status()));
   });
   if (await run.isEnabled()) await run.click();
-  await expect(told).toBeVisible();
+  await expect(roleNote).toBeVisible();
   expect(submitted).not.toContain("200");
   await expect(vera.getByRole("heading", { name: /Empty|Invert/ }).first()).toBeVisible();
 });
@@ -248,9 +248,9 @@ async function expectFitting(page: Page): Promise<void> {
 }
 
 /** Above all controls of the page, and visible without scrolling. */
-async function expectAtHead(page: Page, told: Locator): Promise<void> {
-  await expect(told).toBeInViewport({ ratio: 1 });
+async function expectAtHead(page: Page, shown: Locator): Promise<void> {
+  await expect(shown).toBeInViewport({ ratio: 1 });
   const below = page.getByRole("main").locator("input, textarea, select").filter({ visible: true }).first();
-  const [line, first] = [await told.boundingBox(), await below.boundingBox()];
+  const [line, first] = [await shown.boundingBox(), await below.boundingBox()];
   expect(line && first && line.y + line.height <= first.y, JSON.stringify([line, first])).toBe(true);
 }

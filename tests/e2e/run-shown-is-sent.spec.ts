@@ -258,8 +258,8 @@ test("what a run draws anew, its seed, the time and the words in braces, is show
   await page.getByRole("checkbox", { name: "new seed on every run" }).check();
   const lines = page.getByText(/^Next run sends: /);
   await expect(lines).toHaveCount(3);
-  const told = await lines.last().innerText();
-  await expect(lines.last()).not.toHaveText(told);
+  const lastLine = await lines.last().innerText();
+  await expect(lines.last()).not.toHaveText(lastLine);
   for (const round of [1, 2]) {
     await test.step(`press ${round}`, async () => {
       const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));

@@ -24,11 +24,11 @@ test("whoever sends a key with a job is told where it is, and runs it again with
   await started.getByRole("link", { name: /^Open/ }).click();
   // The Run page shows the same message until the job's page is there.
   await expect(started).toBeHidden();
-  const told = page.getByRole("region", { name: /key or token was sent|Keys or tokens were sent/ });
-  await expect(told.getByText("#1, input string_a")).toBeVisible();
+  const notice = page.getByRole("region", { name: /key or token was sent|Keys or tokens were sent/ });
+  await expect(notice.getByText("#1, input string_a")).toBeVisible();
   await expect(page.locator("body")).not.toContainText(key);
   await expectAccessible(page);
-  await told.getByRole("link", { name: "Run again without it" }).click();
+  await notice.getByRole("link", { name: "Run again without it" }).click();
   await expect(page.getByText("Nothing has been sent yet", { exact: false })).toBeVisible();
   await expect(page.locator("#field-1-string_a")).toHaveValue("a lamp ");
   expect(sent).toHaveLength(1);

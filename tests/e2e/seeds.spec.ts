@@ -1,6 +1,6 @@
 // Seeds of twenty digits in a browser: the digits in a file or typed by a person are those that are sent, shown and opened again.
 import { readFileSync } from "node:fs";
-import { type Brought, drop } from "./support/files";
+import { type DroppedFile, drop } from "./support/files";
 import { untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -12,7 +12,7 @@ const graph = `{
   "3": { "class_type": "PrimitiveInt", "inputs": { "value": 9223372036854775807 } },
   "4": { "class_type": "PreviewAny", "inputs": { "source": ["3", 0] } }
 }`;
-const file: Brought = { name: "seeded.json", type: "application/json", bytes: Buffer.from(graph) };
+const file: DroppedFile = { name: "seeded.json", type: "application/json", bytes: Buffer.from(graph) };
 
 test("keep every digit from a file and a keyboard to the job, its JSON and the form that it opens again", async ({
   signedIn: page,

@@ -34,9 +34,9 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await add(page);
   await page.evaluate(
     ({ name, base64 }) => {
-      const held = new DataTransfer();
-      held.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
-      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: held, bubbles: true, cancelable: true }));
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
     },
     { name: pasted.name, base64: pasted.bytes.toString("base64") },
   );
@@ -56,9 +56,9 @@ test("files that are dropped, picked and pasted arrive byte for byte, and the sa
   await expectAccessible(page);
   // While files hover over the page, it says where they will go.
   const hanging = await page.evaluateHandle(() => {
-    const held = new DataTransfer();
-    held.items.add(new File(["x"], "hangs.bin"));
-    return held;
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["x"], "hangs.bin"));
+    return transfer;
   });
   const target = page.getByText(/^Drop files to add them to the assets of /);
   await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: hanging });
@@ -227,7 +227,7 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     await expect(tray(second).getByText("film.bin")).toBeVisible();
 
     source.behaviour.holdAfter = undefined;
-    for (const line of source.held) line.destroy();
+    for (const line of source.pending) line.destroy();
     await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
     expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
     // A file that the service already has becomes an asset at once, and its source is not asked for it.

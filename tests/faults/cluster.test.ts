@@ -36,7 +36,7 @@ afterAll(async () => {
 
 test("each of the four is killed in turn: the others go on, what was cut is neither sent again nor reported as done, and a job on the runner goes on", async () => {
   cluster.runner.does("hold");
-  const held = await people.submitted("key-held-on-the-runner", "gpu");
+  const running = await people.submitted("key-held-on-the-runner", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
   const cut = people.submit(UNANSWERED, "own");
   await until("a service has it", () => people.sentFor(UNANSWERED) === 1);
@@ -53,7 +53,7 @@ test("each of the four is killed in turn: the others go on, what was cut is neit
   expect(JSON.parse(again.text).message).toBe("The console ended while it waited for the service's answer.");
   expect(people.sentFor(UNANSWERED)).toBe(1);
   await people.expectAllOnce();
-  expect((await people.jobOf(held ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
+  expect((await people.jobOf(running ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
 });
 
 test("a script runs an app twice with one key while a console is killed: once", async () => {
@@ -95,7 +95,7 @@ test("all are cut off from the database for half a minute, and one service for l
   const parts = [...cluster.consoles, ...cluster.services];
   const [late] = cluster.services.slice(1);
   cluster.runner.does("hold");
-  const held = await people.submitted("key-held-while-cut", "gpu");
+  const running = await people.submitted("key-held-while-cut", "gpu");
   await until("it runs there", () => cluster.runner.queue().running !== undefined);
   // Each of the four processes runs one of them.
   const slow = await Promise.all(parts.map((_, at) => people.submitted(`key-slow-${at}-of-a-service`, "slow")));
@@ -109,11 +109,11 @@ test("all are cut off from the database for half a minute, and one service for l
 
   const during = people.work("cut");
   // A request that finds no connection is refused in seconds, one whose connection is silent after half a minute.
-  const said = people.list().then(expectRefusedWell);
+  const refused = people.list().then(expectRefusedWell);
   const restarted = cluster.consoles[1];
   await restarted?.process.stop("SIGKILL");
   await expect(restarted?.begin()).rejects.toThrow(/The database that DATABASE_URL names cannot be reached/);
-  await said;
+  await refused;
   // The runner reports the job's end while nobody can write it down.
   cluster.runner.does("run");
   cluster.runner.letGo();
@@ -136,7 +136,7 @@ test("all are cut off from the database for half a minute, and one service for l
   late?.line.mend();
   await Promise.all([begun, during]);
   await people.expectAllOnce();
-  expect((await people.jobOf(held ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
+  expect((await people.jobOf(running ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });
   expect(await ofSlow()).toEqual(done);
 });
 

@@ -50,16 +50,16 @@ describe("a download in a process that ends", () => {
   it("goes on after kill -9, again and again, from no less than what the task had reported, and the bytes are exact", async () => {
     let service = await start();
     const id = await begin(service, "killed.bin");
-    let told = 0;
+    let reported = 0;
     for (let kill = 1; kill <= KILLS; kill += 1) {
-      told = await reached(service, id, Math.max(told + 1, (SIZE / (KILLS + 2)) * kill));
+      reported = await reached(service, id, Math.max(reported + 1, (SIZE / (KILLS + 2)) * kill));
       await service.stop("SIGKILL");
       expect(await partials()).toEqual([id]);
       const asked = source.given.length;
       service = await start();
       const again = await until("it is asked for again", () => source.given[asked]);
       expect(again).toMatchObject({ status: 206, ifRange: '"one"' });
-      expect(again.start).toBeGreaterThanOrEqual(told);
+      expect(again.start).toBeGreaterThanOrEqual(reported);
     }
     const task = await ended(service, id);
     expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
@@ -82,7 +82,7 @@ describe("a download in a process that ends", () => {
     source.behaviour.bytes = patternOf(SIZE, 2);
     const first = await start();
     const ids = [await begin(first, "a.bin"), await begin(first, "b.bin"), await begin(first, "c.bin")] as const;
-    const told = await reached(first, ids[0], 1_000_000);
+    const reported = await reached(first, ids[0], 1_000_000);
     expect((await read(first, ids[2])).status).toBe("created");
     expect(await first.stop("SIGTERM")).toBe(0);
     Object.assign(source.behaviour, { drip: undefined });
@@ -94,7 +94,7 @@ describe("a download in a process that ends", () => {
     const hash = `blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`;
     expect(results).toEqual([hash, hash, hash]);
     expect(source.given.slice(asked).map(({ status }) => status)).toEqual([206, 206, 200]);
-    expect(Math.max(...source.given.slice(asked, asked + 2).map(({ start: from }) => from))).toBeGreaterThanOrEqual(told);
+    expect(Math.max(...source.given.slice(asked, asked + 2).map(({ start: from }) => from))).toBeGreaterThanOrEqual(reported);
 
     Object.assign(source.behaviour, { holdAfter: 2_000_000 });
     const changing = await begin(second, "changing.bin");

@@ -72,9 +72,9 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     const server = await start();
     for (const path of ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"]) {
       const bytes = `GET ${path} HTTP/1.1\r\nHost: ${server.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
-      const { socket, heard } = attack(server, bytes, { isHalfOpen: true });
+      const { socket, received } = attack(server, bytes, { isHalfOpen: true });
       await until("it is refused and ended", () => socket.readableEnded);
-      expect(readRaw(heard()).status).toBe(404);
+      expect(readRaw(received()).status).toBe(404);
     }
     const before = await descriptorsOf(server);
     await until("the server let go of those that ignore its FIN", async () => (await descriptorsOf(server)) <= before - 5);
@@ -122,7 +122,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     await until("it answers them", async () => (await descriptorsOf(server)) > before + 10);
     await until("none is held", async () => (await descriptorsOf(server)) <= before);
     await until("the silent one is ended", () => silent.socket.closed);
-    expect(readRaw(slow.heard()).status).toBe(408);
+    expect(readRaw(slow.received()).status).toBe(408);
   });
 
   it("leaves others served when one address takes all connections that it can get", async () => {
@@ -170,14 +170,14 @@ describe("the console", () => {
       expect({ method, status: answer.status }).toEqual({ method, status: 405 });
       expect(answer.head).toMatch(/allow: GET, HEAD/i);
     }
-    const told = async (method: string) => {
+    const statusOf = async (method: string) => {
       const { status, head, body } = readRaw(
         await sendRaw(url, `${method} /api/jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`),
       );
       return [status, /^allow: (.*)/im.exec(head)?.[1]?.trim(), JSON.parse(body).code];
     };
-    expect(await told("PATCH")).toEqual([405, "GET, HEAD, OPTIONS", "METHOD_NOT_ALLOWED"]);
-    expect(await told("PROPFIND")).toEqual([400, undefined, "BAD_REQUEST"]);
+    expect(await statusOf("PATCH")).toEqual([405, "GET, HEAD, OPTIONS", "METHOD_NOT_ALLOWED"]);
+    expect(await statusOf("PROPFIND")).toEqual([400, undefined, "BAD_REQUEST"]);
     for (const path of [
       "/",
       "/sign-in",

@@ -75,11 +75,11 @@ describe("a damaged row", () => {
     await client.post("/api/interrupt", {});
     await ended(client, next);
     const { jobs } = (await client.get("/api/jobs")).body as { jobs: { id: string }[] };
-    const told = {
+    const failure = {
       status: "failed",
       execution_error: { exception_type: "DamagedJob", exception_message: expect.stringContaining("Submit it again") },
     };
-    expect(jobs.find((job) => job.id === bad)).toMatchObject(told);
+    expect(jobs.find((job) => job.id === bad)).toMatchObject(failure);
   });
 
   it("of an asset's metadata leaves lists, filters, and the asset's bytes readable", async () => {
@@ -119,8 +119,8 @@ describe("a damaged database", () => {
     await bench.service.stop();
     spoil(join(bench.folder, "service.sqlite"), "job_results");
     await bench.service.start();
-    const told = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/database is damaged.*backup/) } };
-    expect(await client.get(`/api/jobs/${id}`)).toMatchObject(told);
+    const failure = { status: 503, body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/database is damaged.*backup/) } };
+    expect(await client.get(`/api/jobs/${id}`)).toMatchObject(failure);
     expect((await client.get("/api/jobs")).status).toBe(200);
     expect((await client.upload("still", "still.txt")).status).toBe(201);
     expect(JSON.stringify(bench.complaints)).toContain("SQLITE_CORRUPT");

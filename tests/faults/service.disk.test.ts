@@ -82,11 +82,11 @@ describe.each(disks)("on $name that is full", ({ make }) => {
     for (const id of [running.id, waiting.id, ...taken]) {
       const job = await jobOf(client, id);
       if (job.status === "completed") continue;
-      const told = {
+      const failure = {
         exception_type: "InsufficientStorage",
         exception_message: expect.stringContaining("Whoever runs the service must free space"),
       };
-      expect(job).toMatchObject({ status: "failed", execution_error: told });
+      expect(job).toMatchObject({ status: "failed", execution_error: failure });
     }
     const again = await submit(client, 0, 3);
     await until("a new job runs", async () => (await state(client, again.id)) === "completed");
@@ -134,14 +134,14 @@ describe("on a disk that lets nobody write", () => {
     const { service, client } = await start(disk);
     const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
     disk.makeReadOnly();
-    const told = {
+    const failure = {
       status: 503,
       body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/cannot be written to.*Whoever runs/) },
     };
-    expect(await client.upload("more", "more.txt")).toMatchObject(told);
-    expect(await client.post("/api/prompt", { prompt: graph(0, 1) })).toMatchObject(told);
-    expect(await client.post(`/api/assets/${kept.id}/tags`, { tags: ["more"] })).toMatchObject(told);
-    expect(await client.call("DELETE", `/api/assets/${kept.id}`)).toMatchObject(told);
+    expect(await client.upload("more", "more.txt")).toMatchObject(failure);
+    expect(await client.post("/api/prompt", { prompt: graph(0, 1) })).toMatchObject(failure);
+    expect(await client.post(`/api/assets/${kept.id}/tags`, { tags: ["more"] })).toMatchObject(failure);
+    expect(await client.call("DELETE", `/api/assets/${kept.id}`)).toMatchObject(failure);
     expect(await write(client, "x")).toMatchObject({ status: 503, text: expect.stringContaining("cannot be written to") });
     expect((await client.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
     disk.makeWritable();

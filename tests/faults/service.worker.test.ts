@@ -51,8 +51,8 @@ describe("a worker", () => {
     const client = bench.client();
     const jobs = [await submit(client), await submit(client), await submit(client)];
     for (const id of jobs) {
-      const told = { exception_type, exception_message: expect.stringContaining("worker") };
-      expect(await ended(client, id)).toMatchObject({ status: "failed", outputs_count: 0, execution_error: told });
+      const failure = { exception_type, exception_message: expect.stringContaining("worker") };
+      expect(await ended(client, id)).toMatchObject({ status: "failed", outputs_count: 0, execution_error: failure });
     }
     expect(JSON.stringify(bench.complaints)).toContain("worker");
     expect((await client.upload("still here", "a.txt")).status).toBe(201);
@@ -71,8 +71,8 @@ describe("a worker", () => {
     );
     const client = (await start({ workerPath: path, concurrency: 1 })).client();
     const [first, second] = [await submit(client), await submit(client)];
-    const told = { exception_type: "OOMError", exception_message: expect.stringContaining("memory") };
-    expect(await ended(client, first)).toMatchObject({ status: "failed", execution_error: told });
+    const failure = { exception_type: "OOMError", exception_message: expect.stringContaining("memory") };
+    expect(await ended(client, first)).toMatchObject({ status: "failed", execution_error: failure });
     expect(await ended(client, second)).toMatchObject({ status: "completed", outputs_count: 1 });
   });
 

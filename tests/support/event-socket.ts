@@ -3,26 +3,26 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { until } from "./until";
 
-export type Heard = { type: string; data: Record<string, unknown> };
+export type Received = { type: string; data: Record<string, unknown> };
 export type EventSocket = Awaited<ReturnType<typeof openEvents>>;
 
 /** `url`: the server's, with the path and query of the socket. Fails with the status if it is refused. */
 export async function openEvents(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   socket.on("message", (message, isBinary) => {
-    if (!isBinary) heard.push(JSON.parse((message as Buffer).toString("utf8")) as Heard);
+    if (!isBinary) received.push(JSON.parse((message as Buffer).toString("utf8")) as Received);
   });
   await once(socket, "open");
   return {
     socket,
-    heard,
+    received,
     /** The messages about one job, in order. */
-    of: (id: string) => heard.filter(({ data }) => data.prompt_id === id),
+    of: (id: string) => received.filter(({ data }) => data.prompt_id === id),
     /** Waits for the last message that the family sends about a job. */
     over: (id: string) =>
-      until(`the end of ${id} is heard`, () =>
-        heard.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),
+      until(`the end of ${id} has arrived`, () =>
+        received.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === id),
       ),
     async close() {
       if (socket.readyState === WebSocket.CLOSED) return;

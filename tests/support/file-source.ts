@@ -25,17 +25,17 @@ export type Behaviour = {
   drip?: { bytes: number; everyMs: number };
 };
 export type Given = { range?: string; ifRange?: string; status: number; start: number; sent: number };
-export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; sent(): number; held: Set<ServerResponse> };
+export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; sent(): number; pending: Set<ServerResponse> };
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
   const given: Given[] = [];
   /** Connections on hold, kept so that they can be cut. */
-  const held = new Set<ServerResponse>();
+  const pending = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
   const server = await startLittleServer(
-    (request, response) => void serve(now, { given, held }, request, response).catch(() => response.destroy()),
+    (request, response) => void serve(now, { given, pending }, request, response).catch(() => response.destroy()),
   );
-  return { ...server, behaviour: now, given, held, sent: () => given.reduce((sum, one) => sum + one.sent, 0) };
+  return { ...server, behaviour: now, given, pending, sent: () => given.reduce((sum, one) => sum + one.sent, 0) };
 }
 
 /** Bytes that differ everywhere, so that a part in the wrong place changes the hash. */
@@ -51,7 +51,7 @@ export function patternOf(length: number, seed = 1): Buffer {
 
 async function serve(
   now: Behaviour,
-  { given, held }: Pick<FileSource, "given" | "held">,
+  { given, pending }: Pick<FileSource, "given" | "pending">,
   request: Seen,
   response: ServerResponse,
 ): Promise<void> {
@@ -93,7 +93,7 @@ async function serve(
     entry.sent += next - at;
     at = next;
     if (at === cut) return void response.socket?.end(() => response.destroy());
-    if (at === now.holdAfter) return void held.add(response);
+    if (at === now.holdAfter) return void pending.add(response);
     if (now.drip) await new Promise((resolve) => setTimeout(resolve, now.drip?.everyMs));
   }
   response.end();

@@ -68,7 +68,7 @@ export async function fillInstallation(world: AppWorld): Promise<Installation> {
 /** By request: the answer, bytes by their hash. Leaves out times of use and values that a start counts anew. */
 export async function tellOf(world: AppWorld, made: Installation): Promise<Record<string, unknown>> {
   const { harness } = world;
-  const told: Record<string, unknown> = {};
+  const facts: Record<string, unknown> = {};
   const asked: [path: string, as: Role][] = [
     ["/api/console/members", "admin"],
     ["/api/jobs?limit=100", "viewer"],
@@ -92,15 +92,15 @@ export async function tellOf(world: AppWorld, made: Installation): Promise<Recor
     const bytes = Buffer.from(await answer.arrayBuffer());
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${bytes.toString()}`);
     const isJson = answer.headers.get("content-type")?.startsWith("application/json");
-    told[path] = isJson ? withoutUse(JSON.parse(bytes.toString())) : createHash("sha256").update(bytes).digest("hex");
+    facts[path] = isJson ? withoutUse(JSON.parse(bytes.toString())) : createHash("sha256").update(bytes).digest("hex");
   }
   const { store, ring } = harness.console;
-  told["the output of the job"] = await outputOf(world, made.job);
-  told.keys = (await store.keys.list()).map((stored) => openApiKey(ring, stored)).sort();
-  told.connections = await store.connections.listFor(harness.viewerOf("operator").memberId);
-  told["the audit log"] = "brokenAt" in (await store.audit.verify());
-  told["signing in"] = (await signIn({ email: "operator@desk.test", password: PASSWORD, address: "198.51.100.7" })).ok;
-  return told;
+  facts["the output of the job"] = await outputOf(world, made.job);
+  facts.keys = (await store.keys.list()).map((stored) => openApiKey(ring, stored)).sort();
+  facts.connections = await store.connections.listFor(harness.viewerOf("operator").memberId);
+  facts["the audit log"] = "brokenAt" in (await store.audit.verify());
+  facts["signing in"] = (await signIn({ email: "operator@desk.test", password: PASSWORD, address: "198.51.100.7" })).ok;
+  return facts;
 }
 
 async function outputOf(world: AppWorld, job: string): Promise<string> {

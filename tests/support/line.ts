@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-export type Line = { port: number; cut(): void; mend(): void; forget(): void; heldBytes(): number; close(): void };
+export type Line = { port: number; cut(): void; mend(): void; forget(): void; bufferedBytes(): number; close(): void };
 
 export async function startLine(to: number): Promise<Line> {
   const sockets = new Set<Socket>();
   let isCut = false;
-  let held: [other: Socket, said: Buffer][] = [];
+  let buffered: [other: Socket, said: Buffer][] = [];
   const forgotten = new WeakSet<Socket>();
   const server = createServer((near) => {
     const far = connect(to, "127.0.0.1");
@@ -16,10 +16,10 @@ export async function startLine(to: number): Promise<Line> {
       [far, near],
     ] as const) {
       sockets.add(one);
-      one.on("data", (said: Buffer) => {
+      one.on("data", (bytes: Buffer) => {
         if (forgotten.has(one)) return;
-        if (isCut) held.push([other, said]);
-        else other.write(said);
+        if (isCut) buffered.push([other, bytes]);
+        else other.write(bytes);
       });
       one.on("error", () => other.destroy());
       one.on("close", () => {
@@ -34,12 +34,12 @@ export async function startLine(to: number): Promise<Line> {
     cut: () => void (isCut = true),
     mend() {
       isCut = false;
-      for (const [other, said] of held) if (!other.destroyed) other.write(said);
-      held = [];
+      for (const [other, said] of buffered) if (!other.destroyed) other.write(said);
+      buffered = [];
     },
     /** What is open now stays open and silent, as where a firewall has dropped it; new connections work. */
     forget: () => sockets.forEach((socket) => forgotten.add(socket)),
-    heldBytes: () => held.reduce((sum, [, said]) => sum + said.length, 0),
+    bufferedBytes: () => buffered.reduce((sum, [, bytes]) => sum + bytes.length, 0),
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -247,8 +247,8 @@ function answerBytes(response: ServerResponse, bytes: Buffer, type: string, { ra
   if (from >= bytes.length) return void response.writeHead(416, { "content-range": `bytes */${bytes.length}` }).end();
   const to = Math.min(last ? Number(last) : bytes.length - 1, bytes.length - 1);
   const part = bytes.subarray(from, to + 1);
-  const told = { "content-length": part.length, "content-range": `bytes ${from}-${to}/${bytes.length}` };
-  response.writeHead(206, { ...headers, ...told }).end(part);
+  const rangeHeaders = { "content-length": part.length, "content-range": `bytes ${from}-${to}/${bytes.length}` };
+  response.writeHead(206, { ...headers, ...rangeHeaders }).end(part);
 }
 
 function textOf(value: FormDataEntryValue | null): string {

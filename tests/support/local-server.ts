@@ -145,10 +145,10 @@ export async function startLocalServer(
 /** The entry that it keeps for every ending; each job took a second. */
 function entryOf(prompt: Item, status_str: string, ending: string, facts: object = {}, outputs: Entry["outputs"] = {}): Entry {
   const at = Date.now();
-  const told = (ms: number) => ({ prompt_id: prompt[1], timestamp: at + ms });
+  const factsAt = (ms: number) => ({ prompt_id: prompt[1], timestamp: at + ms });
   const messages = [
-    ["execution_start", told(0)],
-    [ending, { ...facts, ...told(1000) }],
+    ["execution_start", factsAt(0)],
+    [ending, { ...facts, ...factsAt(1000) }],
   ];
   return { prompt, outputs, status: { status_str, completed: status_str === "success", messages }, meta: {} };
 }

@@ -21,7 +21,7 @@ export type Driven = {
   system: unknown;
   classes: string[];
   /** The types of the events it received. */
-  heard: string[];
+  received: string[];
 };
 
 type Work = { graph: Graph; outputNode: string; upload: Uint8Array };
@@ -84,15 +84,15 @@ async function comfyUi({ base, headers }: Place) {
 }
 
 /** These clients return a picture as soon as its node has made it; the job ends a moment later. */
-const end = (heard: readonly string[]) => until("the client hears of the job's end", () => heard.includes("execution_success"));
+const end = (received: readonly string[]) => until("the client hears of the job's end", () => received.includes("execution_success"));
 
 export const publicClients: Record<string, (place: Place, work: Work) => Promise<Driven>> = {
   /** It cannot upload. */
   async "@stable-canvas/comfyui-client"(place, { graph, outputNode }) {
     const client = stableCanvas(place);
-    const heard: string[] = [];
+    const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
-      client.on(type, () => void heard.push(type));
+      client.on(type, () => void received.push(type));
     try {
       await client.connect();
       const done = await client.enqueue(graph, {
@@ -102,7 +102,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       const [item] = output?.images ?? [];
       if (!item) throw new Error("it found no picture");
       const answer = await client.fetchApi(`/view?${new URLSearchParams({ ...item }).toString()}`);
-      await end(heard);
+      await end(received);
       const { Running, Pending } = await client.getQueue();
       const { History } = await client.getHistory();
       return {
@@ -112,7 +112,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
         history: History.map(({ prompt }) => String(prompt[1])),
         system: (await client.getSystemStats()).system,
         classes: Object.keys(await client.getNodeDefs()),
-        heard,
+        received,
       };
     } finally {
       client.disconnect();
@@ -122,9 +122,9 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
   /** Accepts custom headers; connects to /ws below its base. */
   async "@saintno/comfyui-sdk"(place, { graph, outputNode, upload }) {
     const api = saintno(place);
-    const heard: string[] = [];
+    const received: string[] = [];
     for (const type of ["status", "execution_start", "executing", "progress", "executed", "execution_success"] as const)
-      api.on(type, () => void heard.push(type));
+      api.on(type, () => void received.push(type));
     try {
       await api.init().waitForReady();
       const titled = Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: id } }]));
@@ -134,7 +134,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       const { images } = done.picture as unknown as { images: Parameters<ComfyApi["getImage"]>[0][] };
       const [item] = images;
       if (!item) throw new Error("it found no picture");
-      await end(heard);
+      await end(received);
       const sent = await api.uploadImage(upload, "sent.png");
       const queue = await api.getQueue();
       return {
@@ -144,7 +144,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
         history: Object.keys(await api.getHistories()),
         system: (await api.getSystemStats()).system,
         classes: Object.keys((await api.getNodeDefs("SaveImage")) ?? {}),
-        heard,
+        received,
       };
     } finally {
       api.destroy();
@@ -166,7 +166,7 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
         history: Object.keys(await client.getHistory()),
         system: ((await client.getSystemStats()) as unknown as { system: unknown }).system,
         classes: Object.keys(await client.getObjectInfo("SaveImage")),
-        heard: [],
+        received: [],
       };
     } finally {
       await client.disconnect();

@@ -2,15 +2,15 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-type Raw = { socket: Socket; heard(): string };
+type Raw = { socket: Socket; received(): string };
 export type RawAnswer = { status: number; head: string; body: string };
 
 /** Sends bytes as they are; resolves with everything that came back before the connection ended. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
-  const { socket, heard } = openRaw(url);
+  const { socket, received } = openRaw(url);
   socket.write(bytes);
   await once(socket, "close");
-  return heard();
+  return received();
 }
 
 /** For a conversation; the caller ends it. `from`: one of this machine's own addresses as source. `isHalfOpen`: leaves FINs unanswered. */
@@ -20,7 +20,7 @@ export function openRaw(url: string, { from, isHalfOpen = false }: { from?: stri
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => void chunks.push(chunk));
   socket.on("error", () => undefined); // ended while we were sending: "close" follows
-  return { socket, heard: () => Buffer.concat(chunks).toString("utf8") };
+  return { socket, received: () => Buffer.concat(chunks).toString("utf8") };
 }
 
 export function readRaw(text: string): RawAnswer {

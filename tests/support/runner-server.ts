@@ -112,11 +112,11 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
         return tell(item, "execution_interrupted", facts);
       }
       if (how === "fail" && index === order.length - 1) {
-        const said = `${node.class_type} broke on ${JSON.stringify(Object.values(graph).map(({ inputs: given }) => given))}`;
+        const message = `${node.class_type} broke on ${JSON.stringify(Object.values(graph).map(({ inputs: given }) => given))}`;
         const facts = {
           node_id: nodeId,
           node_type: node.class_type,
-          exception_message: said,
+          exception_message: message,
           exception_type: "RuntimeError",
           traceback: ["line 1\n"],
           executed: order.slice(0, index),

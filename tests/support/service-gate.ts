@@ -18,13 +18,13 @@ export function startServiceGate(
     if (fate === "lost") return;
     const passed = { "x-api-key": String(headers["x-api-key"]), "content-type": String(headers["content-type"] ?? "application/json") };
     const sent = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
-    const heard = await fetch(service.url + url, sent).then(
+    const answered = await fetch(service.url + url, sent).then(
       async (answer) => ({ answer, read: Buffer.from(await answer.arrayBuffer()) }),
       () => undefined,
     );
     // The connection to the service broke, so this one breaks too.
-    if (!heard) return void response.destroy();
-    const { answer, read } = heard;
+    if (!answered) return void response.destroy();
+    const { answer, read } = answered;
     onAnswer(asked, answer.status);
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";

@@ -43,7 +43,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   /** Method and operation of each request, in order. */
   const seen: string[] = [];
   const faults: { on: RegExp; fault: Fault; times: number }[] = [];
-  const held: { on: RegExp; until: Promise<void> }[] = [];
+  const pauses: { on: RegExp; until: Promise<void> }[] = [];
   let sending = 0;
   /** `aheadMs`: so far its clock is ahead. */
   const state = { isGone: false, knowsConditions: true, accepts: testKeys, aheadMs: 0 };
@@ -123,10 +123,10 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     const first = Number(range?.[1] ?? 0);
     if (range && first >= size) throw new S3Error("InvalidRange", 416);
     const last = Math.min(size - 1, range?.[2] ? Number(range[2]) : size - 1);
-    const told = { etag, "last-modified": at.toUTCString(), "accept-ranges": "bytes", "content-length": String(last - first + 1) };
+    const objectHeaders = { etag, "last-modified": at.toUTCString(), "accept-ranges": "bytes", "content-length": String(last - first + 1) };
     const asked = { "content-type": query.get("response-content-type"), "content-disposition": query.get("response-content-disposition") };
     for (const [name, value] of Object.entries(asked)) if (value !== null) response.setHeader(name, value);
-    response.writeHead(range ? 206 : 200, { ...told, ...(range && { "content-range": `bytes ${first}-${last}/${size}` }) });
+    response.writeHead(range ? 206 : 200, { ...objectHeaders, ...(range && { "content-range": `bytes ${first}-${last}/${size}` }) });
     if (method === "HEAD") return void response.end();
     let goOn = (): void => undefined;
     for (const event of ["drain", "close"]) response.on(event, () => goOn());
@@ -202,7 +202,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     headers.push({ method: asked.method, headers: asked.headers });
     const ordered = faults.find(({ on, times }) => times > 0 && on.test(what));
     if (ordered) ordered.times -= 1;
-    await held.find(({ on }) => on.test(what))?.until;
+    await pauses.find(({ on }) => on.test(what))?.until;
     try {
       requireSignature(request, url, asked.body, state);
       if (named !== bucket) throw new S3Error("NoSuchBucket", 404);
@@ -215,9 +215,11 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       const { code, status } = error instanceof S3Error ? error : { code: "InternalError", status: 500 };
       response.writeHead(status, { "content-type": "application/xml" });
       // A real store sends this id, and the client must not pass it on.
-      const told = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.accepts.accessKeyId}</AWSAccessKeyId>` : "";
+      const keyNote = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.accepts.accessKeyId}</AWSAccessKeyId>` : "";
       response.end(
-        asked.method === "HEAD" ? undefined : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${told}</Error>`,
+        asked.method === "HEAD"
+          ? undefined
+          : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${keyNote}</Error>`,
       );
     }
   }
@@ -246,9 +248,9 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     /** Matching requests wait until the returned function is called. */
     hold(on: RegExp): () => void {
       let release: () => void = () => undefined;
-      held.push({ on, until: new Promise((resolve) => (release = resolve)) });
+      pauses.push({ on, until: new Promise((resolve) => (release = resolve)) });
       return () => {
-        held.length = 0;
+        pauses.length = 0;
         release();
       };
     },

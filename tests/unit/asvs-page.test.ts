@@ -23,11 +23,11 @@ test("the counts at the head of docs/asvs.md are those of its rows, 253 in all",
     ];
   });
   const sums = [1, 2, 3, 4].map((column) => counted.reduce((sum, row) => sum + Number(row[column]), 0));
-  const told = [...page.matchAll(/^\| (V\d+|all) +\| (\d+) +\| (\d+) +\| (\d+) +\| (\d+) +\|$/gm)].map(([, name, ...counts]) => [
+  const stated = [...page.matchAll(/^\| (V\d+|all) +\| (\d+) +\| (\d+) +\| (\d+) +\| (\d+) +\|$/gm)].map(([, name, ...counts]) => [
     name,
     ...counts.map(Number),
   ]);
-  expect(told).toEqual([...counted, ["all", ...sums]]);
+  expect(stated).toEqual([...counted, ["all", ...sums]]);
   expect(sums.reduce((sum, one) => sum + one, 0)).toBe(253);
 });
 

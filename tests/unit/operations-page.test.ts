@@ -20,13 +20,13 @@ it("docs/operations.md has a row for every setting of the service and of the con
     ),
   );
   for (const name of ofProviders) known.add(name);
-  const told = new Set([...page.matchAll(/^\| `(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST)`/gm)].map(([, name]) => name));
-  expect([...told].sort()).toEqual([...known].sort());
+  const listed = new Set([...page.matchAll(/^\| `(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST)`/gm)].map(([, name]) => name));
+  expect([...listed].sort()).toEqual([...known].sort());
 });
 
 it("docs/operations.md names every metric that the program has, and none that it has not", () => {
   const metrics = readFileSync("lib/shared/metrics.ts", "utf8");
   const known = [...metrics.matchAll(/^ {2}(lightdesk_\w+):/gm)].map(([, name]) => name);
-  const told = new Set([...page.matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
-  expect([...told].sort()).toEqual([...known].sort());
+  const listed = new Set([...page.matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
+  expect([...listed].sort()).toEqual([...known].sort());
 });

@@ -6,7 +6,7 @@ import { startRunnerServer } from "@/tests/support/runner-server";
 
 /** `job`: the text of its node. Times are of one clock, in milliseconds. */
 export type Ran = { runner: number; job: string; begun: number; ended: number };
-export type Told = { addresses: string[] } | { ran: Ran[] };
+export type Report = { addresses: string[] } | { ran: Ran[] };
 export type Order = { jobMs: number };
 
 const TELL_MS = 20;
@@ -36,7 +36,7 @@ const runners = await Promise.all(
   ),
 );
 
-const tell = (told: Told) => process.send?.(told);
+const tell = (report: Report) => process.send?.(report);
 setInterval(() => {
   if (ran.length > 0) tell({ ran });
   ran = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { newFolder, type PortService, startService } from "../processes";
-import { type Order, type Ran, type Told } from "./runners";
+import { type Order, type Ran, type Report } from "./runners";
 
 export type Runners = Awaited<ReturnType<typeof startRunners>>;
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
@@ -20,7 +20,7 @@ export async function startRunners(count: number) {
   const child: ChildProcess = fork("dist/bench-runners.mjs", [String(count)]);
   const ran: Ran[] = [];
   const addresses = await new Promise<string[]>((resolve) =>
-    child.on("message", (told: Told) => ("ran" in told ? ran.push(...told.ran) : resolve(told.addresses))),
+    child.on("message", (report: Report) => ("ran" in report ? ran.push(...report.ran) : resolve(report.addresses))),
   );
   return {
     addresses,

@@ -13,7 +13,7 @@ export const isLibrary = (name: string): name is LibraryName => Object.hasOwn(li
 export type Order =
   | { do: "enqueue"; from: number; to: number; users: number }
   | { do: "serve"; slots: number; kinds: string[]; allKinds: string[]; jobMs: number; most?: number };
-export type Told = { ready: true } | { done: true } | { claimed: [seq: number, at: number][] };
+export type Report = { ready: true } | { done: true } | { claimed: [seq: number, at: number][] };
 
 const ENQUEUERS = 8;
 export const clock = () => performance.timeOrigin + performance.now();
@@ -21,7 +21,7 @@ export const clock = () => performance.timeOrigin + performance.now();
 export async function serveOrders(name: LibraryName, url: string): Promise<void> {
   const pool = new pg.Pool({ connectionString: url, max: 20 });
   const library = libraries[name]();
-  const tell = (told: Told) => process.send?.(told);
+  const tell = (report: Report) => process.send?.(report);
 
   process.on("message", (order: Order) => {
     if (order.do === "serve") void serve(library, pool, order, tell);
@@ -54,7 +54,7 @@ async function enqueue(library: QueueLibrary, pool: pg.Pool, { from, to, users }
 }
 
 /** `most`: after so many jobs it claims no more. */
-async function serve(library: QueueLibrary, pool: pg.Pool, order: Order & { do: "serve" }, tell: (told: Told) => void): Promise<void> {
+async function serve(library: QueueLibrary, pool: pg.Pool, order: Order & { do: "serve" }, tell: (report: Report) => void): Promise<void> {
   let claimed: [number, number][] = [];
   let count = 0;
   setInterval(() => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import pg from "pg";
 import { createDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { percentile, table } from "../figures";
-import { clock, libraries, type LibraryName, type Order, type Told } from "../queue/process";
+import { clock, libraries, type LibraryName, type Order, type Report } from "../queue/process";
 import { LEASE_SECONDS, type Entry } from "../queue/queue-library";
 import { type Section } from "../section";
 
@@ -143,7 +143,7 @@ async function startOne(name: LibraryName, url: string) {
   const child: ChildProcess = fork("dist/bench-queue.mjs", [name, url]);
   const claimed: [seq: number, at: number][] = [];
   let wake = (): void => undefined;
-  child.on("message", (told: Told) => ("claimed" in told ? claimed.push(...told.claimed) : wake()));
+  child.on("message", (report: Report) => ("claimed" in report ? claimed.push(...report.claimed) : wake()));
   await new Promise<void>((resolve) => (wake = resolve));
   const send = (order: Order) => child.send(order);
   return {

@@ -38,8 +38,8 @@ export function demandRefusal(answer: Answered, statuses: readonly number[], of:
 
 function refused({ method }: Operation, answer: Answered): Error {
   const { status } = answer;
-  const said = method === "HEAD" ? "" : `: ${parseFailure(answer, answer.text).message}`;
+  const reason = method === "HEAD" ? "" : `: ${parseFailure(answer, answer.text).message}`;
   if ([404, 405, 501].includes(status)) return new Absent(`answered ${status}`);
-  if (ofTheMoment.has(status)) return new NotTried(`answered ${status}${said}`);
-  return new Differs(`answered ${status}${said}`);
+  if (ofTheMoment.has(status)) return new NotTried(`answered ${status}${reason}`);
+  return new Differs(`answered ${status}${reason}`);
 }

@@ -17,11 +17,11 @@ export type FlakyService = {
 export async function startFlakyService(serviceUrl: string): Promise<FlakyService> {
   let fault: RequestListener | undefined;
   let isSpoilt = (_request: IncomingMessage) => true;
-  let isHeld = false;
+  let isPaused = false;
   let waiting: (() => void)[] = [];
   const standIn = await startStandIn((request, response) => {
     const pass = () => passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
-    if (isHeld) waiting.push(pass);
+    if (isPaused) waiting.push(pass);
     else if (fault && isSpoilt(request)) fault(request, response);
     else pass();
   });
@@ -30,11 +30,11 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
     spoil(next, only = () => true) {
       fault = next;
       isSpoilt = only;
-      isHeld = false;
+      isPaused = false;
       for (const go of waiting) go();
       waiting = [];
     },
-    hold: () => void (isHeld = true),
+    hold: () => void (isPaused = true),
   };
 }
 

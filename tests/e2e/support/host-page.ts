@@ -29,6 +29,6 @@ export function embedded(page: Page, element = "lightdesk-embed"): FrameLocator 
   return frame;
 }
 
-export function heard(page: Page) {
+export function hostLog(page: Page) {
   return page.locator("#heard");
 }

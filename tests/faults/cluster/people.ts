@@ -288,7 +288,9 @@ function listenAgainAndAgain(url: string, headers: Record<string, string>) {
     refusals: () => refusals,
     closedWith: () => closes,
     hasHeardEndOf: (job: string) =>
-      sockets.some(({ heard }) => heard.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === job)),
+      sockets.some(({ received }) =>
+        received.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === job),
+      ),
     async stop(): Promise<void> {
       isOver = true;
       await sockets.at(-1)?.close();

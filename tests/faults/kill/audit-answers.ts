@@ -38,10 +38,10 @@ async function auditJobs(client: Client, ledger: Ledger): Promise<void> {
   const found = await listAllJobs(client);
   for (const job of ledger.jobs.values()) {
     const status = found.get(job.id);
-    const told = `job ${job.id} (${job.kind}) of ${ledger.user}`;
-    job.removed = settle(job.removed, status === undefined, `${told} is gone`);
+    const subject = `job ${job.id} (${job.kind}) of ${ledger.user}`;
+    job.removed = settle(job.removed, status === undefined, `${subject} is gone`);
     if (status === undefined) continue;
-    job.cancelled = settle(job.cancelled, status === "cancelled", `${told} is cancelled`);
+    job.cancelled = settle(job.cancelled, status === "cancelled", `${subject} is cancelled`);
   }
 }
 
@@ -56,18 +56,18 @@ async function auditAssets(client: Client, ledger: Ledger): Promise<void> {
   }
   for (const asset of ledger.assets.values()) {
     const listed = found.get(asset.id);
-    const told = `asset ${asset.id} of ${ledger.user}`;
-    asset.removed = settle(asset.removed, listed === undefined, `${told} is gone`);
+    const subject = `asset ${asset.id} of ${ledger.user}`;
+    asset.removed = settle(asset.removed, listed === undefined, `${subject} is gone`);
     if (!listed) continue;
-    expect(listed.asset_hash, told).toBe(asset.hash);
-    settleTags(asset, listed.tags, told);
+    expect(listed.asset_hash, subject).toBe(asset.hash);
+    settleTags(asset, listed.tags, subject);
   }
   const kept = [...ledger.assets.values()].filter((asset) => asset.removed === "no");
   for (const asset of kept.slice(-3)) expect((await client.get(`/api/assets/${asset.id}/content`)).text).toBe(asset.text);
 }
 
-function settleTags(asset: AssetFact, tags: readonly string[], told: string): void {
-  for (const [tag, sure] of asset.tags) asset.tags.set(tag, settle(sure, tags.includes(tag), `${told} is tagged ${tag}`));
+function settleTags(asset: AssetFact, tags: readonly string[], subject: string): void {
+  for (const [tag, sure] of asset.tags) asset.tags.set(tag, settle(sure, tags.includes(tag), `${subject} is tagged ${tag}`));
 }
 
 async function auditFiles(client: Client, ledger: Ledger): Promise<void> {
@@ -80,7 +80,7 @@ async function auditFiles(client: Client, ledger: Ledger): Promise<void> {
   }
 }
 
-function settle(told: Sure, found: boolean, what: string): Sure {
-  if (told !== "maybe") expect(found, what).toBe(told === "yes");
+function settle(expected: Sure, found: boolean, what: string): Sure {
+  if (expected !== "maybe") expect(found, what).toBe(expected === "yes");
   return found ? "yes" : "no";
 }

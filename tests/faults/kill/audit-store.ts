@@ -60,11 +60,11 @@ function auditRuns(database: Sqlite.Database, ledgers: readonly Ledger[]): void 
   for (const job of ledgers.flatMap((ledger) => [...ledger.jobs.values()])) {
     const steps = trace.get(job.id) ?? [];
     const end = steps.at(-1)?.split(">")[1];
-    const told = `${job.kind} ${job.id}: ${steps.join(" ")} ${errors.get(job.id) ?? ""}`;
-    if (job.cancelled === "yes") expect(end, told).toBe("cancelled");
+    const subject = `${job.kind} ${job.id}: ${steps.join(" ")} ${errors.get(job.id) ?? ""}`;
+    if (job.cancelled === "yes") expect(end, subject).toBe("cancelled");
     if (end === "cancelled") continue;
     const wasGivenUp = end === "failed" && steps.filter((step) => step === "pending>in_progress").length === 3 && files.get(job.id) === 0;
-    if (!wasGivenUp) expect({ state: end, files: files.get(job.id) }, told).toEqual(left[job.kind]);
+    if (!wasGivenUp) expect({ state: end, files: files.get(job.id) }, subject).toEqual(left[job.kind]);
   }
   const doubled = database
     .prepare(

@@ -170,10 +170,10 @@ test("of more than were looked at, what was cleared is listed by the names that 
     await harness.request(`/api/queue?connection=${connection}`, { as: "operator", method: "POST", json: { clear: true } });
     now += 60_000;
   }
-  const [unsaid, said] = await rows(`&on=${connection}`);
-  expect(said?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
-  expect([said?.moreParts, said?.isAtLeast]).toEqual([30, undefined]);
-  expect([unsaid?.parts?.length, unsaid?.moreParts, unsaid?.isAtLeast]).toEqual([100, undefined, true]);
+  const [unnamed, named] = await rows(`&on=${connection}`);
+  expect(named?.parts?.map(({ id, name }) => [id, name])).toEqual(waiting.slice(0, 100).map(({ id }) => [id, "Poster"]));
+  expect([named?.moreParts, named?.isAtLeast]).toEqual([30, undefined]);
+  expect([unnamed?.parts?.length, unnamed?.moreParts, unnamed?.isAtLeast]).toEqual([100, undefined, true]);
   const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
   expect(file).toContain(",100+,Poster (job-0000); ");
   expect(file).toContain(",130,Poster (job-0000); ");

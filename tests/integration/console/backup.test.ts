@@ -88,8 +88,8 @@ test("a backup that is made while jobs run and files come and go holds together,
 test("what is restored is the installation: every row, every byte, the sessions, the keys", async () => {
   const { body } = await world.ask("/api/jobs?status=pending,in_progress&limit=1000", { as: "viewer" });
   for (const { id } of body.jobs) await jobEnded(world, id);
-  const told = await tellOf(world, made);
-  expect(told.keys).toContain(ANOTHER_KEY);
+  const before = await tellOf(world, made);
+  expect(before.keys).toContain(ANOTHER_KEY);
   await world.harness.console.stop();
   const kept = statSync(join(at("live"), "blobs")).ino;
   const manifest = await backUpHere(at("live"), true);
@@ -103,7 +103,7 @@ test("what is restored is the installation: every row, every byte, the sessions,
   for (const file of ["console.sqlite", "service/service.sqlite"])
     expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
   const again = await createAppWorld({ made: at("restored") });
-  expect(await tellOf(again, made)).toEqual(told);
+  expect(await tellOf(again, made)).toEqual(before);
   expect(await jobEnded(again, await submit(again, 9))).toBe("completed");
   await again.harness.console.stop();
 });

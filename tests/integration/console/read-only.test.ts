@@ -93,10 +93,10 @@ describe("while it is on", () => {
   });
 
   test("each answer to a member says so to the page that is open, and nothing to a stranger", async () => {
-    const said = async (as?: "viewer") => (await harness.request("/api/console/account", { as })).headers.get("x-lightdesk-read-only");
-    expect([await said("viewer"), await said()]).toEqual(["1", null]);
+    const markFor = async (as?: "viewer") => (await harness.request("/api/console/account", { as })).headers.get("x-lightdesk-read-only");
+    expect([await markFor("viewer"), await markFor()]).toEqual(["1", null]);
     await end("owner");
-    expect(await said("viewer")).toBe("0");
+    expect(await markFor("viewer")).toBe("0");
     await make("admin");
   });
 

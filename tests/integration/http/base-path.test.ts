@@ -81,8 +81,8 @@ it("only the path itself is taken off, and once", async () => {
 });
 
 it("an upgrade that is not taken up is the same request without it", async () => {
-  const { socket, heard } = openRaw(own);
+  const { socket, received } = openRaw(own);
   socket.write("GET /desk/desk/x HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
-  await until("it is answered", () => heard().includes("/desk/x /desk/desk/x"));
+  await until("it is answered", () => received().includes("/desk/x /desk/desk/x"));
   socket.destroy();
 });

@@ -34,11 +34,11 @@ const connections = () => new Promise((resolve) => server?.getConnections((_erro
 describe("an upgrade", () => {
   it("to a WebSocket where none is spoken is refused, and its connection ends even when the other side keeps its own open", async () => {
     const url = await listening();
-    const { socket, heard } = openRaw(url);
+    const { socket, received } = openRaw(url);
     socket.allowHalfOpen = true;
     socket.write(webSocket("/jobs"));
-    await until("it is answered", () => heard().includes("}"));
-    expect(readRaw(heard())).toMatchObject({ status: 404, body: expect.stringContaining("NOT_FOUND") });
+    await until("it is answered", () => received().includes("}"));
+    expect(readRaw(received())).toMatchObject({ status: 404, body: expect.stringContaining("NOT_FOUND") });
     await until("nothing is held", async () => (await connections()) === 0);
     socket.destroy();
   });
@@ -63,12 +63,12 @@ describe("an upgrade", () => {
   it("to a protocol that nobody speaks is answered as the request without it, with its body, and the connection goes on", async () => {
     const url = await listening();
     const offer = "Host: here\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
-    const { socket, heard } = openRaw(url);
+    const { socket, received } = openRaw(url);
     socket.write(`POST /a?b=c HTTP/1.1\r\n${offer}Content-Length: 4\r\n\r\nbo`);
     socket.write("dy");
-    await until("it is answered", () => heard().includes("POST /a?b=c body plain"));
+    await until("it is answered", () => received().includes("POST /a?b=c body plain"));
     socket.write(`GET /again HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`);
-    await until("the next one too", () => heard().includes("GET /again  plain"));
+    await until("the next one too", () => received().includes("GET /again  plain"));
     socket.destroy();
   });
 });

@@ -118,12 +118,12 @@ test("its metrics are whole, and a request is a tree of spans down to the call t
   expect(labelsOf("lightdesk_jobs")).toContainEqual({ state: "pending" });
   const names = [...new Set(series.map(({ name }) => name))];
   expect(names).toEqual(expect.arrayContaining(["lightdesk_ledger_waiting", "lightdesk_open_streams", "nodejs_eventloop_lag_seconds"]));
-  for (const said of [ownerEmail, "somebodys-job", HOST_NAME, folder]) expect(text, said).not.toContain(said);
+  for (const secret of [ownerEmail, "somebodys-job", HOST_NAME, folder]) expect(text, secret).not.toContain(secret);
 
   const board = readFileSync("docs/examples/grafana.json", "utf8");
   const asked = [...new Set([...board.matchAll(/\b(?:lightdesk|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
-  const told = readFileSync("lib/shared/metrics.ts", "utf8");
-  const isThere = (name: string) => names.includes(name) || told.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
+  const source = readFileSync("lib/shared/metrics.ts", "utf8");
+  const isThere = (name: string) => names.includes(name) || source.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
   expect(asked.filter((name) => !isThere(name))).toEqual([]);
   expect(asked.length).toBeGreaterThan(12);
 
@@ -135,7 +135,8 @@ test("its metrics are whole, and a request is a tree of spans down to the call t
   const above = spans.find(({ spanId }) => spanId === call?.parentSpanId);
   expect([above?.name, above?.traceId]).toEqual(["GET /api/jobs", call?.traceId]);
   expect(call?.attributes).toEqual({ operation: "listJobs", outcome: "ok", status: 200 });
-  for (const said of [ownerEmail, "somebodys-job", HOST_NAME, "?limit"]) expect(receiver?.texts().join("\n"), said).not.toContain(said);
+  for (const secret of [ownerEmail, "somebodys-job", HOST_NAME, "?limit"])
+    expect(receiver?.texts().join("\n"), secret).not.toContain(secret);
 });
 
 const proxies = { nginx: startNginx, caddy: startCaddy };
@@ -170,8 +171,8 @@ test.for(["nginx", "caddy"] as const)(
     const page = await ask(front, "/jobs", { headers: { cookie } });
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     const proof = proveDoctor(readFileSync(join(data, "auth-secret"), "utf8").trim(), Date.now());
-    const told = (await ask(front, "/api/health", { headers: { [PROOF_HEADER]: proof } })).headers[SEEN_HEADER];
-    expect(JSON.parse(decodeURIComponent(String(told)))).toMatchObject({ from: "127.0.0.1", client: "127.0.0.1", host: HOST_NAME });
+    const seen = (await ask(front, "/api/health", { headers: { [PROOF_HEADER]: proof } })).headers[SEEN_HEADER];
+    expect(JSON.parse(decodeURIComponent(String(seen)))).toMatchObject({ from: "127.0.0.1", client: "127.0.0.1", host: HOST_NAME });
 
     const before = memoryOf(desk.pid);
     const uploaded = await upload(front, own, cookie, { count: 200, piece: (n) => Buffer.alloc(MIB, front + n) });

@@ -85,8 +85,8 @@ test("metrics are for the token alone, and each series has a type, words and lab
   expect(valueOf("lightdesk_ready", { part: "workers" })).toBe(1);
   expect(types.get("nodejs_eventloop_lag_seconds")).toBe("gauge");
   expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(0);
-  const unsaid = [key, jobId, dataDir, "ada", "A40", "nobody-has-this-one", "nowhere", "in-the-address", "secret-prompt", "127.0.0.1"];
-  for (const said of unsaid) expect(text, said).not.toContain(said);
+  const secrets = [key, jobId, dataDir, "ada", "A40", "nobody-has-this-one", "nowhere", "in-the-address", "secret-prompt", "127.0.0.1"];
+  for (const secret of secrets) expect(text, secret).not.toContain(secret);
 });
 
 test("a request is a span below its caller's, the job that it sent runs below it, and none of them has the texts", async () => {
@@ -102,6 +102,6 @@ test("a request is a span below its caller's, the job that it sent runs below it
     parentSpanId: request?.spanId,
     attributes: { "job.id": jobId, "job.attempt": 1, outcome: "success" },
   });
-  for (const said of [key, "secret-prompt", "in-the-address", "nowhere", service.url])
-    expect(receiver.texts().join("\n"), said).not.toContain(said);
+  for (const secret of [key, "secret-prompt", "in-the-address", "nowhere", service.url])
+    expect(receiver.texts().join("\n"), secret).not.toContain(secret);
 });

@@ -72,10 +72,10 @@ test("a backup is of one moment, whatever is written while it is made", async ()
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit");
-  const said: string[] = [];
+  const printed: string[] = [];
   const { env } = world.harness.console;
-  const backup = backUp({ env, place: at("backup"), withKeys: true, version: "0.2.0", now: Date.now(), say: (text) => said.push(text) });
-  await until("it waits", () => said.some((text) => text.startsWith("archives:")));
+  const backup = backUp({ env, place: at("backup"), withKeys: true, version: "0.2.0", now: Date.now(), say: (text) => printed.push(text) });
+  await until("it waits", () => printed.some((text) => text.startsWith("archives:")));
   // One change in a table that has been copied, one in a table that has not.
   await ask(url, "INSERT INTO connections VALUES ('later', 'Later', 'http://127.0.0.1:9', NULL, NULL, 'unknown', 1, 'interface', 1)");
   await ask(url, "INSERT INTO settings VALUES ('later', 'x')");
@@ -91,10 +91,10 @@ test("a backup is of one moment, whatever is written while it is made", async ()
 });
 
 test("what is restored is the console: what it answers, its sessions, its keys", async () => {
-  const told = await tellOf(world, made);
+  const before = await tellOf(world, made);
   await world.harness.console.stop();
   const again = await createAppWorld({ made: at("restored"), settings: { DATABASE_URL: other.url } });
-  expect(await tellOf(again, made)).toEqual(told);
+  expect(await tellOf(again, made)).toEqual(before);
   await again.harness.console.stop();
 });
 
@@ -124,17 +124,17 @@ test("a backup that fails leaves what was there, and nothing else", async () => 
 
 test("the service's rows on PostgreSQL are backed up with their files, and restored there", async () => {
   const { env } = world.harness.console;
-  const said = { say: () => undefined };
+  const silent = { say: () => undefined };
   const asked = { env, place: at("with-service"), withKeys: true, version: "0.2.0", now: Date.now() };
-  const manifest = await backUp({ ...asked, ...said });
+  const manifest = await backUp({ ...asked, ...silent });
   expect(manifest.service).toMatchObject({ blobs: { lost: [] } });
   const target = await createDatabase(inject("postgres"));
   const restored = readEnv({ LIGHTDESK_DATA_DIR: at("restored-service"), DATABASE_URL: target.url });
-  await restore({ env: restored, place: at("with-service"), ...said });
+  await restore({ env: restored, place: at("with-service"), ...silent });
   expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite", "postgresql-store"]);
   expect(await rowsIn(target.url, SERVICE_SCHEMA)).toEqual(await rowsIn(url, SERVICE_SCHEMA));
   expect((await rowsIn(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
-  await expect(restore({ env: { ...restored, dataDir: at("never") }, place: at("with-service"), ...said })).rejects.toThrow(
+  await expect(restore({ env: { ...restored, dataDir: at("never") }, place: at("with-service"), ...silent })).rejects.toThrow(
     /holds a console already/,
   );
   await target.drop();

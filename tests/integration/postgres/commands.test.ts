@@ -65,10 +65,10 @@ test("members, the audit log, and keys that are rotated", async () => {
 });
 
 test("the doctor looks at both stores there, and at where the rows are", async () => {
-  const said = await run("doctor");
+  const printed = await run("doctor");
   for (const check of ["database server", "console database", "service database", "place of the rows", "keys", "clock"])
-    expect(said).toMatch(new RegExp(`^ok    ${check}: `, "m"));
-  expect(said).toContain("Nothing is wrong.");
+    expect(printed).toMatch(new RegExp(`^ok    ${check}: `, "m"));
+  expect(printed).toContain("Nothing is wrong.");
 });
 
 test("a backup has both stores with the files, and is restored into another folder and another database", async () => {
@@ -79,9 +79,9 @@ test("a backup has both stores with the files, and is restored into another fold
   const there = { LIGHTDESK_DATA_DIR: restored, DATABASE_URL: other.url };
   expect(await run("restore", [place], there)).toContain("the databases into that of DATABASE_URL");
   expect(readdirSync(restored).sort()).toEqual(["auth-secret", "encryption-keys", "service"]);
-  const told = await tellOf(world, made);
+  const before = await tellOf(world, made);
   const again = await createAppWorld({ made: restored, settings: { DATABASE_URL: other.url } });
-  expect(await tellOf(again, made)).toEqual(told);
+  expect(await tellOf(again, made)).toEqual(before);
   await again.harness.console.stop();
 });
 

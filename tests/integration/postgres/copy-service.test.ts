@@ -99,7 +99,7 @@ test("back in a folder it is what it was, to the last row and counter, also if t
   await expect(broken).rejects.toThrow("broken off");
   await expect(openDatabase(after, now)).rejects.toThrow(/copy-store/);
   await copyServiceStore({ url: database.url }, { file: after }, () => undefined);
-  expect(held(after)).toEqual(held(before));
+  expect(rowsIn(after)).toEqual(rowsIn(before));
   const store = await openDatabase(after, now);
   await store.close();
   const sqlite = new SqliteDatabase(after, { readonly: true });
@@ -186,7 +186,7 @@ function fill(file: string): void {
 }
 
 /** Every row of every table, with exact whole numbers. */
-function held(file: string): Map<string, unknown[]> {
+function rowsIn(file: string): Map<string, unknown[]> {
   const sqlite = new SqliteDatabase(file, { readonly: true });
   sqlite.defaultSafeIntegers();
   const rows = tablesOf(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);

@@ -83,7 +83,7 @@ test("what was copied is searched, and goes on with numbers of its own", async (
 test("back in a folder it is what it was, to the last row", async () => {
   const { rows } = await copyBetween({ url: database.url }, { dataDir: await made(places.after) }, () => undefined);
   expect(rows).toBeGreaterThan(ENTRIES + 100);
-  expect(held(places.after)).toEqual(held(places.before));
+  expect(rowsIn(places.after)).toEqual(rowsIn(places.before));
   const store = openStore(places.after);
   const found = await store.jobLedger.search("connections-id-2", {
     words: ["fjord"],
@@ -145,7 +145,7 @@ function fill(file: string): void {
 }
 
 /** Every row of every table, with exact whole numbers. */
-function held(place: string): Map<string, unknown[]> {
+function rowsIn(place: string): Map<string, unknown[]> {
   const sqlite = new SqliteDatabase(join(place, "console.sqlite"), { readonly: true });
   sqlite.defaultSafeIntegers();
   const rows = new Map(

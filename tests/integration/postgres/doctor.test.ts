@@ -27,9 +27,9 @@ afterEach(async () => {
 /** The results by check. */
 async function findings(url = database.url, now = Date.now()): Promise<Record<string, string>> {
   const found = await checkStorage(readEnv({ LIGHTDESK_DATA_DIR: folder, DATABASE_URL: url }), now);
-  const told = found.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);
-  expect(JSON.stringify(told)).not.toContain("secret-word");
-  return Object.fromEntries(told);
+  const lines = found.map(({ check, state, text, remedy }) => [check, `${state}: ${text}${remedy ? ` ${remedy}` : ""}`]);
+  expect(JSON.stringify(lines)).not.toContain("secret-word");
+  return Object.fromEntries(lines);
 }
 
 async function makeBoth(): Promise<void> {

@@ -54,13 +54,13 @@ afterEach(async () => {
 
 /** All messages that a listener at the other process gets. */
 async function listenThere(clientId?: string) {
-  const heard: (string | Uint8Array)[] = [];
-  const stop = await there.events.listen(1, clientId, (one) => void heard.push(one));
+  const received: (string | Uint8Array)[] = [];
+  const stop = await there.events.listen(1, clientId, (one) => void received.push(one));
   await until("it is known here", () => here.events.hasListeners(job));
-  return { heard, stop };
+  return { received, stop };
 }
-const shown = (heard: readonly (string | Uint8Array)[]) =>
-  heard.map((one) => {
+const shown = (received: readonly (string | Uint8Array)[]) =>
+  received.map((one) => {
     if (typeof one !== "string") return `bytes ${one.length}`;
     const { type, data } = JSON.parse(one) as { type: string; data: Record<string, unknown> };
     return `${type} ${String(data.at ?? "")}`.trim();
@@ -68,21 +68,21 @@ const shown = (heard: readonly (string | Uint8Array)[]) =>
 
 it("nothing is sent while nobody listens elsewhere, and nothing any more once nobody does", async () => {
   here.events.tell(job, "executing", { at: 0 });
-  const { heard, stop } = await listenThere();
+  const { received, stop } = await listenThere();
   here.events.tell(job, "executing", { at: 1 });
-  await until("it is heard", () => heard.length === 2);
+  await until("it has arrived", () => received.length === 2);
   stop();
   await until("it is known here", () => !here.events.hasListeners(job));
   here.events.tell(job, "executing", { at: 2 });
   here.events.queueChanged(1);
   await here.processes.tell("end", null);
   await until("the last notice is seen", () => notices.at(-1)?.includes('"end"'));
-  expect(shown(heard)).toEqual(["status", "executing 1"]);
+  expect(shown(received)).toEqual(["status", "executing 1"]);
   expect(notices).toHaveLength(2);
 });
 
 it("short texts, long ones and pictures come whole, once, and in the order in which they were sent", async () => {
-  const { heard } = await listenThere();
+  const { received } = await listenThere();
   const long = "ü".repeat(30_000);
   const picture = new Uint8Array(60_000).map((_, at) => at % 251);
   for (let at = 0; at < 300; at += 1) here.events.tell(job, "executing", { at });
@@ -91,76 +91,76 @@ it("short texts, long ones and pictures come whole, once, and in the order in wh
   here.events.tell(job, "executed", { at: 301, quotes: '"'.repeat(5000) });
   here.events.show({ ...job, id: "other" }, picture);
   here.events.tell(job, "execution_success", { at: 302 });
-  await until("the last is heard", () => shown(heard).includes("execution_success 302"));
+  await until("the last has arrived", () => shown(received).includes("execution_success 302"));
   const executing = Array.from({ length: 300 }, (_, at) => `executing ${at}`);
   const rest = ["executed 300", "bytes 100", "executed 301", "bytes 60000", "execution_success 302"];
-  expect(shown(heard)).toEqual(["status", ...executing, ...rest]);
-  expect(heard).toContainEqual(Buffer.from(picture));
-  expect(String(heard[301])).toContain(long);
+  expect(shown(received)).toEqual(["status", ...executing, ...rest]);
+  expect(received).toContainEqual(Buffer.from(picture));
+  expect(String(received[301])).toContain(long);
   // Many short events share one notice.
   expect(notices.length).toBeLessThan(60);
   for (const notice of notices) expect(Buffer.byteLength(notice)).toBeLessThan(8000);
 });
 
 it("of what is soon old, what waits to be sent gives way to the next", async () => {
-  const { heard } = await listenThere();
+  const { received } = await listenThere();
   for (let at = 0; at < 500; at += 1) here.events.tell(job, "progress", { at });
   here.events.tell(job, "executed", { at: 500 });
-  await until("the end is heard", () => shown(heard).includes("executed 500"));
-  expect(shown(heard).slice(-2)).toEqual(["progress 499", "executed 500"]);
-  expect(heard.length).toBeLessThan(10);
+  await until("the end has arrived", () => shown(received).includes("executed 500"));
+  expect(shown(received).slice(-2)).toEqual(["progress 499", "executed 500"]);
+  expect(received.length).toBeLessThan(10);
 });
 
 it("a client gets its own jobs and those without a client", async () => {
-  const { heard } = await listenThere("mine");
+  const { received } = await listenThere("mine");
   here.events.tell({ ...job, clientId: "other" }, "executing", { at: 1 });
   here.events.tell({ ...job, clientId: "mine" }, "executing", { at: 2 });
   here.events.tell({ ...job, userId: 2 }, "executing", { at: 3 });
   here.events.tell(job, "executing", { at: 4 });
-  await until("the last is heard", () => shown(heard).includes("executing 4"));
-  expect(shown(heard)).toEqual(["status", "executing 2", "executing 4"]);
+  await until("the last has arrived", () => shown(received).includes("executing 4"));
+  expect(shown(received)).toEqual(["status", "executing 2", "executing 4"]);
 });
 
 it("the queue of a user is sent where it has changed and where it has listeners", async () => {
-  const { heard } = await listenThere();
+  const { received } = await listenThere();
   here.events.queueChanged(1);
-  await until("the state is told", () => shown(heard).length === 2);
-  expect(JSON.parse(String(heard[1]))).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 3 } } } });
+  await until("the state is told", () => shown(received).length === 2);
+  expect(JSON.parse(String(received[1]))).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 3 } } } });
 });
 
 it("where the line was lost, the state is sent again, and nothing twice", async () => {
-  const { heard } = await listenThere();
+  const { received } = await listenThere();
   here.events.tell(job, "executing", { at: 1 });
-  await until("it is heard", () => heard.length === 2);
+  await until("it has arrived", () => received.length === 2);
   wire.cut();
   here.events.tell(job, "executing", { at: 2 });
   wire.mend();
-  await until("the state is told", () => shown(heard).at(-1) === "status");
+  await until("the state is told", () => shown(received).at(-1) === "status");
   await until("it is known here again", () => here.events.hasListeners(job));
   here.events.tell(job, "executing", { at: 3 });
-  await until("it is heard", () => shown(heard).includes("executing 3"));
-  expect(shown(heard)).toEqual(["status", "executing 1", "status", "executing 3"]);
+  await until("it has arrived", () => shown(received).includes("executing 3"));
+  expect(shown(received)).toEqual(["status", "executing 1", "status", "executing 3"]);
 });
 
 it("what could not be sent is not sent later: the state is sent instead", async () => {
-  const heard: (string | Uint8Array)[] = [];
-  await here.events.listen(1, undefined, (one) => void heard.push(one));
+  const received: (string | Uint8Array)[] = [];
+  await here.events.listen(1, undefined, (one) => void received.push(one));
   await until("it is known there", () => there.events.hasListeners(job));
   wire.cut();
   there.events.tell(job, "executing", { at: 1 });
   wire.mend();
-  await until("the state is told", () => shown(heard).at(-1) === "status" && heard.length > 1);
+  await until("the state is told", () => shown(received).at(-1) === "status" && received.length > 1);
   there.events.tell(job, "executing", { at: 3 });
-  await until("it is heard", () => shown(heard).includes("executing 3"));
-  expect(shown(heard)).toEqual(["status", "status", "executing 3"]);
+  await until("it has arrived", () => shown(received).includes("executing 3"));
+  expect(shown(received)).toEqual(["status", "status", "executing 3"]);
 });
 
 it("a process that has just come knows who listens, and long notices do not stay", async () => {
-  const { heard } = await listenThere();
+  const { received } = await listenThere();
   const late = await open(own.url);
   await until("it knows", () => late.events.hasListeners(job));
   late.events.show(job, new Uint8Array(50_000));
-  await until("it is heard", () => heard.length === 2);
+  await until("it has arrived", () => received.length === 2);
   late.events.stop();
   await late.processes.close();
   await late.database.close();

@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const root = mkdtempSync(join(tmpdir(), "lightdesk-moving-"));
 let folder: string;
 let made: Installation;
-let told: Record<string, unknown>;
+let before: Record<string, unknown>;
 let waits: string;
 let database: OwnDatabase;
 let older: OwnDatabase;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   // Waiting jobs move too, with their entries in the queue.
   await setBuiltIn(world, "paused");
   waits = await submit(world, 98);
-  told = await tellOf(world, made);
+  before = await tellOf(world, made);
   await world.harness.console.stop();
   [database, older] = [await createDatabase(inject("postgres")), await createDatabase(inject("postgres"))];
 });
@@ -50,12 +50,12 @@ const settingsOf = (dataDir: string, url = "") => ({ LIGHTDESK_DATA_DIR: dataDir
 /** The output of a console that refuses to start there. */
 async function refusal(dataDir: string, url?: string): Promise<string> {
   const console = startComposition({ env: readEnv(settingsOf(dataDir, url)), logDestination: { write: () => undefined } });
-  const said = await console.ready.then(
+  const refusedWith = await console.ready.then(
     () => "",
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   await console.stop();
-  return said;
+  return refusedWith;
 }
 
 async function command(name: string, args: string[], dataDir: string, url?: string) {
@@ -126,7 +126,7 @@ test("what is left in the folder is not started on by mistake", async () => {
 });
 
 test("on PostgreSQL the installation is what it was", async () => {
-  expect(await tellAt(folder, database.url)).toEqual(told);
+  expect(await tellAt(folder, database.url)).toEqual(before);
 });
 
 test("a folder is one database's: another database, and another folder without shared files, are refused", async () => {
@@ -151,7 +151,7 @@ test("what came to pass there comes back into the folder, which then starts with
 test("where an earlier version moved the console alone, its service's rows follow by the same command", async () => {
   const place = join(root, "older");
   cpSync(folder, place, { recursive: true });
-  told = await tellAt(place);
+  before = await tellAt(place);
   // The result of `copy-store` of version 0.2.0.
   await copyBetween({ dataDir: place }, { url: older.url }, () => undefined);
   expect(await refusal(place, older.url)).toMatch(/service\.sqlite has the rows.* npm run copy-store/);
@@ -167,6 +167,6 @@ test("where an earlier version moved the console alone, its service's rows follo
   const world = await createAppWorld({ made: place, settings: { DATABASE_URL: older.url } });
   expect((await world.ask("/api/userdata/workflows%2Fkept.json", { as: "viewer" })).body).toEqual({ nodes: [1] });
   await world.ask("/api/userdata/workflows%2Fkept.json", { as: "operator", method: "DELETE" });
-  expect(await tellOf(world, made)).toEqual(told);
+  expect(await tellOf(world, made)).toEqual(before);
   await world.harness.console.stop();
 });

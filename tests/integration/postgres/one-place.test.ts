@@ -87,9 +87,9 @@ it("refuses a folder that joined with LIGHTDESK_BLOBS and starts without it, unt
   const other = await start("other", { blobs: "place" });
   expect(await bringBack()).toMatchObject({ missing: [], damaged: [], todo: expect.stringContaining("Stop it, then run this again") });
   await other.service.stop();
-  const brought = await bringBack();
-  expect(brought).toMatchObject({ missing: [], damaged: [] });
-  expect(brought.todo).toBeUndefined();
+  const copied = await bringBack();
+  expect(copied).toMatchObject({ missing: [], damaged: [] });
+  expect(copied.todo).toBeUndefined();
   const back = await start("joined");
   expect((await back.client().get("/api/userdata/a.json")).text).toBe("{}");
   await back.service.stop();

@@ -36,11 +36,11 @@ afterEach(async () => {
 });
 
 it("tells the others and never itself, in a commit only where it is kept", async () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const own: unknown[] = [];
   here.listen("news", (payload) => own.push(payload));
-  there.listen("news", (payload, from) => heard.push([payload, from === here.id]));
-  there.listen("other", (payload) => heard.push(payload));
+  there.listen("news", (payload, from) => received.push([payload, from === here.id]));
+  there.listen("other", (payload) => received.push(payload));
   await expect(
     database.commit(async (tx) => {
       await here.tell("news", "undone", tx);
@@ -49,8 +49,8 @@ it("tells the others and never itself, in a commit only where it is kept", async
   ).rejects.toThrow("no");
   await database.commit((tx) => here.tell("news", { at: 1 }, tx));
   await here.tell("news", "outside");
-  await until("both were heard", () => heard.length === 2);
-  expect([heard, own]).toEqual([
+  await until("both have arrived", () => received.length === 2);
+  expect([received, own]).toEqual([
     [
       [{ at: 1 }, true],
       ["outside", true],
@@ -62,16 +62,16 @@ it("tells the others and never itself, in a commit only where it is kept", async
 
 it("says that something may have been missed once a lost line is there again", async () => {
   let missed = 0;
-  const heard: unknown[] = [];
-  there.listen("news", (payload) => heard.push(payload), () => (missed += 1)); // prettier-ignore
+  const received: unknown[] = [];
+  there.listen("news", (payload) => received.push(payload), () => (missed += 1)); // prettier-ignore
   wire.cut();
   await until("the line is lost", async () => !(await there.mayBegin("anything", 1).catch(() => false)));
   await here.tell("news", "not heard");
   wire.mend();
   await until("it is there again", () => missed === 1);
   await here.tell("news", "heard");
-  await until("it hears", () => heard.length === 1);
-  expect(heard).toEqual(["heard"]);
+  await until("it hears", () => received.length === 1);
+  expect(received).toEqual(["heard"]);
 });
 
 it("gives up who says nothing any more, who learns of it when it is back", async () => {

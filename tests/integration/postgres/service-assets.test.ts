@@ -283,8 +283,8 @@ it("asks an index of PostgreSQL for pieces of names and for metadata, where it k
     ...database,
     async row(asked) {
       const { sql, parameters } = asked.compile();
-      const told = await database.rows({ compile: () => CompiledQuery.raw(`explain ${sql}`, [...parameters]) });
-      plans.push(JSON.stringify(told));
+      const plan = await database.rows({ compile: () => CompiledQuery.raw(`explain ${sql}`, [...parameters]) });
+      plans.push(JSON.stringify(plan));
       return undefined;
     },
   };

@@ -113,12 +113,12 @@ it("takes none of its own commits for another process's, also while one is under
     for (let count = 0; count < 100; count += 1) await database.commit((tx) => tx.run(add(`user ${count}`)));
     isOver = true;
   })();
-  const told = new Set<number>();
-  while (!isOver) told.add(await database.foreignCommits());
+  const seen = new Set<number>();
+  while (!isOver) seen.add(await database.foreignCommits());
   await committing;
   await database.commit(() => Promise.reject(new Error("no"))).catch(() => undefined);
-  told.add(await database.foreignCommits());
-  expect([...told]).toEqual([before]);
+  seen.add(await database.foreignCommits());
+  expect([...seen]).toEqual([before]);
 });
 
 it("keeps to its own tables whatever the address says of where to look", async () => {

@@ -85,30 +85,30 @@ async function waits(harness: Harness, work: Promise<unknown>): Promise<void> {
 }
 
 test("a submission that is on its way at one console is sent once: the other waits for its answer, and tells the same job", async () => {
-  const held = gate();
-  answers = [{ status: 200, comes: held.comes }];
+  const gateOpen = gate();
+  answers = [{ status: 200, comes: gateOpen.comes }];
   const one = submit(first, "a-key-that-is-sent-twice");
   await until("the service has it", () => sent().length === 1);
   const other = submit(second, "a-key-that-is-sent-twice");
   await waits(second, other);
   const report = at(second, "/api/console/submissions/a-key-that-is-sent-twice", { as: "operator" });
   await waits(second, report);
-  held.open();
-  const told = await Promise.all([one, other].map(async (answer) => ((await (await answer).json()) as { prompt_id: string }).prompt_id));
-  expect(told).toEqual(["job-1", "job-1"]);
+  gateOpen.open();
+  const ids = await Promise.all([one, other].map(async (answer) => ((await (await answer).json()) as { prompt_id: string }).prompt_id));
+  expect(ids).toEqual(["job-1", "job-1"]);
   expect(await (await report).json()).toMatchObject({ state: "accepted", answer: { prompt_id: "job-1" } });
   expect(sent()).toHaveLength(1);
 });
 
 test("where the service refuses what one console sent, the other sends it anew, since nothing was started", async () => {
-  const held = gate();
+  const gateOpen = gate();
   const before = sent().length;
-  answers = [{ status: 400, comes: held.comes }];
+  answers = [{ status: 400, comes: gateOpen.comes }];
   const one = submit(first, "a-key-that-is-refused-first");
   await until("the service has it", () => sent().length === before + 1);
   const other = submit(second, "a-key-that-is-refused-first");
   await waits(second, other);
-  held.open();
+  gateOpen.open();
   expect([(await one).status, (await other).status]).toEqual([400, 200]);
   expect(sent()).toHaveLength(before + 2);
 });
@@ -117,10 +117,10 @@ test("an answer that one console could not store yet is waited for by the other,
   const key = "a-key-whose-answer-comes-late";
   const { submissions } = first.console.store;
   vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
-  const told: unknown = await (await submit(first, key)).json();
+  const answer: unknown = await (await submit(first, key)).json();
   expect(await (await at(second, `/api/console/submissions/${key}`, { as: "operator" })).json()).toMatchObject({
     state: "accepted",
-    answer: told,
+    answer,
   });
 });
 
@@ -157,7 +157,7 @@ test("what was remembered of a connection is forgotten at all consoles when it i
   expect(knows()).toBe(false);
   const change = { as: "admin", method: "PUT", json: { name: "Renamed" } } as const;
   expect((await at(first, `/api/console/connections/${connection}`, change)).status).toBe(200);
-  await until("the other has heard it", () => knows() === undefined);
+  await until("the other knows it", () => knows() === undefined);
 });
 
 test("a session is good at both, whatever their clocks say, and ends at both at once", async () => {

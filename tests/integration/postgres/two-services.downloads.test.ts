@@ -37,7 +37,7 @@ it("one that has no room leaves it to the other, and each is fetched once", asyn
   expect(await states(there)).toEqual(["running", "running", "created"]);
   expect(await states(here)).toEqual(["running", "running", "created"]);
   source.behaviour.holdAfter = undefined;
-  for (const response of source.held) response.destroy();
+  for (const response of source.pending) response.destroy();
   for (const path of paths) expect(await outcome(there, path)).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
   const asked = source.seen.map(({ url }) => url.slice(0, 2));
   expect(new Set(asked)).toEqual(new Set(["/a", "/b", "/c"]));
@@ -54,7 +54,7 @@ it("the same address is fetched once, whichever of the two was asked for it", as
   });
   expect((await Promise.all(paths.map((path) => read(here, path)))).map(({ status }) => status).sort()).toEqual(["created", "running"]);
   source.behaviour.holdAfter = undefined;
-  for (const response of source.held) response.destroy();
+  for (const response of source.pending) response.destroy();
   const [one, other] = [await outcome(here, paths[0] ?? ""), await outcome(here, paths[1] ?? "")];
   expect(record(one.result).asset_id).toBe(record(other.result).asset_id);
   expect(source.given.filter(({ start }) => start === 0)).toHaveLength(1);
@@ -84,7 +84,7 @@ it("is taken over where its process is gone, and what that one had is neither tr
   await until("the other one has it", async () => (await partsOf(two.here)).length === 1, { timeoutMs: 20_000 });
   expect(await partsOf(two.here)).not.toContain(part);
   source.behaviour.holdAfter = undefined;
-  for (const response of source.held) response.destroy();
+  for (const response of source.pending) response.destroy();
   const task = await outcome(here, path);
   expect(task).toMatchObject({ status: "completed", bytes_downloaded: SIZE });
   expect((await contentOf(here, task)).equals(source.behaviour.bytes)).toBe(true);
@@ -102,7 +102,7 @@ it("whoever was given up writes nothing any more of a task that is another's", a
   await ask(two.url, `INSERT INTO lightdesk_service.processes (id, seen_at, slots, worker_ids) VALUES ${another}`);
   await ask(two.url, "UPDATE lightdesk_service.tasks SET holder = 'another', bytes_downloaded = 5");
   source.behaviour.holdAfter = undefined;
-  for (const response of source.held) response.destroy();
+  for (const response of source.pending) response.destroy();
   await until("its part is gone", async () => (await partsOf(two.here)).length === 0 && (await partsOf(two.there)).length === 0);
   expect(await read(here, path)).toMatchObject({ status: "running", bytes_downloaded: 5 });
   expect(await ask(two.url, "SELECT holder FROM lightdesk_service.tasks")).toEqual([{ holder: "another" }]);

@@ -18,22 +18,23 @@ beforeEach(async () => {
 });
 afterEach(() => two.dispose());
 
-type Heard = { type: string; data: Json };
+type Received = { type: string; data: Json };
 /** All messages that a listener at each of the two gets. */
 async function listeners(user = "ada") {
   const { key } = await two.here.service.keys.createKey(user);
   return Promise.all(
     [two.here, two.there].map(async ({ service }) => {
-      const heard: Heard[] = [];
-      await service.listen(key, undefined, (one) => typeof one === "string" && heard.push(JSON.parse(one) as Heard));
-      return heard;
+      const received: Received[] = [];
+      await service.listen(key, undefined, (one) => typeof one === "string" && received.push(JSON.parse(one) as Received));
+      return received;
     }),
   );
 }
-const of = (heard: readonly Heard[], id: string) => heard.filter(({ data }) => data.prompt_id === id);
-const isOver = (heard: readonly Heard[], id: string) => of(heard, id).some(({ type, data }) => type === "executing" && data.node === null);
+const of = (received: readonly Received[], id: string) => received.filter(({ data }) => data.prompt_id === id);
+const isOver = (received: readonly Received[], id: string) =>
+  of(received, id).some(({ type, data }) => type === "executing" && data.node === null);
 /** Progress may be left out; every other message reaches both. */
-const steps = (heard: readonly Heard[], id: string) => of(heard, id).filter(({ type }) => !type.startsWith("progress"));
+const steps = (received: readonly Received[], id: string) => of(received, id).filter(({ type }) => !type.startsWith("progress"));
 
 /** Puts out a picture at once, and then waits in a node. */
 const landing = (seconds: number): Json => ({
@@ -47,16 +48,16 @@ it("a job is reported at both alike, from its start to its end, wherever it runs
   const { here, there } = await two.clients();
   for (const client of [here, there]) {
     const id = await submit(client, waiting(0.5, client === here ? 1 : 2));
-    await until("both heard its end", () => both.every((heard) => isOver(heard, id)));
+    await until("both got its end", () => both.every((received) => isOver(received, id)));
     const [at = [], elsewhere = []] = both;
     expect(steps(elsewhere, id)).toEqual(steps(at, id));
     expect(steps(at, id).map(({ type }) => type)).toEqual([
       ...["execution_start", "execution_cached", "executing", "executing", "executing", "executed", "execution_success", "executing"],
     ]);
-    for (const heard of both) {
-      expect(of(heard, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
+    for (const received of both) {
+      expect(of(received, id).filter(({ type }) => type === "progress").length).toBeGreaterThan(0);
       await until("the queue is told to be empty", () =>
-        JSON.stringify(heard.findLast(({ type }) => type === "status")?.data).includes(":0"),
+        JSON.stringify(received.findLast(({ type }) => type === "status")?.data).includes(":0"),
       );
     }
   }
@@ -67,16 +68,16 @@ it("a job that is cancelled at one is reported as interrupted at both, once", as
   const clients = await two.clients();
   for (const client of [clients.here, clients.there]) {
     const id = await submit(clients.here, waiting(3600, client === clients.here ? 1 : 2));
-    await until("both heard that it runs", () => both.every((heard) => of(heard, id).some(({ type }) => type === "executing")));
+    await until("both know that it runs", () => both.every((received) => of(received, id).some(({ type }) => type === "executing")));
     await client.post(`/api/jobs/${id}/cancel`);
-    await until("both heard its end", () => both.every((heard) => isOver(heard, id)));
-    for (const heard of both) expect(of(heard, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
+    await until("both got its end", () => both.every((received) => isOver(received, id)));
+    for (const received of both) expect(of(received, id).filter(({ type }) => type === "execution_interrupted")).toHaveLength(1);
   }
 });
 
 /** The address of the first picture of a running job. */
-async function landed(heard: readonly Heard[], id: string): Promise<{ address: string; filename: string }> {
-  const executed = () => of(heard, id).find(({ type }) => type === "executed");
+async function landed(received: readonly Received[], id: string): Promise<{ address: string; filename: string }> {
+  const executed = () => of(received, id).find(({ type }) => type === "executed");
   await until("the first picture is told", executed);
   const [item] = record(record(executed()?.data).output).images as { filename: string }[];
   const filename = item?.filename ?? "";
@@ -90,10 +91,10 @@ async function expectSamePicture(clients: readonly Client[], address: string): P
 }
 
 it("how far a job is, and a picture that it has put out so far, are answered by both while it runs", async () => {
-  const [heard = []] = await listeners();
+  const [received = []] = await listeners();
   const { here, there } = await two.clients();
   const id = await submit(here, landing(3600));
-  const { address, filename } = await landed(heard, id);
+  const { address, filename } = await landed(received, id);
   await expectSamePicture([here, there], address);
   for (const client of [here, there]) {
     const small = await client.get(`${address}&res=64`);
@@ -118,10 +119,10 @@ it("hands such a picture out by way of a bucket too, and keeps no copy of what t
   const s3 = await startStrictS3();
   await two.dispose();
   two = await startTwoServices({ concurrency: 1, ...bucketSettings(s3) });
-  const [heard = []] = await listeners();
+  const [received = []] = await listeners();
   const { here, there } = await two.clients();
   const id = await submit(here, landing(3600));
-  await expectSamePicture([here, there], (await landed(heard, id)).address);
+  await expectSamePicture([here, there], (await landed(received, id)).address);
   await there.post(`/api/jobs/${id}/cancel`);
 
   const asset = string(record((await here.upload(png(64, 64), "p.png")).body).id);

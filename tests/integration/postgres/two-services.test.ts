@@ -35,8 +35,8 @@ it("runs each job once, at both, whichever it was sent to", async () => {
 
 it("is fair between users over both", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const held = [await submit(ada.here, waiting(2)), await submit(ada.here, waiting(2, 2))];
-  for (const id of held) await running(ada.here, id);
+  const blocking = [await submit(ada.here, waiting(2)), await submit(ada.here, waiting(2, 2))];
+  for (const id of blocking) await running(ada.here, id);
   const sent: { name: string; id: string; client: typeof ada.here }[] = [];
   for (let color = 1; color <= 8; color += 1)
     sent.push({ name: "ada", client: ada.here, id: await submit(ada.here, waiting(0.05, color)) });
@@ -84,8 +84,8 @@ it("interrupts at each what runs at either, of that user alone", async () => {
 
 it("clears at one what was sent to the other, and its user's next job waits behind nobody's old turn", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
-  const held = [await submit(bob.here, waiting(3600)), await submit(bob.here, waiting(3600, 2))];
-  for (const id of held) await running(bob.here, id);
+  const blocking = [await submit(bob.here, waiting(3600)), await submit(bob.here, waiting(3600, 2))];
+  for (const id of blocking) await running(bob.here, id);
   const sent = await Promise.all(Array.from({ length: 60 }, (_, color) => submit(ada.here, waiting(3600, color + 1))));
   const cleared = record((await ada.there.post("/api/queue", { clear: true })).body);
   expect([...(cleared.deleted as string[])].sort()).toEqual([...sent].sort());
@@ -93,7 +93,7 @@ it("clears at one what was sent to the other, and its user's next job waits behi
   await submit(bob.there, waiting(3600, 3));
   await submit(bob.there, waiting(3600, 4));
   const next = await submit(ada.there, canvas(3));
-  await bob.here.post("/api/jobs/cancel", { job_ids: held });
+  await bob.here.post("/api/jobs/cancel", { job_ids: blocking });
   expect((await ended(ada.here, next)).status).toBe("completed");
   for (const client of [bob.here, bob.there]) await client.post("/api/queue", { clear: true });
   for (const client of [bob.here, bob.there]) await client.post("/api/interrupt");
@@ -119,8 +119,8 @@ it("gives a service's jobs back when it stops, and the other runs them, with no 
 
 it("finds again, at a start, what waits and is lost from the queue, and drops what is there and waits no longer", async () => {
   const { here, there } = await two.clients();
-  const held = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
-  for (const id of held) await running(here, id);
+  const blocking = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
+  for (const id of blocking) await running(here, id);
   const sent = [await submit(here, canvas(3)), await submit(here, canvas(4))];
   await ask(two.url, "DELETE FROM lightdesk_queue._private_jobs WHERE key = (SELECT max(key) FROM lightdesk_queue._private_jobs)");
   await ask(two.url, "SELECT lightdesk_queue.add_job('run', job_key => seq::text) FROM lightdesk_service.jobs WHERE state = 'in_progress'");
@@ -154,7 +154,7 @@ it("takes jobs although its first question to the queue failed", async () => {
   await ask(two.url, `DROP TRIGGER fails ON ${tasks}`);
   expect((await ended(here, await submit(here, canvas(1)))).status).toBe("completed");
   // The library prints the error.
-  for (const [said] of vi.mocked(console.error).mock.calls) expect(String(said)).toContain("not now");
+  for (const [logged] of vi.mocked(console.error).mock.calls) expect(String(logged)).toContain("not now");
   vi.mocked(console.error).mockClear();
   await two.there.service.start();
 });

@@ -28,13 +28,13 @@ describe("a service whose bytes lie in a bucket", () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
   afterAll(async () => {
-    const told = JSON.stringify(bench.complaints, (_, value: unknown) =>
+    const logged = JSON.stringify(bench.complaints, (_, value: unknown) =>
       value instanceof Error ? { ...value, text: value.stack } : value,
     );
     await bench.dispose();
     await s3.close();
-    expect(told).toContain("NoSuchBucket");
-    for (const secret of [testKeys.accessKeyId, testKeys.secretAccessKey, "AWS4-HMAC"]) expect(told).not.toContain(secret);
+    expect(logged).toContain("NoSuchBucket");
+    for (const secret of [testKeys.accessKeyId, testKeys.secretAccessKey, "AWS4-HMAC"]) expect(logged).not.toContain(secret);
   });
 
   const upload = async (bytes: Uint8Array<ArrayBuffer>) => {

@@ -95,9 +95,9 @@ it("frees what could not be removed at once, unless the removal may still come t
 it("what a process held that is gone is given back a while later, and nothing of those that live", async () => {
   const gone = { ...createOnlyProcess(), lingersMs: 60_000 };
   const living = { ...createOnlyProcess(), lingersMs: 60_000 };
-  const held = gate();
+  const lease = gate();
   const holding = [gone, living].map((one) =>
-    createLeases({ database, processes: one, named, now: () => now, log }).hold([HASH], () => held.opened),
+    createLeases({ database, processes: one, named, now: () => now, log }).hold([HASH], () => lease.opened),
   );
   await expect.poll(leases).toHaveLength(2);
   const look = () => forgetDead({ database, processes: living, now: () => now });
@@ -106,6 +106,6 @@ it("what a process held that is gone is given back a while later, and nothing of
   now += 60_000;
   await look();
   expect((await leases()).map(({ holder }) => holder.split(" ")[0])).toEqual([living.id]);
-  held.open();
+  lease.open();
   await Promise.all(holding);
 });

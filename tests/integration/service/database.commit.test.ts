@@ -91,15 +91,15 @@ it("is refused, and not waited for without end, where it reads past its own tran
 
 it("of what makes room is tried again from the reserve on a full disk, alone, and what it answers is of that try", async () => {
   let tries = 0;
-  let isHeld = true;
+  let isPaused = true;
   const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
     database.commit(async (tx) => {
       const result = await work(tx);
       tries += 1;
-      if (isHeld) throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+      if (isPaused) throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
       return result;
     });
-  const reserve: DiskReserve = { hold: () => (isHeld = true), release: () => void (isHeld = false), spendOn: (work) => work() };
+  const reserve: DiskReserve = { hold: () => (isPaused = true), release: () => void (isPaused = false), spendOn: (work) => work() };
   const commits = createGroupCommit(transaction, () => true, reserve);
   const ran: string[] = [];
   const note = (name: string) => () => Promise.resolve(`${name} ${ran.push(name)}`);
@@ -108,5 +108,5 @@ it("of what makes room is tried again from the reserve on a full disk, alone, an
     { status: "rejected", reason: { code: "SQLITE_FULL" } },
     { status: "fulfilled", value: "frees 3" },
   ]);
-  expect([tries, isHeld]).toEqual([2, true]);
+  expect([tries, isPaused]).toEqual([2, true]);
 });

@@ -180,7 +180,7 @@ describe("POST /api/assets/download", () => {
     await until("it comes", () => source.given.length === 1);
     await ada.call("DELETE", `/api/assets/${preview}`);
     source.behaviour.holdAfter = undefined;
-    for (const response of source.held) response.destroy();
+    for (const response of source.pending) response.destroy();
     const asset = await ada.get(`/api/assets/${string(record((await outcome(ada, path)).result).asset_id)}`);
     expect(asset.body).toMatchObject({ preview_id: null });
   });

@@ -120,19 +120,19 @@ describe("a site of models that redirects to its storage", () => {
     ["a date", () => new Date(Date.now() + 2000).toUTCString()],
   ])("is asked again when it said so in %s, and not before", async (_name, when) => {
     const times: number[] = [];
-    let told = 0;
+    let reported = 0;
     onSite = (_request, response) => {
       times.push(Date.now());
       if (times.length > 1) return void response.end(bytes);
       const after = when();
-      told = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
+      reported = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
       response.writeHead(429, { "retry-after": after }).end("slow down");
     };
     const task = await download(client, `${site.url}/busy-${_name.length}.bin`);
     expect(task.status).toBe("completed");
     expect(times).toHaveLength(2);
     // A timer may fire early by a fraction of its own millisecond.
-    expect(times[1]).toBeGreaterThanOrEqual(told - 2);
+    expect(times[1]).toBeGreaterThanOrEqual(reported - 2);
   });
 
   it("is not waited for longer than minutes: the task fails and says when it may be asked again", async () => {

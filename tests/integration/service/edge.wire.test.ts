@@ -50,13 +50,13 @@ describe("a sender that waits to be asked for its body", () => {
     ],
     ["user data", "/api/userdata/waited.txt?overwrite=true", "", "waited", 200],
     ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
-  ])("with a right to send %s is asked, and then heard", async (_name, path, headers, body, status) => {
-    const { socket, heard } = openRaw(service.url);
+  ])("with a right to send %s is asked, and then accepted", async (_name, path, headers, body, status) => {
+    const { socket, received } = openRaw(service.url);
     socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
-    await until("it is asked", () => heard() === "HTTP/1.1 100 Continue\r\n\r\n");
+    await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
     socket.write(body);
     await once(socket, "close");
-    expect(readRaw(heard().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
+    expect(readRaw(received().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
   });
 
   it("may send without having been asked", async () => {
@@ -72,14 +72,14 @@ it("a refusal reaches a client that ends its connection and is still sending", a
     agent: false,
     headers: { connection: "close", "content-type": "text/plain" },
   });
-  const heard = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (answer) => [
+  const answered = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (answer) => [
     answer.statusCode,
     (await answer.toArray()).join(""),
   ]);
   const sent = once(upload, "close");
   upload.end(Buffer.alloc(30_000_000));
   // An error on either side rejects.
-  expect((await Promise.all([heard, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
+  expect((await Promise.all([answered, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
 });
 
 describe("the host of a request", () => {

@@ -43,9 +43,9 @@ describe("who may listen", () => {
     for (const path of ["/ws", "/api/ws"]) {
       const byHeader = await listen("?clientId=mine", { "x-api-key": key }, path);
       const byToken = await listen(`?clientId=mine&token=${key}`, {}, path);
-      for (const { heard } of [byHeader, byToken]) {
-        await until("it is greeted", () => heard.length > 0);
-        expect(heard[0]).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 0 } }, sid: "mine" } });
+      for (const { received } of [byHeader, byToken]) {
+        await until("it is greeted", () => received.length > 0);
+        expect(received[0]).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 0 } }, sid: "mine" } });
       }
     }
   });
@@ -64,15 +64,23 @@ describe("a job is told", () => {
     const socket = await listen("?clientId=a");
     const id = await submit(client, canvas(0x10203, 64), { client_id: "a" });
     await socket.over(id);
-    const told = types(socket, id).filter((type) => !type.startsWith("progress"));
-    expect(told).toEqual(["execution_start", "execution_cached", "executing", "executing", "executed", "execution_success", "executing"]);
+    const reported = types(socket, id).filter((type) => !type.startsWith("progress"));
+    expect(reported).toEqual([
+      "execution_start",
+      "execution_cached",
+      "executing",
+      "executing",
+      "executed",
+      "execution_success",
+      "executing",
+    ]);
     const executed = socket.of(id).find(({ type }) => type === "executed")?.data;
     const [item] = record(executed?.output).images as { filename: string; type: string }[];
     expect(executed).toMatchObject({ node: "2", display_node: "2", output: { images: [{ type: "output", subfolder: "" }] } });
     expect((await client.get(`/view?filename=${item?.filename}&type=${item?.type}`)).status).toBe(200);
     // The number of remaining jobs is sent a moment later, so that many jobs cause one message.
     const isEmpty = { status: { exec_info: { queue_remaining: 0 } } };
-    const last = () => socket.heard.findLast(({ type }) => type === "status")?.data;
+    const last = () => socket.received.findLast(({ type }) => type === "status")?.data;
     await until("the queue is told to be empty", () => writeExactJson(last()) === writeExactJson(isEmpty));
   });
 
@@ -147,14 +155,15 @@ describe("a job is told", () => {
     const free = await submit(client, canvas(32));
     for (const socket of [mine, others, all]) await socket.over(free);
     expect(others.of(id)).toEqual([]);
-    expect(stranger.heard.map(({ type }) => type)).toEqual(["status"]);
+    expect(stranger.received.map(({ type }) => type)).toEqual(["status"]);
   });
 
   it("keeps how much is left true when what waits is cancelled", async () => {
     const socket = await listen("");
     const ids = [];
     for (const color of [1, 2, 3, 4]) ids.push(await submit(client, waiting(600, color)));
-    const remaining = () => record(record(socket.heard.findLast(({ type }) => type === "status")?.data.status).exec_info).queue_remaining;
+    const remaining = () =>
+      record(record(socket.received.findLast(({ type }) => type === "status")?.data.status).exec_info).queue_remaining;
     await until("four are told", () => remaining() === 4);
     await client.post("/queue", { clear: true });
     await until("two are told", () => remaining() === 2);

@@ -30,8 +30,8 @@ describe("the cache of a user", () => {
     const first = await run(client, blurred(7));
     expect(first.cached).toEqual([]);
     // One slot is busy, perhaps the one that made the results: the repeats must work on either.
-    const held = await submit(client, waiting(3600));
-    await running(client, held);
+    const blocking = await submit(client, waiting(3600));
+    await running(client, blocking);
     const repeats = [await run(client, blurred(7)), await run(client, blurred(7))];
     for (const { job, cached, assets } of repeats) {
       expect([...(Array.isArray(cached) ? cached : [])].sort()).toEqual(["1", "2", "3", "4"]);

@@ -35,11 +35,11 @@ it("each saves what it makes of its own picture, whoever sent it and though one 
   bench = await startService({ concurrency: 1 });
   const [ada, bob] = [bench.client("ada"), bench.client("bob")];
   const send = async (client: Client, grey: number) => ({ client, grey, id: await submit(client, inverted(await upload(client, grey))) });
-  const held = await submit(ada, waiting(3600));
-  await running(ada, held);
+  const blocking = await submit(ada, waiting(3600));
+  await running(ada, blocking);
   const next = await submit(ada, waiting(3600, 2));
   const cancelled = await send(ada, 10);
-  await ada.post("/api/interrupt", { prompt_id: held });
+  await ada.post("/api/interrupt", { prompt_id: blocking });
   await running(ada, next);
 
   const sent = [await send(ada, 20), await send(bob, 10), await send(ada, 10), await send(bob, 30), await send(bob, 40)];

@@ -71,11 +71,11 @@ describe("the progress of a job", () => {
   });
 
   it("names the slot while the job runs and afterwards, in words of the status view and in its times", async () => {
-    const held = await submit(client, waiting(3600));
-    await running(client, held);
+    const blocking = await submit(client, waiting(3600));
+    await running(client, blocking);
     const queued = await submit(client, waiting(0));
     const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
-    expect(await statusOf(held)).toMatchObject({ status: "in_progress", assigned_inference: "slot-1" });
+    expect(await statusOf(blocking)).toMatchObject({ status: "in_progress", assigned_inference: "slot-1" });
     const before = await statusOf(queued);
     expect(before.status).toBe("pending");
     expect(before).not.toHaveProperty("assigned_inference");
@@ -85,6 +85,6 @@ describe("the progress of a job", () => {
     expect(after).toMatchObject({ id: queued, status: "completed", assigned_inference: "slot-1", created_at: before.created_at });
     expect(Date.parse(string(after.last_state_update))).toBeGreaterThanOrEqual(Date.parse(string(before.last_state_update)));
     for (const field of ["created_at", "updated_at", "last_state_update"]) expect(after[field]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    expect((await statusOf(held)).status).toBe("cancelled");
+    expect((await statusOf(blocking)).status).toBe("cancelled");
   });
 });

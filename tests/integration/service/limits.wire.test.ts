@@ -21,20 +21,20 @@ describe("on a real connection", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  const heard = (text: string) => sendRaw(service.url, text);
+  const ask = (text: string) => sendRaw(service.url, text);
   const head = (path: string, more: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n${more}\r\n`;
 
   it("a body that does not come is 408 and the connection ends, JSON, an upload and user data alike", async () => {
     const json = head("/api/prompt", "Content-Type: application/json\r\nContent-Length: 100\r\n");
-    expect(await heard(`${json}{"prompt":`)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
+    expect(await ask(`${json}{"prompt":`)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"request_timeout"/is);
     const form = head("/api/assets", "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000\r\n");
     const begun = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nsome';
-    expect(await heard(form + begun)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"REQUEST_TIMEOUT"/is);
-    expect(await heard(`${head("/api/userdata/a.txt", "Content-Length: 5000\r\n")}some`)).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
+    expect(await ask(form + begun)).toMatch(/^HTTP\/1\.1 408 .*connection: close.*"REQUEST_TIMEOUT"/is);
+    expect(await ask(`${head("/api/userdata/a.txt", "Content-Length: 5000\r\n")}some`)).toMatch(/^HTTP\/1\.1 408 .*connection: close/is);
   });
 
   it("headers that do not come are ended in that time too", async () => {
-    expect(await heard(`GET /api/user HTTP/1.1\r\nHost: localhost\r\nX-API`)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await ask(`GET /api/user HTTP/1.1\r\nHost: localhost\r\nX-API`)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it("what is too large is 413 to a client that is still sending, of every kind", async () => {

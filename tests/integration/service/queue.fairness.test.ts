@@ -69,8 +69,8 @@ describe("whose turn it is", () => {
   it("counts each user's jobs on their own, and nobody sees or ends those of others", async () => {
     bench = await startService({ concurrency: 1 });
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
-    const held = await submit(ada, waiting(30));
-    await running(ada, held);
+    const blocking = await submit(ada, waiting(30));
+    await running(ada, blocking);
     const numbers = [];
     for (const client of [ada, bob, ada, bob]) numbers.push(record((await client.post("/api/prompt", { prompt: waiting(0) })).body).number);
     expect(numbers).toEqual([2, 1, 3, 2]);
@@ -78,24 +78,24 @@ describe("whose turn it is", () => {
     const bobs = record((await bob.get("/api/queue")).body);
     expect([list(bobs.queue_running).length, list(bobs.queue_pending).map((item) => item[0])]).toEqual([0, [1, 2]]);
 
-    expect((await bob.post("/api/queue", { delete: [held] })).body).toEqual({ deleted: [], cleared: false });
+    expect((await bob.post("/api/queue", { delete: [blocking] })).body).toEqual({ deleted: [], cleared: false });
     await bob.post("/api/interrupt");
-    expect((await bob.post("/api/interrupt", { prompt_id: held })).status).toBe(404);
-    expect((await bob.post(`/api/jobs/${held}/cancel`)).status).toBe(404);
-    expect((await bob.post("/api/jobs/cancel", { job_ids: [held] })).status).toBe(404);
-    await bob.post("/api/history", { delete: [held], clear: true });
-    expect((await detail(ada, held)).status).toBe("in_progress");
+    expect((await bob.post("/api/interrupt", { prompt_id: blocking })).status).toBe(404);
+    expect((await bob.post(`/api/jobs/${blocking}/cancel`)).status).toBe(404);
+    expect((await bob.post("/api/jobs/cancel", { job_ids: [blocking] })).status).toBe(404);
+    await bob.post("/api/history", { delete: [blocking], clear: true });
+    expect((await detail(ada, blocking)).status).toBe("in_progress");
     expect(record((await bob.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
     expect(record((await ada.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
-    expect((await detail(ada, held)).status).toBe("in_progress");
+    expect((await detail(ada, blocking)).status).toBe("in_progress");
     await ada.post("/api/interrupt");
   });
 
   it("clears a long queue in pieces, and the slot is free for what comes next", async () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();
-    const held = await submit(client, waiting(3600));
-    await running(client, held);
+    const blocking = await submit(client, waiting(3600));
+    await running(client, blocking);
     const ids = await Promise.all(Array.from({ length: 1200 }, () => submit(client, waiting(3600))));
     const receipt = record((await client.post("/api/queue", { clear: true })).body);
     expect(receipt.cleared).toBe(true);
@@ -109,7 +109,7 @@ describe("whose turn it is", () => {
       code: "OK",
       message: "The history was cleared: 900 removed.",
     });
-    expect(list(record((await client.get("/api/jobs")).body).jobs).map((job) => job.id)).toEqual([held]);
+    expect(list(record((await client.get("/api/jobs")).body).jobs).map((job) => job.id)).toEqual([blocking]);
     await client.post("/api/interrupt");
     expect((await ended(client, await submit(client, waiting(0)))).status).toBe("completed");
   });

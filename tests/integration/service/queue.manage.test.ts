@@ -103,8 +103,8 @@ describe("the queue and the history", () => {
     for (const id of ids) await ended(client, id);
     const { history } = record((await client.get("/api/history_v2?max_items=4")).body);
     const shown = list(history).map((entry) => [entry.prompt_id, record(entry.prompt).extra_data]);
-    const told = notes.map((note) => (note.length > 1000 ? {} : { note }));
-    expect(shown.reverse()).toEqual(ids.map((id, at) => [id, told[at]]));
+    const accepted = notes.map((note) => (note.length > 1000 ? {} : { note }));
+    expect(shown.reverse()).toEqual(ids.map((id, at) => [id, accepted[at]]));
     const older = record((await client.get("/api/history?max_items=4&offset=-1")).body);
     const tuples = Object.entries(older).map(([id, entry]) => ({ id, tuple: record(entry).prompt }));
     expect(tuples).toEqual(ids.map((id, at) => ({ id, tuple: [expect.any(Number), id, canvas(13 + at), { note: notes[at] }, ["2"]] })));

@@ -50,11 +50,11 @@ describe("a refusal's headers", () => {
     socket.write(
       `POST /api/userdata/a.txt HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nContent-Length: 5000000\r\n\r\n${"x".repeat(70_000)}`,
     );
-    const heard: string[] = [];
-    socket.on("data", (chunk) => heard.push(chunk.toString("utf8")));
+    const received: string[] = [];
+    socket.on("data", (chunk) => received.push(chunk.toString("utf8")));
     await once(socket, "close");
-    expect(heard.join("")).toMatch(/^HTTP\/1\.1 413 .*\r\nconnection: close\r\n/is);
-    expect(heard.join("")).not.toMatch(/keep-alive/i);
+    expect(received.join("")).toMatch(/^HTTP\/1\.1 413 .*\r\nconnection: close\r\n/is);
+    expect(received.join("")).not.toMatch(/keep-alive/i);
     server.close();
   });
 });

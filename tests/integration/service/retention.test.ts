@@ -74,8 +74,8 @@ describe("retention", () => {
 
 describe("housekeeping", () => {
   it("goes round again after a failure, tells it to the log, and waits for the round under way when it ends", async () => {
-    const told: string[] = [];
-    const log = { info: () => undefined, warn: () => undefined, error: (_: unknown, message: string) => void told.push(message) };
+    const logged: string[] = [];
+    const log = { info: () => undefined, warn: () => undefined, error: (_: unknown, message: string) => void logged.push(message) };
     let rounds = 0;
     let ending: (() => void) | undefined;
     const keeping = startHousekeeping(
@@ -87,7 +87,7 @@ describe("housekeeping", () => {
             rounds += 1;
             if (rounds === 1) throw new Error("the first one fails");
             await new Promise<void>((resolve) => (ending = resolve));
-            told.push(String(goOn()));
+            logged.push(String(goOn()));
           },
         },
       ],
@@ -98,7 +98,7 @@ describe("housekeeping", () => {
     const stopped = keeping.stop();
     ending?.();
     await stopped;
-    expect(told).toEqual(["a round of housekeeping failed", "false"]);
+    expect(logged).toEqual(["a round of housekeeping failed", "false"]);
     expect(rounds).toBe(2);
   });
 

@@ -35,20 +35,20 @@ describe("faults of runners", () => {
     return server;
   }
   /** The job is on this runner, paused in its first node. */
-  const held = (server: RunnerServer) => until("the job runs there", async () => server.queue().running !== undefined);
+  const isRunning = (server: RunnerServer) => until("the job runs there", async () => server.queue().running !== undefined);
   /** A service whose one job is paused on its one runner, A. */
-  async function startHeld(settings?: Parameters<typeof start>[0]) {
+  async function startPaused(settings?: Parameters<typeof start>[0]) {
     const client = await start(settings);
     const a = await add("A");
     a.does("hold");
     const id = await submit(client, made(1));
-    await held(a);
+    await isRunning(a);
     return { client, a, id };
   }
   const ran = () => servers.map((server) => server.seen.submissions.length);
 
   it("goes to another runner when its own has restarted and lost its queue", async () => {
-    const { client, a, id } = await startHeld();
+    const { client, a, id } = await startPaused();
     await add("B");
     a.restart();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 }, outputs_count: 1 });
@@ -56,7 +56,7 @@ describe("faults of runners", () => {
   });
 
   it("goes to another runner when its own is out of reach for too long; what that still does is refused and cleared away", async () => {
-    const { client, a, id } = await startHeld();
+    const { client, a, id } = await startPaused();
     await add("B");
     await a.goDark();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
@@ -66,7 +66,7 @@ describe("faults of runners", () => {
   });
 
   it("takes the result from the history when the network was lost for a moment and the job has ended meanwhile", async () => {
-    const { client, a, id } = await startHeld({ runnerLeaseMs: 30_000 });
+    const { client, a, id } = await startPaused({ runnerLeaseMs: 30_000 });
     await a.goDark();
     a.letGo();
     await until("it has ended there", async () => a.queue().running === undefined);
@@ -76,7 +76,7 @@ describe("faults of runners", () => {
   });
 
   it("gets a job's reports again after the network was lost for a moment", async () => {
-    const { client, a, id } = await startHeld({ runnerLeaseMs: 30_000 });
+    const { client, a, id } = await startPaused({ runnerLeaseMs: 30_000 });
     await a.goDark();
     await until("nobody listens", async () => !a.hasListeners());
     await a.comeBack();
@@ -86,7 +86,7 @@ describe("faults of runners", () => {
   });
 
   it("is looked for without the queue and its graphs while its runner reports", async () => {
-    const { client, a, id } = await startHeld({ runnerCheckMs: 60_000 });
+    const { client, a, id } = await startPaused({ runnerCheckMs: 60_000 });
     let looks = 0;
     let queues = 0;
     a.faults.set("GET /history/*", (_request, _response, real) => ((looks += 1), real()));
@@ -98,7 +98,7 @@ describe("faults of runners", () => {
   });
 
   it("is interrupted and goes elsewhere when it says nothing for too long", async () => {
-    const { client, a, id } = await startHeld({ runnerSilenceMs: 300 });
+    const { client, a, id } = await startPaused({ runnerSilenceMs: 300 });
     await add("B");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(a.seen.interrupts).toHaveLength(1);
@@ -225,7 +225,7 @@ describe("faults of runners", () => {
     server.faults.clear();
     server.does("hold");
     const id = await submit(client, made(2));
-    await held(server);
+    await isRunning(server);
     server.interrupt();
     expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "Interrupted" } });
   });
@@ -251,7 +251,7 @@ describe("faults of runners", () => {
   });
 
   it("finds the job again after a restart of the service, and submits nothing twice", async () => {
-    const { a, id } = await startHeld();
+    const { a, id } = await startPaused();
     await bench.service.stop();
     a.letGo();
     await bench.service.start();
@@ -272,7 +272,7 @@ describe("faults of runners", () => {
   });
 
   it("gives up what ran on a runner that is removed: it runs on another, and the attempt is not counted", async () => {
-    const { client, a, id } = await startHeld();
+    const { client, a, id } = await startPaused();
     await running(client, id);
     await add("B");
     await bench.service.runners.remove((await bench.service.runners.list())[1]?.id ?? "");

@@ -57,9 +57,9 @@ it("says of a server that takes the connection and never answers that it did not
   const silent = await startLittleServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
   const runners = createRunners({ database, now: Date.now, builtIn, answerMs: 100 });
-  const told = { code: "timeout", message: "It did not answer in time." };
-  expect(await runners.check(silent.url)).toEqual({ ok: false, ...told });
-  expect(await runners.add({ address: silent.url })).toEqual({ ok: false, failure: told });
+  const failure = { code: "timeout", message: "It did not answer in time." };
+  expect(await runners.check(silent.url)).toEqual({ ok: false, ...failure });
+  expect(await runners.add({ address: silent.url })).toEqual({ ok: false, failure });
   expect(await runners.list()).toHaveLength(1);
   await silent.close();
   await database.close();

@@ -96,12 +96,12 @@ describe("jobs on runners", () => {
     await add(b, "B");
     const client = clientOf();
     a.does("hold");
-    const held = await submit(client, made("one.safetensors", 1));
+    const blocking = await submit(client, made("one.safetensors", 1));
     await until("it runs on A", async () => a.queue().running !== undefined);
     expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 2))))).toBe("B");
     a.letGo();
     a.does("run");
-    expect(labelOf(await ended(client, held))).toBe("A");
+    expect(labelOf(await ended(client, blocking))).toBe("A");
     // Both are free, so the model decides.
     expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 3))))).toBe("B");
     expect(labelOf(await ended(client, await submit(client, made("one.safetensors", 4))))).toBe("A");
@@ -185,8 +185,8 @@ describe("jobs on runners", () => {
     const server = await runner();
     await add(server, "GPU");
     const { client, key } = await clientWithKey(service);
-    const heard: (string | Uint8Array)[] = [];
-    const feed = await service.listen(key, "me", (message) => heard.push(message));
+    const received: (string | Uint8Array)[] = [];
+    const feed = await service.listen(key, "me", (message) => received.push(message));
     server.does("hold");
     const id = await submit(client, made(), { client_id: "me" });
     const job = await until("its progress is told", async () => {
@@ -194,14 +194,14 @@ describe("jobs on runners", () => {
       return now.progress !== undefined && record(now.progress).step === 1 && now;
     });
     expect(job.progress).toMatchObject({ current_node: "1", step: 1, steps: 2, nodes_total: 3 });
-    await until("the preview is told", async () => heard.some((one) => typeof one !== "string"));
+    await until("the preview is told", async () => received.some((one) => typeof one !== "string"));
     server.letGo();
     await ended(client, id);
-    const types = heard.flatMap((one) => (typeof one === "string" ? [string(record(JSON.parse(one)).type)] : ["preview"]));
+    const types = received.flatMap((one) => (typeof one === "string" ? [string(record(JSON.parse(one)).type)] : ["preview"]));
     expect(types).toEqual(
       expect.arrayContaining(["execution_start", "execution_cached", "executing", "progress", "preview", "executed", "execution_success"]),
     );
-    const executed = heard.flatMap((one) =>
+    const executed = received.flatMap((one) =>
       typeof one === "string" && one.includes('"executed"') ? [record(record(JSON.parse(one)).data)] : [],
     );
     expect(executed[0]).toMatchObject({ node: "3", prompt_id: id });
@@ -215,24 +215,24 @@ describe("jobs on runners", () => {
     });
     await add(server, "GPU");
     const { client, key } = await clientWithKey(service);
-    const told: Json[] = [];
+    const reports: Json[] = [];
     const feed = await service.listen(key, "me", (one) => {
       const message = typeof one === "string" ? record(JSON.parse(one)) : {};
-      if (message.type === "executed") told.push(record(message.data));
+      if (message.type === "executed") reports.push(record(message.data));
     });
     server.does("hold the last");
     const another = { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "late" } };
     const id = await submit(client, { ...made(), "4": another }, { client_id: "me" });
-    await until("the first picture is told", async () => told.length > 0);
-    const [image] = list(record(told[0]?.output).images);
-    expect(told[0]).toMatchObject({ node: "3", prompt_id: id });
+    await until("the first picture is told", async () => reports.length > 0);
+    const [image] = list(record(reports[0]?.output).images);
+    expect(reports[0]).toMatchObject({ node: "3", prompt_id: id });
     const early = await client.raw("GET", `/api/view?filename=${string(image?.filename)}&type=output`);
     expect(Buffer.from(await early.arrayBuffer()).equals(picture(3))).toBe(true);
     expect(await detail(client, id)).toMatchObject({ status: "in_progress" });
     server.letGo();
     const job = await ended(client, id);
-    expect(job).toMatchObject({ status: "completed", outputs_count: 2, outputs: { "3": told[0]?.output } });
-    expect(told.map(({ node }) => node)).toEqual(["3", "4"]);
+    expect(job).toMatchObject({ status: "completed", outputs_count: 2, outputs: { "3": reports[0]?.output } });
+    expect(reports.map(({ node }) => node)).toEqual(["3", "4"]);
     expect(server.seen.views.filter((name) => name === "of-3.png")).toHaveLength(1);
     feed?.stop();
   });

@@ -27,12 +27,12 @@ const assets = [0, 1, 2].map((index): AssetView => ({
   metadata: {},
 }));
 
-function listOf(held: readonly AssetView[], version: number): AssetsSource {
+function listOf(loaded: readonly AssetView[], version: number): AssetsSource {
   return {
     ...{ version, count: 3, total: 3, newCount: 0, failure: undefined, atMs: 0, everyMs: 1000, offset: 0, isEmpty: false },
-    at: (index) => held[index],
-    indexOf: (id) => held.findIndex((one) => one.id === id),
-    rows: () => [...held],
+    at: (index) => loaded[index],
+    indexOf: (id) => loaded.findIndex((one) => one.id === id),
+    rows: () => [...loaded],
     range: () => Promise.resolve([]),
     want: () => undefined,
     refresh: () => undefined,
@@ -45,7 +45,7 @@ function wallOf() {
   const picking: Picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
   const other = { onOpen: () => false, onPage: vi.fn(), onView: vi.fn(), onRest: vi.fn(), onReady: vi.fn() };
   const look = { size: "medium", fit: "cover", startIndex: 0 } as const;
-  const part = (held: readonly AssetView[]) => <Gallery {...look} {...other} picking={picking} source={listOf(held, held.length)} />;
+  const part = (loaded: readonly AssetView[]) => <Gallery {...look} {...other} picking={picking} source={listOf(loaded, loaded.length)} />;
   return { part, ...acts, ...other };
 }
 

@@ -16,20 +16,20 @@ afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
 const asset = (index: number): AssetView => ({
   ...{ id: `a${index}`, name: `${index}.png`, kind: "image", tags: [], immutable: false, metadata: {} },
 });
-type Held = { from: number; to: number };
+type Loaded = { from: number; to: number };
 type Outside = { open: (() => void)[]; signals: AbortSignal[]; isSlow: boolean };
 
 /** A list of which only a part is loaded; `range` reads the rest, as far as the service answers. */
-function listOf(count: number, held: Held, readable = count): AssetsSource & Outside {
-  const isHeld = (index: number) => index >= held.from && index < held.to;
+function listOf(count: number, loaded: Loaded, readable = count): AssetsSource & Outside {
+  const isLoaded = (index: number) => index >= loaded.from && index < loaded.to;
   const made = {
     open: [] as (() => void)[],
     signals: [] as AbortSignal[],
     isSlow: false,
     ...{ version: 1, count, total: count, newCount: 0, failure: undefined, atMs: 0, everyMs: 1000, offset: 0, isEmpty: false },
-    at: (index: number) => (isHeld(index) ? asset(index) : undefined),
+    at: (index: number) => (isLoaded(index) ? asset(index) : undefined),
     indexOf: (id: string) => Number(id.slice(1)),
-    rows: () => Array.from({ length: held.to - held.from }, (_, at) => asset(held.from + at)),
+    rows: () => Array.from({ length: loaded.to - loaded.from }, (_, at) => asset(loaded.from + at)),
     async range(from: number, to: number, signal: AbortSignal) {
       made.signals.push(signal);
       if (made.isSlow) await new Promise<void>((go) => made.open.push(go));

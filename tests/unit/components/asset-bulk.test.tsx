@@ -63,7 +63,7 @@ function show(assets: AssetView[], connectionId = "c1") {
   return onDone;
 }
 const press = (name: string | RegExp) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
-const told = (text: string) => screen.findByText(text);
+const shown = (text: string) => screen.findByText(text);
 async function receipt(): Promise<(string | null)[]> {
   await press("Show results");
   const rows = within(screen.getByRole("dialog")).getAllByRole("row").slice(1);
@@ -123,7 +123,7 @@ it("more than leave together with a page are asked for by their number, and sent
   expect(sent).toEqual([]);
   await press("Delete");
   await press("Delete 101 assets");
-  await told("101 deleted");
+  await shown("101 deleted");
 });
 
 it("work that is stopped lets the calls under way finish, begins no others, and tells which those are", async () => {
@@ -132,12 +132,12 @@ it("work that is stopped lets the calls under way finish, begins no others, and 
   const onDone = show(many(110));
   await press("Delete");
   await press("Delete 110 assets");
-  await told("Deleting 0 of 110");
+  await shown("Deleting 0 of 110");
   expect(sent).toHaveLength(4);
   await press("Stop");
   expect(screen.getByRole("button", { name: "Stopping" }).getAttribute("aria-disabled")).toBe("true");
   await act(async () => open.splice(0).forEach((answer) => answer()));
-  await told("4 deleted, 106 not processed");
+  await shown("4 deleted, 106 not processed");
   expect(sent).toHaveLength(4);
   expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
   const lines = await receipt();
@@ -153,7 +153,7 @@ it("an operation that the service turns out not to have ends the work at once, a
   show(many(109));
   await press("Delete");
   await press("Delete 109 assets");
-  await told("4 skipped: not supported by this service, 105 not processed");
+  await shown("4 skipped: not supported by this service, 105 not processed");
   expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(4);
 });
 
@@ -170,9 +170,9 @@ it("tags are taken off those that have them, and put back on those alone", async
   await press("Remove tags");
   fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip" } });
   await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Remove tags" })));
-  await told("2 untagged, 1 did not have it");
+  await shown("2 untagged, 1 did not have it");
   await press("Undo");
-  await told("2 tagged");
+  await shown("2 tagged");
   expect(sent.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual([
     "/api/assets/a1/tags?connection=c1",
     "/api/assets/a2/tags?connection=c1",
@@ -189,7 +189,7 @@ it("a receipt names the tags that came and those that were there already, asset 
   await press("Add tags");
   fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip, seen" } });
   await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Add tags" })));
-  await told("2 tagged");
+  await shown("2 tagged");
   expect(await receipt()).toEqual(["a1.pnga1Added: seen · already had: wip", "a2.pnga2Added: wip, seen"]);
 });
 
@@ -201,11 +201,11 @@ it("what was refused or not reached is tried again, those alone, and the receipt
   show(many(101));
   await press("Delete");
   await press("Delete 101 assets");
-  await told("1 deleted, 100 without a clear answer");
+  await shown("1 deleted, 100 without a clear answer");
   isDown = false;
   sent.length = 0;
   await press("Retry 100");
-  await told("101 deleted");
+  await shown("101 deleted");
   expect(sent).toHaveLength(100);
   expect(screen.queryByRole("button", { name: /^Try again/ })).toBeNull();
   expect(await receipt()).toHaveLength(101);
@@ -251,7 +251,7 @@ it("of all matching the ids and links are read to the last, and a hundred thousa
   const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), isReading: false };
   const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total }} {...common} total={total} />);
   await press("Copy ids");
-  await told("12,345 assets are ready to copy");
+  await shown("12,345 assets are ready to copy");
   expect(sent).toHaveLength(25);
   const line = within(screen.getByRole("region", { name: "Actions for the selected assets" }));
   for (const name of ["Copy ids", "Copy links"]) await act(async () => void fireEvent.click(line.getByRole("button", { name })));
@@ -270,7 +270,7 @@ it("of a service that hands out no files nothing can be downloaded, which is ask
   expect(sent.map(({ path }) => path)).toEqual(["/api/view?filename=a1.png&connection=core"]);
   cleanup();
   show(many(1), "core");
-  await told("1 selected");
+  await shown("1 selected");
   expect(screen.queryByRole("button", { name: "Download" })).toBeNull();
   expect(sent).toHaveLength(1);
 });

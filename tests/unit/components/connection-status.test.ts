@@ -12,7 +12,7 @@ describe("what the connection card shows", () => {
     ["waitlisted", "UPSTREAM_UNREADABLE", "strange"],
     ["active", "CONSOLE_UNREACHABLE", "unknown"],
     ["refused", "API_KEY_MISSING", "refused"],
-  ] as const)("of a connection that was %s, after hearing %s, is %s", (checked, heard, shown) => {
-    expect(statusNow(checked, heard)).toBe(shown);
+  ] as const)("of a connection that was %s, after the response %s, is %s", (checked, last, shown) => {
+    expect(statusNow(checked, last)).toBe(shown);
   });
 });

@@ -33,7 +33,7 @@ describe("a failure in words", () => {
   });
 
   it("of a service that cannot be reached is shown once in a part of the overview, and another's reason with it", () => {
-    const said = (code: string, message: string) => {
+    const textOf = (code: string, message: string) => {
       const poll = { value: undefined, atMs: 1, everyMs: 0, isAsking: false, refresh: async () => undefined, patch: () => undefined };
       renderInApp(
         <Part
@@ -49,10 +49,10 @@ describe("a failure in words", () => {
       cleanup();
       return text;
     };
-    expect(said("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
+    expect(textOf("UPSTREAM_UNREACHABLE", "The service at http://a cannot be reached: nothing listens there")).toBe(
       "The service cannot be reached",
     );
-    expect(said("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason given: disk on fire");
+    expect(textOf("UPSTREAM_ERROR", "disk on fire")).toBe("The service failed. Reason given: disk on fire");
   });
 
   it("has a sentence for a code that it does not know", () => {

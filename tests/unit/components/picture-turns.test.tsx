@@ -51,13 +51,13 @@ test("while none comes four are fetched at once, and all again as soon as one ha
 });
 
 test("one that is just made is asked for when it is known to be near, in the order in which that is known", () => {
-  const told: ((isNear: boolean) => void)[] = [];
+  const listeners: ((isNear: boolean) => void)[] = [];
   const images = pictures(3, (_, tell) => {
-    told.push(tell);
+    listeners.push(tell);
     return () => undefined;
   });
   expect(asked(images)).toEqual([]);
-  told[2]?.(true);
-  told[0]?.(false);
+  listeners[2]?.(true);
+  listeners[0]?.(false);
   expect(asked(images)).toEqual([images[2]]);
 });

@@ -35,8 +35,8 @@ it("keeps a ticket function set before it is known, and shows no checks over a p
 });
 
 it("takes messages of its own frame from the console's origin alone, and gives nobody else a ticket", async () => {
-  const heard: string[] = [];
-  element.addEventListener("asset-chosen", ({ type }) => void heard.push(type));
+  const received: string[] = [];
+  element.addEventListener("asset-chosen", ({ type }) => void received.push(type));
   const asked = vi.fn(getTicket);
   Object.assign(element, { getTicket: asked });
   element.setAttribute("height", "auto");
@@ -51,9 +51,9 @@ it("takes messages of its own frame from the console's origin alone, and gives n
   say(element, { lightdesk: 1, type: "height", height: "9000px" });
   say(element, { lightdesk: 1, type: "height", height: Infinity });
   say(element, { lightdesk: 1, type: "load", detail: "an event of the page's own" });
-  expect([heard, asked.mock.calls, element.style.height]).toEqual([[], [], ""]);
+  expect([received, asked.mock.calls, element.style.height]).toEqual([[], [], ""]);
 
   say(element, chosen);
   say(element, { lightdesk: 1, type: "height", height: 1e9 });
-  expect([heard, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
+  expect([received, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
 });

@@ -41,7 +41,7 @@ it("is the end of each, also when another connection is open by then", async () 
   announceAnswer({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
   shown.rerender(page("two"));
   await vi.advanceTimersByTimeAsync(2100);
-  const told = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
-  expect(told).toEqual(["job-submitted job-1", "job-submitted job-2", "job-ended job-1", "job-ended job-2"]);
+  const posted = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
+  expect(posted).toEqual(["job-submitted job-1", "job-submitted job-2", "job-ended job-1", "job-ended job-2"]);
   expect(asked).toEqual(["/api/job/job-1/status?connection=one", "/api/job/job-2/status?connection=two"]);
 });

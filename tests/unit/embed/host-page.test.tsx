@@ -25,11 +25,11 @@ function say(data: unknown, origin = HOST, source: unknown = around): void {
 
 describe("a message of the host", () => {
   const heardOf = (data: unknown, origin?: string, source?: unknown) => {
-    const heard: HostMessage[] = [];
-    const stop = onHostMessage([HOST], (message) => heard.push(message));
+    const received: HostMessage[] = [];
+    const stop = onHostMessage([HOST], (message) => received.push(message));
     say(data, origin, source);
     stop();
-    return heard;
+    return received;
   };
 
   it("counts from the parent window, from an origin that may frame, in a known shape", () => {
@@ -71,66 +71,66 @@ describe("the session of a page", () => {
       { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" } | { ok: false; reason: "ticket" | "unreachable" | "console" }
     >,
   ) {
-    const told: string[] = [];
+    const reported: string[] = [];
     const renewal = startRenewal(15 * MINUTE, {
-      ask: () => told.push("ask"),
+      ask: () => reported.push("ask"),
       begin,
-      onRenewed: (isSame) => told.push(`renewed ${isSame}`),
-      onEnded: (reason) => told.push(`ended ${reason}`),
+      onRenewed: (isSame) => reported.push(`renewed ${isSame}`),
+      onEnded: (reason) => reported.push(`ended ${reason}`),
     });
-    return { told, renewal, ticket: { type: "ticket", ticket: "x" } as const };
+    return { reported, renewal, ticket: { type: "ticket", ticket: "x" } as const };
   }
   const good = async () => ({ ok: true, leftMs: 15 * MINUTE, isSame: true, keeps: "cookie" }) as const;
 
   it("is renewed before it ends, again and again, and by no ticket that was not asked for", async () => {
-    const { told, renewal, ticket } = world(good);
+    const { reported, renewal, ticket } = world(good);
     await renewal.receive(ticket);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     vi.advanceTimersByTime(12 * MINUTE);
-    expect(told).toEqual(["ask"]);
+    expect(reported).toEqual(["ask"]);
     await renewal.receive(ticket);
     vi.advanceTimersByTime(12 * MINUTE);
-    expect(told).toEqual(["ask", "renewed true", "ask"]);
+    expect(reported).toEqual(["ask", "renewed true", "ask"]);
     renewal.stop();
   });
 
   it("is renewed at once where the console says that it has ended", () => {
-    const { told, renewal } = world(good);
+    const { reported, renewal } = world(good);
     announceAnswer({ path: "/api/jobs", method: "GET", status: 401 });
     announceAnswer({ path: "/api/queue", method: "GET", status: 401 });
-    expect(told).toEqual(["ask"]);
+    expect(reported).toEqual(["ask"]);
     renewal.stop();
   });
 
   it("is renewed by one ticket once, however often the message comes", async () => {
     const begin = vi.fn(good);
-    const { told, renewal, ticket } = world(begin);
+    const { reported, renewal, ticket } = world(begin);
     vi.advanceTimersByTime(12 * MINUTE);
     await Promise.all([renewal.receive(ticket), renewal.receive(ticket), renewal.receive(ticket)]);
-    expect([begin.mock.calls.length, told]).toEqual([1, ["ask", "renewed true"]]);
+    expect([begin.mock.calls.length, reported]).toEqual([1, ["ask", "renewed true"]]);
     renewal.stop();
   });
 
   it("goes on while the console cannot store another", async () => {
-    const { told, renewal, ticket } = world(async () => ({ ok: false, reason: "console" }));
+    const { reported, renewal, ticket } = world(async () => ({ ok: false, reason: "console" }));
     vi.advanceTimersByTime(12 * MINUTE);
     await renewal.receive(ticket);
     vi.advanceTimersByTime(20_000);
-    expect(told).toEqual(["ask", "ask"]);
+    expect(reported).toEqual(["ask", "ask"]);
     renewal.stop();
   });
 
   it("ends with a ticket that is refused", async () => {
-    const { told, renewal, ticket } = world(async () => ({ ok: false, reason: "ticket" }));
+    const { reported, renewal, ticket } = world(async () => ({ ok: false, reason: "ticket" }));
     vi.advanceTimersByTime(12 * MINUTE);
     await renewal.receive(ticket);
-    expect(told).toEqual(["ask", "ended refused"]);
+    expect(reported).toEqual(["ask", "ended refused"]);
   });
 
   it("asks again while nobody answers, and ends with its time", () => {
-    const { told } = world(good);
+    const { reported } = world(good);
     vi.advanceTimersByTime(15 * MINUTE);
-    expect(told.filter((one) => one === "ask").length).toBeGreaterThan(5);
-    expect(told.at(-1)).toBe("ended expired");
+    expect(reported.filter((one) => one === "ask").length).toBeGreaterThan(5);
+    expect(reported.at(-1)).toBe("ended expired");
   });
 });

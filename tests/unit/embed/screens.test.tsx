@@ -26,6 +26,6 @@ it("a page says that the console is read-only, who made it so and why", () => {
       <h1>Jobs</h1>
     </EmbedShell>,
   );
-  const said = screen.getAllByRole("status").map(({ textContent }) => textContent);
-  expect(said).toContainEqual(expect.stringMatching(/read-only.*Ada.*The disk is being changed\./));
+  const statuses = screen.getAllByRole("status").map(({ textContent }) => textContent);
+  expect(statuses).toContainEqual(expect.stringMatching(/read-only.*Ada.*The disk is being changed\./));
 });

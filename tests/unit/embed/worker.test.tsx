@@ -7,12 +7,12 @@ type Page = { url: string; postMessage: (message: unknown, ports: MessagePort[])
 
 /** `pages`: the open pages. `ask` returns the worker's answer to a request. */
 function startWorker(pages: readonly Page[]) {
-  const heard = new Map<string, (event: unknown) => void>();
+  const listeners = new Map<string, (event: unknown) => void>();
   const clients = { matchAll: async () => pages, claim: async () => undefined };
   const scope = {
     clients,
     skipWaiting: async () => undefined,
-    addEventListener: (name: string, hear: () => void) => heard.set(name, hear),
+    addEventListener: (name: string, hear: () => void) => listeners.set(name, hear),
   };
   const sent = vi.fn(async (_request: Request) => new Response());
   const code = readFileSync("public/embed-worker.js", "utf8");
@@ -21,10 +21,10 @@ function startWorker(pages: readonly Page[]) {
     sent,
     ask(path: string): Promise<Response> | undefined {
       let answer: Promise<Response> | undefined;
-      heard.get("fetch")?.({ request: new PlainRequest(path), respondWith: (given: Promise<Response>) => void (answer = given) });
+      listeners.get("fetch")?.({ request: new PlainRequest(path), respondWith: (given: Promise<Response>) => void (answer = given) });
       return answer;
     },
-    tell: (data: unknown, from: string) => heard.get("message")?.({ data, source: { url: from }, ports: [] }),
+    tell: (data: unknown, from: string) => listeners.get("message")?.({ data, source: { url: from }, ports: [] }),
   };
 }
 

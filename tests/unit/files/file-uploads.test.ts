@@ -38,14 +38,14 @@ test("three files are under way at a time, and the next leaves when one is throu
 });
 
 test("how much of a file is sent is reported meanwhile, and begins anew where it is sent again", async () => {
-  const told: ((share: number) => void)[] = [];
+  const reporters: ((share: number) => void)[] = [];
   let end: (() => void) | undefined;
   const uploads = createFileUploads((_, { onProgress }) => {
-    told.push(onProgress);
+    reporters.push(onProgress);
     return new Promise((resolve) => (end = () => resolve(failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 }))));
   });
   uploads.add(named("a"), undefined);
-  told[0]?.(0.5);
+  reporters[0]?.(0.5);
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: 0.5 });
   end?.();
   await eventually(() => expect(states(uploads)).toEqual(["a failed"]));

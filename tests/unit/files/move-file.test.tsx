@@ -28,11 +28,11 @@ afterEach(() => {
 const refusal = (status: number, code: string) => Response.json({ code, message: "", request_id: "r" }, { status });
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
 async function openWith(path: string) {
-  const told: string[] = [];
-  renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => told.push(`moved to ${to}`)} />);
+  const calls: string[] = [];
+  renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => calls.push(`moved to ${to}`)} />);
   await press("Rename or move");
   act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
-  return told;
+  return calls;
 }
 /** Whether other parts of the page know by now that files cannot be moved here. */
 function learnt(): boolean {
@@ -44,21 +44,21 @@ const overwrites = () =>
 
 test("what is at the new path is replaced only by a second press, which says so, and not after the path was changed", async () => {
   answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
-  const told = await openWith("b.json");
+  const calls = await openWith("b.json");
   await press("Move");
   expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
   act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: "c.json" } }));
   await press("Move");
-  expect([overwrites(), told]).toEqual([["false", "false"], []]);
+  expect([overwrites(), calls]).toEqual([["false", "false"], []]);
   await press("Replace");
-  expect([overwrites().at(-1), told]).toEqual(["true", ["moved to c.json"]]);
+  expect([overwrites().at(-1), calls]).toEqual(["true", ["moved to c.json"]]);
 });
 
 test("the file is opened where the service says that it is now", async () => {
   answers = [Response.json({ path: "\u00fc.json" })];
-  const told = await openWith("u\u0308.json");
+  const calls = await openWith("u\u0308.json");
   await press("Move");
-  expect(told).toEqual(["moved to \u00fc.json"]);
+  expect(calls).toEqual(["moved to \u00fc.json"]);
 });
 
 test("a service that does not move files is told from a file that is gone", async () => {

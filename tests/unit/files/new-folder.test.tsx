@@ -29,35 +29,35 @@ function choose(...names: string[]) {
 const type = (name: string) => act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
 
 test("a new folder asks for its first file and says why; what is chosen goes into it", async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   renderInApp(
     <NewFolder
-      onName={(name) => told.push(`opened ${name}`)}
-      onFiles={(name, { files }) => told.push(`${files.map(({ path }) => path).join()} into ${name}`)}
+      onName={(name) => calls.push(`opened ${name}`)}
+      onFiles={(name, { files }) => calls.push(`${files.map(({ path }) => path).join()} into ${name}`)}
     />,
   );
   await press("New folder");
   expect(screen.getByText("The service does not keep empty folders: the folder appears with its first file.")).toBeTruthy();
   type("a b/100%");
   await press("Choose a file for it…");
-  expect(told).toEqual([]);
+  expect(calls).toEqual([]);
   choose("one.json", "two.json");
-  expect(told).toEqual(["one.json,two.json into a b/100%"]);
+  expect(calls).toEqual(["one.json,two.json into a b/100%"]);
   await press("New folder");
   type("later");
   await press("Open without a file");
-  expect(told.at(-1)).toBe("opened later");
+  expect(calls.at(-1)).toBe("opened later");
 });
 
 test("a folder that is not there yet says so, and takes its first file on the spot", async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const query = { dir: "new/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
-  const files = (picked: { files: { path: string }[] }) => told.push(...picked.files.map(({ path }) => path));
+  const files = (picked: { files: { path: string }[] }) => calls.push(...picked.files.map(({ path }) => path));
   renderInApp(<FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={files} />);
   expect(screen.getByText(/The service does not keep empty folders/)).toBeTruthy();
   await press("Upload files");
   choose("first.txt");
-  expect(told).toEqual(["first.txt"]);
+  expect(calls).toEqual(["first.txt"]);
 });
 
 test("whoever may change nothing is not asked to drop anything, and is led to what others left", async () => {

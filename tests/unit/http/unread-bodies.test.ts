@@ -17,14 +17,14 @@ test.each(["HTTP/1.0", "HTTP/1.1\r\nHost: a\r\nConnection: close"])(
     const address = server.address();
     const socket = connect({ port: typeof address === "object" && address ? address.port : 0, allowHalfOpen: true });
     const errors: string[] = [];
-    let heard = "";
+    let received = "";
     socket.on("error", ({ message }) => errors.push(message));
-    socket.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+    socket.on("data", (chunk: Buffer) => (received += chunk.toString()));
     const closed = once(socket, "close");
     const body = Buffer.alloc(4 * 1024 ** 2);
     socket.write(`POST / ${version}\r\nContent-Length: ${body.length}\r\n\r\n`);
     await once(socket, "end");
-    expect(heard).toMatch(/^HTTP\/1\.1 401[^]*none$/);
+    expect(received).toMatch(/^HTTP\/1\.1 401[^]*none$/);
     socket.end(body);
     await closed;
     expect(errors).toEqual([]);

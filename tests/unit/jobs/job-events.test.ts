@@ -4,28 +4,28 @@ import { createNowhereElse } from "@/lib/service/events/elsewhere";
 import { createJobEvents } from "@/lib/service/events/job-events";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const typesOf = (heard: readonly (string | Uint8Array)[]) =>
-  heard.map((one) => (typeof one === "string" ? (JSON.parse(one) as { type: string }).type : "preview"));
+const typesOf = (received: readonly (string | Uint8Array)[]) =>
+  received.map((one) => (typeof one === "string" ? (JSON.parse(one) as { type: string }).type : "preview"));
 
 const job = { id: "job", userId: 1, clientId: undefined };
 
 it("a listener gets the state of the queue before anything else, and loses nothing that was sent while it was counted", async () => {
   let count: (n: number) => void = () => undefined;
   const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNowhereElse(), log);
-  const heard: (string | Uint8Array)[] = [];
-  const listening = events.listen(1, undefined, (one) => void heard.push(one));
+  const received: (string | Uint8Array)[] = [];
+  const listening = events.listen(1, undefined, (one) => void received.push(one));
   expect(events.hasListeners(job)).toBe(true);
   events.tell(job, "execution_start", {});
   events.show(job, new Uint8Array(4));
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   count(3);
   const stop = await listening;
   events.tell(job, "execution_success", {});
-  expect(typesOf(heard)).toEqual(["status", "execution_start", "preview", "execution_success"]);
-  expect(JSON.parse(String(heard[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
+  expect(typesOf(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
+  expect(JSON.parse(String(received[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
   stop();
   events.tell(job, "execution_start", {});
-  expect(heard).toHaveLength(4);
+  expect(received).toHaveLength(4);
   events.stop();
 });
 

@@ -28,16 +28,16 @@ it("of a file that is cut off, or is none, does not say that nothing is clear", 
   expect(await mayBeClear(new Blob([]))).toBe(true);
 });
 
-const held = (orientation: number) => picture(3, 8).withMetadata({ orientation });
+const oriented = (orientation: number) => picture(3, 8).withMetadata({ orientation });
 
 it.each<[string, () => Sharp, unknown, unknown]>([
-  ["a JPEG held upright", () => held(1).jpeg(), undefined, undefined],
+  ["a JPEG held upright", () => oriented(1).jpeg(), undefined, undefined],
   ["a JPEG without a note of it", () => picture(3).jpeg(), undefined, undefined],
-  ["a JPEG held sideways", () => held(6).jpeg(), undefined, { orientation: 6, isTurned: true }],
-  ["a JPEG held upside down, with a profile", () => held(3).withIccProfile("p3").jpeg(), undefined, { orientation: 3, isTurned: true }],
-  ["a WebP held sideways, which browsers do not turn", () => held(8).webp(), ...both({ orientation: 8, isTurned: false })],
+  ["a JPEG held sideways", () => oriented(6).jpeg(), undefined, { orientation: 6, isTurned: true }],
+  ["a JPEG held upside down, with a profile", () => oriented(3).withIccProfile("p3").jpeg(), undefined, { orientation: 3, isTurned: true }],
+  ["a WebP held sideways, which browsers do not turn", () => oriented(8).webp(), ...both({ orientation: 8, isTurned: false })],
   ["a WebP without a note of it", () => picture(4).webp(), undefined, undefined],
-  ["a PNG held sideways", () => held(5).png(), undefined, { orientation: 5, isTurned: true }],
+  ["a PNG held sideways", () => oriented(5).png(), undefined, { orientation: 5, isTurned: true }],
   ["a PNG", () => picture(4).png(), undefined, undefined],
 ])("%s tells how its mask is to lie: where a service turns pictures, and where it keeps their pixels", async (_, make, turns, keeps) => {
   const file = await fileOf(make());
@@ -45,7 +45,7 @@ it.each<[string, () => Sharp, unknown, unknown]>([
 });
 
 it("of a photograph that is cut off nothing is known, or what is in it", async () => {
-  const whole = await fileOf(held(6).jpeg());
+  const whole = await fileOf(oriented(6).jpeg());
   for (let length = 0; length < 40; length += 1)
     expect([undefined, 6]).toContain((await holdOf(whole.slice(0, length), true))?.orientation);
 });

@@ -220,10 +220,10 @@ describe("a long kernel", () => {
   it.each(Object.entries(kernels))(
     "(%s) tells its progress, which never goes back and ends at 1, and ends when a tick throws",
     (_, run) => {
-      const heard: number[] = [];
-      run((done) => heard.push(done));
-      expect(heard.at(-1)).toBeCloseTo(1);
-      expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+      const reported: number[] = [];
+      run((done) => reported.push(done));
+      expect(reported.at(-1)).toBeCloseTo(1);
+      expect(reported).toEqual(reported.toSorted((a, b) => a - b));
       const stop = () => {
         throw new Error("Cancelled here.");
       };

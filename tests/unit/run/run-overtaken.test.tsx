@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 /** A port that answers when the test releases it. */
-function held<T>() {
+function deferred<T>() {
   let letGo: (value: T) => void = () => undefined;
   const answer = new Promise<T>((resolve) => (letGo = resolve));
   return { answer, letGo: (value: T) => act(async () => letGo(value)) };
@@ -41,7 +41,7 @@ const emptyPage = () => screen.queryByText("Drop a workflow file here");
 async function dropPhotograph(ports: Partial<RunPorts> = {}) {
   type Sending = Parameters<RunPorts["sendPicture"]>[1];
   const sending: Sending[] = [];
-  const upload = held<Awaited<ReturnType<RunPorts["sendPicture"]>>>();
+  const upload = deferred<Awaited<ReturnType<RunPorts["sendPicture"]>>>();
   const sendPicture: RunPorts["sendPicture"] = (_file, options) => {
     sending.push(options);
     return upload.answer;
@@ -85,7 +85,7 @@ it("a workflow that was opened while a photograph is on its way stays, and the u
 });
 
 it("and so does one that was opened while the sample was fetched for it", async () => {
-  const sample = held<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  const sample = deferred<Awaited<ReturnType<RunPorts["loadSample"]>>>();
   const { letGo } = await dropPhotograph({ loadSample: () => sample.answer });
   await letGo();
   await paste("01-invert");
@@ -96,7 +96,7 @@ it("and so does one that was opened while the sample was fetched for it", async 
 
 it("a past job that comes late does not take the place of what was opened meanwhile", async () => {
   window.history.replaceState(null, "", "/run?job=x");
-  const job = held<Awaited<ReturnType<RunPorts["readJob"]>>>();
+  const job = deferred<Awaited<ReturnType<RunPorts["readJob"]>>>();
   const detail: JobDetail = { id: "x", status: "completed", workflow: { prompt: sampleGraph("05-slow") } };
   const ports = portsTo(undefined, { readJob: () => job.answer });
   renderPage(<RunScreen canRun memberId="ada" arrival={{ job: "x" }} store={createRunStore()} ports={ports} />);
@@ -109,7 +109,7 @@ it("a past job that comes late does not take the place of what was opened meanwh
 
 it("a sample that was to be run runs nothing where something else was opened before it came", async () => {
   const sent: unknown[] = [];
-  const sample = held<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  const sample = deferred<Awaited<ReturnType<RunPorts["loadSample"]>>>();
   const sendPrompt: RunPorts["sendPrompt"] = async (submission) => {
     sent.push(submission);
     return ok({ prompt_id: "a" });
@@ -125,7 +125,7 @@ it("a sample that was to be run runs nothing where something else was opened bef
 });
 
 it.each(["Cancel", "Esc"])("a sample that is still fetched is not opened after %s in the dialog that it was chosen in", async (way) => {
-  const sample = held<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  const sample = deferred<Awaited<ReturnType<RunPorts["loadSample"]>>>();
   show(portsTo(undefined, { loadSample: () => sample.answer }));
   await paste("01-invert");
   fireEvent.click(screen.getByRole("button", { name: "Open another" }));

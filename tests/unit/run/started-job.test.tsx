@@ -17,14 +17,14 @@ let detail: Record<string, unknown> | undefined = {};
 let asked: string[] = [];
 let posted: unknown[] = [];
 /** The jobs whose cancellation was reported to the page. */
-let told: string[] = [];
+let cancelledIds: string[] = [];
 /** By path, for requests that are not about jobs. */
 let answers: Record<string, unknown> = {};
 const BACKGROUND_MS = 10_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [asked, posted, told, answers] = [[], [], [], {}];
+  [asked, posted, cancelledIds, answers] = [[], [], [], {}];
   // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string, init?: { method?: string; body?: string }) => {
     if (init?.method === "POST") posted.push(JSON.parse(init.body ?? ""));
@@ -55,7 +55,7 @@ function Strip({ jobId, sent }: { jobId?: string; sent?: Graph }) {
         fallbackName="Pasted"
         sent={sent}
         onCancelled={(ids) => {
-          told.push(...ids);
+          cancelledIds.push(...ids);
           setCancelled(ids);
         }}
         onDismiss={() => undefined}
@@ -273,5 +273,5 @@ it("a cancel that leaves with the page reaches what outlives the page", async ()
   rerender(inPage(null));
   await pass(0);
   expect(posted).toEqual([{ delete: ["mine"] }]);
-  expect(told).toEqual(["mine"]);
+  expect(cancelledIds).toEqual(["mine"]);
 });

@@ -49,15 +49,15 @@ test.each<[string, string]>([
   ["1", "198.51.100.99"],
   ["10.0.0.5", "10.0.0.6"],
 ])("with LIGHTDESK_TRUST_PROXY=%s what %s forwards is not believed, which the log says once, and what to write", (setting, from) => {
-  const said: string[] = [];
-  const addressOf = readerOf(setting, (_fields, message) => void said.push(message));
-  expect([addressOf(from), addressOf("10.0.0.5", client), said]).toEqual([from, client, []]);
+  const logged: string[] = [];
+  const addressOf = readerOf(setting, (_fields, message) => void logged.push(message));
+  expect([addressOf(from), addressOf("10.0.0.5", client), logged]).toEqual([from, client, []]);
   expect([addressOf(from, client), addressOf(from, client)]).toEqual([from, from]);
-  expect(said).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
+  expect(logged).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
 });
 
 test("where no proxy is set, nothing is logged of what is forwarded", () => {
-  const said: string[] = [];
-  readerOf("0", (_fields, message) => void said.push(message))("198.51.100.99", client);
-  expect(said).toEqual([]);
+  const logged: string[] = [];
+  readerOf("0", (_fields, message) => void logged.push(message))("198.51.100.99", client);
+  expect(logged).toEqual([]);
 });

@@ -41,15 +41,15 @@ test("a list that is read again writes nothing, also of jobs of which the inputs
     preview_output: { type: "output", nodeId: "9", mediaType: "images", filename: "a.png", subfolder: "", display_name: "a.png" },
     execution_error: { traceback: [], exception_message: "no room", exception_type: "OOM", node_type: undefined },
   };
-  const told = { jobId: "job-2", item, createdMs: 1_700_000_000_000, isExact: true };
-  await store.jobLedger.note(id, [told], 100);
+  const note = { jobId: "job-2", item, createdMs: 1_700_000_000_000, isExact: true };
+  await store.jobLedger.note(id, [note], 100);
   const watching = new Sqlite(join(folder, "console.sqlite"), { readonly: true });
   ends.push(() => watching.close());
   const version = () => watching.pragma("data_version", { simple: true });
   const before = version();
-  await store.jobLedger.note(id, [told], 100);
+  await store.jobLedger.note(id, [note], 100);
   expect(version()).toBe(before);
-  await store.jobLedger.note(id, [{ ...told, item: { ...item, status: "cancelled" } }], 100);
+  await store.jobLedger.note(id, [{ ...note, item: { ...item, status: "cancelled" } }], 100);
   expect(version()).not.toBe(before);
 });
 

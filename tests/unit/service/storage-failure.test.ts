@@ -2,16 +2,16 @@
 import { expect, it } from "vitest";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 
-const told = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
+const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
 
 it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("says after %s that nothing was kept", (code) => {
-  expect(told(code)).toContain("Nothing of this request was kept.");
+  expect(messageFor(code)).toContain("Nothing of this request was kept.");
 });
 
 it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])(
   "does not say after %s that nothing was kept, as the commit may have been written",
   (code) => {
-    expect(told(code)).not.toContain("Nothing of this request was kept.");
-    expect(told(code)).toContain("look before you send it again");
+    expect(messageFor(code)).not.toContain("Nothing of this request was kept.");
+    expect(messageFor(code)).toContain("look before you send it again");
   },
 );

@@ -74,9 +74,9 @@ describe("pictures keep their pixels and their way up", () => {
       .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${SECRET}</x:xmpmeta>`)
       .toBuffer();
     const clean = await cleaned(plain);
-    const told = await sharp(clean).metadata();
-    expect(told.xmp).toBeUndefined();
-    expect(told.orientation ?? 1).toBe(orientation);
+    const metadata = await sharp(clean).metadata();
+    expect(metadata.xmp).toBeUndefined();
+    expect(metadata.orientation ?? 1).toBe(orientation);
     expect(await samePixels(clean, plain)).toBe(true);
   });
 

@@ -67,14 +67,14 @@ describe("alarms", () => {
     const { state, tab } = browser();
     state.isForbidden = true;
     const book = tab();
-    let told = 0;
-    book.subscribe(() => (told += 1));
+    let calls = 0;
+    book.subscribe(() => (calls += 1));
     book.add(alarm("first"));
-    expect([told, book.get().length]).toEqual([1, 1]);
+    expect([calls, book.get().length]).toEqual([1, 1]);
   });
 
   it("are raised once by the file that differs, and dealt with when it is taken off the list", async () => {
-    const { add, answer, item, store, told } = line();
+    const { add, answer, item, store, announced } = line();
     add("cat.png", "dog.png");
     for (const name of ["cat.png", "dog.png"]) {
       await answer("hash", hashed(name));
@@ -84,8 +84,8 @@ describe("alarms", () => {
     await answer("send", stored({ asset_hash: hashOf("dog.png") }));
     await until("both are done", () => store.get().items.every(({ status }) => status.kind === "done"));
     store.clear();
-    expect(told.filter((text) => text.includes("alarm"))).toEqual(["alarm cat.png"]);
+    expect(announced.filter((text) => text.includes("alarm"))).toEqual(["alarm cat.png"]);
     store.remove(item().key);
-    expect(told.at(-1)).toBe("dismissed cat.png");
+    expect(announced.at(-1)).toBe("dismissed cat.png");
   });
 });

@@ -41,15 +41,15 @@ describe("what could not be written to a stored asset", () => {
   });
 
   it("is announced to lists once it was written, since they show names and previews", async () => {
-    const { answer, call, item, told } = await storedFile();
+    const { answer, call, item, announced } = await storedFile();
     call({ name: "A cat" });
     await answer("change", refused(["name"]));
     await until("it was refused", () => typeof item().changing === "object");
-    expect(told).toEqual(["asset-1"]);
+    expect(announced).toEqual(["asset-1"]);
     call({ tags: ["input", "more"] });
     await answer("change", ok(undefined));
     await until("it is written", () => item().changing === undefined);
-    expect(told).toEqual(["asset-1", "asset-1"]);
+    expect(announced).toEqual(["asset-1", "asset-1"]);
   });
 
   it("goes along with what is described next, also where that is the same once more", async () => {

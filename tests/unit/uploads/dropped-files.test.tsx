@@ -105,8 +105,8 @@ describe("an address", () => {
     /** True if the handler prevented the browser's default action. */
     const send = (target: Element, type: string, data: Record<string, string> = {}) => {
       const event = new Event(type, { bubbles: true, cancelable: true });
-      const held = { files: [], items: [], types: Object.keys(data), getData: (kind: string) => data[kind] ?? "" };
-      act(() => void target.dispatchEvent(Object.assign(event, { dataTransfer: held, clipboardData: held })));
+      const transfer = { files: [], items: [], types: Object.keys(data), getData: (kind: string) => data[kind] ?? "" };
+      act(() => void target.dispatchEvent(Object.assign(event, { dataTransfer: transfer, clipboardData: transfer })));
       return event.defaultPrevented;
     };
     return { addresses, send, field: getByRole("textbox") };

@@ -27,13 +27,13 @@ describe("the hash of a file", () => {
     async (size) => {
       const bytes = new Uint8Array(patternOf(size));
       const { blob, slices } = watched(bytes);
-      const told: number[] = [];
-      expect(await hashFile(blob, { signal: signal(), onProgress: (at) => told.push(at) })).toEqual({
+      const shares: number[] = [];
+      expect(await hashFile(blob, { signal: signal(), onProgress: (at) => shares.push(at) })).toEqual({
         kind: "hashed",
         hash: natively(bytes),
       });
       expect(Math.max(0, ...slices)).toBeLessThanOrEqual(SLICE_BYTES);
-      expect(told.at(-1) ?? 0).toBe(size);
+      expect(shares.at(-1) ?? 0).toBe(size);
     },
   );
 

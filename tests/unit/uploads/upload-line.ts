@@ -31,7 +31,7 @@ const isPicture = ({ name }: File) => name.endsWith(".png");
 export function line() {
   const calls: Call[] = [];
   let nowMs = 0;
-  const told: string[] = [];
+  const announced: string[] = [];
   const ask = <T>(step: Step, what: string, signal: AbortSignal, more: Partial<Call> = {}) =>
     new Promise<T>((resolve) => {
       const call: Call = { step, what, signal, ...more, answer: (value) => resolve(value as T) }; // the test names the step's own answer
@@ -48,9 +48,9 @@ export function line() {
     nowMs: () => nowMs,
   };
   const store = createUploadStore(ports, {
-    stored: (id) => told.push(id),
-    alarm: ({ file }) => told.push(`alarm ${file.name}`),
-    dismissed: ({ file }) => told.push(`dismissed ${file.name}`),
+    stored: (id) => announced.push(id),
+    alarm: ({ file }) => announced.push(`alarm ${file.name}`),
+    dismissed: ({ file }) => announced.push(`dismissed ${file.name}`),
   });
   const item = (at = 0): UploadItem => {
     const found = store.get().items[at];
@@ -60,7 +60,7 @@ export function line() {
   return {
     store,
     calls,
-    told,
+    announced,
     item,
     kinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
     add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), about }))),

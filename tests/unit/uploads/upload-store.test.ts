@@ -65,7 +65,7 @@ describe("the queue", () => {
   });
 
   it("ends the connection of what is taken away, makes room for the next, and is deaf to what comes late", async () => {
-    const { add, answer, item, kinds, store, waiting, told } = line();
+    const { add, answer, item, kinds, store, waiting, announced } = line();
     add("a", "b", "c", "d");
     await answer("hash", hashed("a"));
     await answer("fromHash", unknownHash);
@@ -74,7 +74,7 @@ describe("the queue", () => {
     expect(sending?.signal.aborted).toBe(true);
     await answer("send", stored());
     await until("d has a's place", () => kinds().join() === "b hashing,c hashing,d hashing");
-    expect(told).toEqual([]);
+    expect(announced).toEqual([]);
   });
 
   it("cancels all that is not stored, and keeps what is", async () => {

@@ -27,9 +27,9 @@ const downloads = {
   failures: new Map(),
 };
 function show(items: UploadItem[]) {
-  const heard = { onView: nothing, onFold: nothing, onDetails: nothing, onDescribeAll: nothing, onClose: nothing };
+  const handlers = { onView: nothing, onFold: nothing, onDetails: nothing, onDescribeAll: nothing, onClose: nothing };
   const place = { alarms: [], canAdd: true, view: "uploads", isFolded: false } as const;
-  renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...place} {...heard} />);
+  renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...place} {...handlers} />);
 }
 const rows = () => screen.getAllByRole("listitem").map((row) => row.textContent?.match(/\d\.png/)?.[0]);
 

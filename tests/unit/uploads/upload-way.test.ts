@@ -4,7 +4,7 @@ import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upl
 
 describe("a file on its way in", () => {
   it("is hashed first, and nothing of it is sent where the service has the content", async () => {
-    const { add, answer, item, waiting, told } = line();
+    const { add, answer, item, waiting, announced } = line();
     add("cat.png");
     await answer("hash", hashed("cat.png"));
     const offered = await answer("fromHash", stored({ asset_hash: `blake3:${hashOf("cat.png")}`, created_new: false }));
@@ -12,7 +12,7 @@ describe("a file on its way in", () => {
     await until("it is done", () => item().status.kind === "done");
     expect(item().status).toMatchObject({ sentBytes: 0, check: { kind: "verified" } });
     expect(waiting("send")).toEqual([]);
-    expect(told).toEqual(["asset-1"]);
+    expect(announced).toEqual(["asset-1"]);
   });
 
   it("is sent where nobody has the content, with an id made here, and compared afterwards", async () => {

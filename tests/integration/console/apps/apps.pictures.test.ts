@@ -187,13 +187,13 @@ test("where their inputs are in the workflow is told to whoever may see it, and 
   const app = await world.make();
   const read = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
   expect((await read("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
-  const told = await read("runner");
-  expect(told.inputs[0]).toMatchObject({ name: "picture", label: "Picture" });
-  for (const input of told.inputs) {
+  const shown = await read("runner");
+  expect(shown.inputs[0]).toMatchObject({ name: "picture", label: "Picture" });
+  for (const input of shown.inputs) {
     expect(input).not.toHaveProperty("node");
     expect(input).not.toHaveProperty("input");
   }
-  expect(JSON.stringify(told)).not.toContain("filename_prefix");
+  expect(JSON.stringify(shown)).not.toContain("filename_prefix");
 });
 
 test("an app may be for roles, for whoever has one of them now, beside people; the author chooses among all who may use the connection", async () => {

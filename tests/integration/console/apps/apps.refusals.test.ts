@@ -57,14 +57,14 @@ test.each(refusals)(
   async (_what, refuse, error) => {
     const app = await make({ runsPerDay: 1 });
     const usual = answer;
-    const held: ServerResponse[] = [];
-    answer = (request, response) => (request.method === "POST" ? void held.push(response) : usual(request, response));
+    const pending: ServerResponse[] = [];
+    answer = (request, response) => (request.method === "POST" ? void pending.push(response) : usual(request, response));
     const first = run(app, "a", "runner", KEY);
-    await until("it is on its way", () => held.length === 1);
+    await until("it is on its way", () => pending.length === 1);
     const other = await run(app, "a", "runner", KEY);
     expect(other).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
     const { id } = other.body.run;
-    for (const response of held) refuse(response);
+    for (const response of pending) refuse(response);
     expect((await first).status).toBeGreaterThanOrEqual(400);
     const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
     expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
@@ -92,8 +92,8 @@ test("a refused run counts for nothing beside others of the day", async () => {
 
 test("what the service says of nodes is not repeated, whichever way it says it", async () => {
   const app = await make();
-  const said = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
-  for (const body of [{ error: said, node_errors: {} }, { error: said }, { error: said, node_errors: [] }]) {
+  const refusal = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
+  for (const body of [{ error: refusal, node_errors: {} }, { error: refusal }, { error: refusal, node_errors: [] }]) {
     answer = (_, response) => answerJson(response, body, 400);
     const refused = await run(app, "a");
     expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("refused this app's workflow") } });
@@ -153,16 +153,16 @@ test("a workflow that is refused after it was taken fails in the words of its in
   const late = { error: { type: "bad", message: "bad", details: "" }, node_errors: { "3": { errors: [error], class_type: "SaveImage" } } };
   const exception = { exception_type: "ValidationError", exception_message: `400: ${JSON.stringify(late)}` };
   failWith({ node_id: "3", node_type: "SaveImage", ...exception });
-  const told = {
+  const shown = {
     message: "Name: must be at least 2",
     code: "inputs",
     problems: [{ input: "prefix", label: "Name", control: "text", code: "too_small", limit: 2 }],
   };
-  expect(await errorOf(app, mine.id, "runner")).toEqual(told);
-  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...told, node: "3" });
+  expect(await errorOf(app, mine.id, "runner")).toEqual(shown);
+  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...shown, node: "3" });
   // Answered from the stored result: the service is not asked a second time.
   const before = service.seen.length;
-  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...told, node: "3" });
+  expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...shown, node: "3" });
   expect(service.seen).toHaveLength(before);
 });
 

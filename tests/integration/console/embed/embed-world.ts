@@ -11,7 +11,7 @@ export const SLOT = "abcdefgh1234";
 
 type Changes = Record<string, unknown> & { secret?: string };
 
-type Brought = { slot?: string; id?: string; origin?: string; cookie?: string };
+type TicketRequest = { slot?: string; id?: string; origin?: string; cookie?: string };
 
 export async function createEmbedWorld() {
   let clockMs = Date.now();
@@ -54,7 +54,7 @@ export async function createEmbedWorld() {
     new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
 
   /** `cookie`: the cookies that the browser kept for this place; by default none but the probe. */
-  async function bring(given: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: Brought = {}) {
+  async function bring(given: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: TicketRequest = {}) {
     const headers = { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` };
     return ask("/api/embed/tickets", {
       method: "POST",

@@ -62,4 +62,4 @@ export async function closed({ socket }: EventSocket): Promise<[number, string]>
   return [code, reason.toString("utf8")];
 }
 
-export const greeted = ({ heard }: EventSocket) => until("it is greeted", () => heard.length > 0);
+export const greeted = ({ received }: EventSocket) => until("it is greeted", () => received.length > 0);

@@ -69,8 +69,8 @@ describe("a service of somebody else", () => {
 
   it("arrives in order, pictures too, with its key and the secrets of workflows taken out", async () => {
     const { peer, events } = await through();
-    const told: unknown[] = [];
-    events.socket.on("message", (data: Buffer, isBinary: boolean) => told.push(isBinary ? [...data] : JSON.parse(data.toString())));
+    const received: unknown[] = [];
+    events.socket.on("message", (data: Buffer, isBinary: boolean) => received.push(isBinary ? [...data] : JSON.parse(data.toString())));
     const picture = Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 0x89, 0x50]);
     const say = (type: string, data: object) => peer.send(JSON.stringify({ type, data }));
     say("executing", { node: "1", prompt_id: "7", number: 18446744073709552000 });
@@ -81,14 +81,14 @@ describe("a service of somebody else", () => {
     peer.send(`no JSON, but the key ${KEY}`);
     peer.send(Buffer.concat([Buffer.from([0, 0, 0, 3, 0, 0, 0, 1, 49]), Buffer.from(KEY)]));
     peer.send(`{"type":"seed","data":{"seed":18446744073709551615}}`);
-    await until("all is told", () => told.length === 6);
-    expect(JSON.stringify(told)).not.toContain(KEY);
-    expect(told.slice(0, 3)).toEqual([
+    await until("all is told", () => received.length === 6);
+    expect(JSON.stringify(received)).not.toContain(KEY);
+    expect(received.slice(0, 3)).toEqual([
       { type: "executing", data: { node: "1", prompt_id: "7", number: 18446744073709552000 } },
       [...picture],
       { type: "execution_error", data: { exception_message: "the key [REDACTED] again", "[REDACTED]": "[REDACTED]" } },
     ]);
-    expect(told.slice(3, 5)).toEqual([
+    expect(received.slice(3, 5)).toEqual([
       { type: "status", data: "[REDACTED]" },
       { type: "execution_error", data: { current_inputs: { api_key_comfy_org: ["[REDACTED]"], seed: [1] } } },
     ]);

@@ -20,7 +20,7 @@ describe("a member who is signed in", () => {
   it("gets a job of the embedded service from its start to its end, as every client of the family does", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
     await greeted(events);
-    expect(events.heard[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
+    expect(events.received[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
     const answer = await world.harness.request("/api/prompt", {
       as: "operator",
       method: "POST",

@@ -52,9 +52,9 @@ test("rows of a long list of jobs are named where it is passed on", async () => 
   const json = { prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w-1", name: "Lighthouse" } } } };
   expect((await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json })).status).toBe(200);
   const answer = await harness.request(`/api/jobs?connection=${connection}`, { as: "viewer" });
-  const told = z.object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) }).parse(await answer.json());
-  expect(told.jobs).toHaveLength(2_501);
-  expect(told.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
+  const listed = z.object({ jobs: z.array(z.object({ id: z.string(), workflow_name: z.string().optional() })) }).parse(await answer.json());
+  expect(listed.jobs).toHaveLength(2_501);
+  expect(listed.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
 test("of a catalogue of many classes, those that it has do not look lacking", async () => {

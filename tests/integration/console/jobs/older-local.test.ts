@@ -147,18 +147,18 @@ test("a history that is longer than what is listed is shown as such: no total, a
   expect((await get("/api/jobs?status=pending")).body).toMatchObject({ pagination: { total: 0 } });
   // The next day the list is read again.
   now += 25 * 60 * 60_000;
-  const said = new Set<number | undefined>();
+  const reported = new Set<number | undefined>();
   await until(
     "it is said",
     async () => {
       const { extent, sinceMs } = (await search()).reach;
-      if (extent !== "reading") said.add(sinceMs);
+      if (extent !== "reading") reported.add(sinceMs);
       return extent === "newest";
     },
     patience,
   );
   // Jobs no longer listed by the server were read before; they stay searchable, also while the list is read again.
-  expect([...said]).toEqual([oldestMs]);
+  expect([...reported]).toEqual([oldestMs]);
   expect(idsOf(await get("/api/console/jobs/search?text=job-150"))).toEqual(["job-150"]);
 }, 150_000);
 

@@ -91,9 +91,9 @@ test("nobody sees another member's own connection, an admin neither, until an ad
 test("it is listed as what it is, without address, account or fingerprint; its owner is told who sees its jobs", async () => {
   const listed = async (as: "viewer" | "operator") =>
     (await (await harness.request("/api/console/connections", { as })).json()).connections.find(({ id }: { id: string }) => id === seen);
-  const told = await listed("viewer");
-  expect(told).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
-  expect(JSON.stringify(told)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
+  const shown = await listed("viewer");
+  expect(shown).toMatchObject({ name: "Operator's cloud", seenOf: "operator", baseUrl: "", shared: false });
+  expect(JSON.stringify(shown)).not.toMatch(/127\.0\.0\.1|account\.example|fingerprint|sk-/);
   const own = await listed("operator");
   expect(own.seenBy.map(({ name, givenBy }: { name: string; givenBy: string }) => [name, givenBy])).toEqual([
     ["admin", "admin"],

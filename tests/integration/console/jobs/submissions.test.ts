@@ -50,8 +50,11 @@ test("two submissions of one key at once reach the service once, and both get th
 test("a page of before the upgrade, which would look for its submission in vain, is told to reload, and nothing is sent", async () => {
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
-  const told = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
-  expect([told.status, await told.json()]).toMatchObject([409, { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") }]);
+  const refused = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    409,
+    { code: "PAGE_OUT_OF_DATE", message: expect.stringContaining("Reload") },
+  ]);
   expect(sent()).toEqual([]);
 });
 

@@ -57,9 +57,9 @@ test("a member who is gone stays named, and their jobs are still found by person
 });
 
 test("a job from elsewhere names nobody, whatever its service says", async () => {
-  const said = { id: "j", status: "completed", submitted_by: "Olga Owner" };
+  const claimed = { id: "j", status: "completed", submitted_by: "Olga Owner" };
   const service = await startLittleServer(({ url = "" }, response) =>
-    answerJson(response, url.includes("/jobs/j") ? said : { jobs: [said], pagination: { offset: 0, limit: 100, total: 1 } }),
+    answerJson(response, url.includes("/jobs/j") ? claimed : { jobs: [claimed], pagination: { offset: 0, limit: 100, total: 1 } }),
   );
   const connection = await harness.connect(service.url, "sk-key");
   const job = await details(`/api/jobs/j?connection=${connection}`);

@@ -20,9 +20,9 @@ let embedded: string;
 let other: string;
 let now = NOW;
 
-type Told = { status: string; outputs_count?: number; ranMs?: number };
+type Reported = { status: string; outputs_count?: number; ranMs?: number };
 /** The other service's answers about its jobs. */
-let jobs = new Map<string, Told & { createdMs: number }>();
+let jobs = new Map<string, Reported & { createdMs: number }>();
 let count = 0;
 let hasSizes = false;
 
@@ -79,7 +79,7 @@ async function submit(as: "operator" | "admin" | "owner", connection = other): P
   expect(answer.status).toBe(200);
   return (await answer.json()).prompt_id;
 }
-async function ends(id: string, told: Told): Promise<void> {
+async function ends(id: string, told: Reported): Promise<void> {
   jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...told });
   await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
 }
@@ -113,10 +113,10 @@ test("a member sees their own usage, whatever they ask for", async () => {
 
 test("what the service does not say is at least so much or unknown, and no zero", async () => {
   await ends(await submit("owner"), { status: "completed" });
-  const told = async () => (await usage("owner")).find(([name]) => name === "Olga Owner")?.[2];
-  expect(await told()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
+  const runsOfOwner = async () => (await usage("owner")).find(([name]) => name === "Olga Owner")?.[2];
+  expect(await runsOfOwner()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
   await ends(await submit("owner"), { status: "completed", ranMs: 4000, outputs_count: 0 });
-  expect(await told()).toEqual({
+  expect(await runsOfOwner()).toEqual({
     runs: 2,
     failed: { value: 0 },
     seconds: { value: 4, isAtLeast: true },

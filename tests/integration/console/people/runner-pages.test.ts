@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => world.dispose());
 
 /** Next's answer: the page, or the redirect's target. */
-async function opened(page: string, brought: Record<string, string>, isFrame = false): Promise<string> {
-  sent.headers = new Headers({ ...brought, [PAGE_HEADER]: page });
+async function opened(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
+  sent.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
   try {
     return (await requireViewer({ isFrame })).role;
   } catch (error) {
@@ -43,9 +43,9 @@ test("in an embedded page they are led to its apps, and to no page that the host
     const place = `/embed/${host.id}/${SLOT}`;
     const answer = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
     const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed")) ?? "";
-    const brought = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: place };
-    expect(await opened(`${place}/jobs`, brought)).toContain(`;${place}/apps;`);
-    expect(await opened(place, brought)).toContain(`;${place}/apps;`);
-    expect(await opened(`${place}/apps`, brought)).toContain(asApps);
+    const headers = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: place };
+    expect(await opened(`${place}/jobs`, headers)).toContain(`;${place}/apps;`);
+    expect(await opened(place, headers)).toContain(`;${place}/apps;`);
+    expect(await opened(`${place}/apps`, headers)).toContain(asApps);
   }
 });

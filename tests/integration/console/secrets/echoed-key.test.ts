@@ -11,7 +11,7 @@ import { loadRoutes, type Route } from "@/tests/support/routes";
 
 const KEY = "team-key-9f3b6c1d2e4a";
 const ID = "00000000-0000-4000-8000-000000000000";
-const said = `the key ${KEY} again`;
+const echoed = `the key ${KEY} again`;
 /** Fits the schema of every answer, so that none is refused for its shape. */
 function everything(word: string) {
   const graph = { prompt: {}, extra_data: { [word]: word, extra_pnginfo: { workflow: { id: word, name: word } } } };
@@ -44,23 +44,23 @@ const asJson = (response: ServerResponse, text: string, status = 200) =>
 
 const asHeader = `"${KEY}"`;
 const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  "in an answer": (response) => answerJson(response, everything(said)),
+  "in an answer": (response) => answerJson(response, everything(echoed)),
   "cut off": (response) => answerJson(response, everything(`the key ${CUT}`)),
   "cut off before dots": (response) => answerJson(response, everything(`the key ${CUT}… is yours, ${CUT}... is`)),
-  "with every letter escaped": (response) => asJson(response, JSON.stringify(everything(said)).replaceAll(KEY, escaped(KEY, "\\"))),
+  "with every letter escaped": (response) => asJson(response, JSON.stringify(everything(echoed)).replaceAll(KEY, escaped(KEY, "\\"))),
   "in JSON inside a text": (response) =>
     answerJson(response, everything(`{"key":"${KEY}","cut":"${CUT}","letters":"${escaped(KEY, "\\")}"}`)),
   "percent-encoded": (response) => answerJson(response, everything(`https://example.com/?a=${percent}&b=${percent.toUpperCase()}`)),
   "in base64": (response) => answerJson(response, everything(`Basic ${base64}`)),
   "where a refusal is cut": (response) => answerJson(response, { code: "BAD", message: `${"x".repeat(487)}${KEY}` }, 400),
   "escaped in a refusal": (response) => asJson(response, `{"message":"the key ${escaped(KEY, "\\")}"}`, 400),
-  "in a list": (response) => answerJson(response, [{ path: said, size: 1, modified: said }]),
-  "in a refusal": (response) => answerJson(response, { code: said, message: said, details: { [said]: said } }, 400),
-  "in a refusal of the account": (response) => answerJson(response, { message: said }, 403),
-  "in a fault": (response) => answerJson(response, { error: said, message: said }, 500),
-  "in a plain text": (response) => void response.writeHead(422, { "content-type": "text/plain" }).end(said),
-  "in a refusal of the key": (response) => answerJson(response, { message: said, code: KEY }, 401),
-  "in a task that was started": (response) => answerJson(response, { task_id: KEY, status: KEY, message: said }, 202),
+  "in a list": (response) => answerJson(response, [{ path: echoed, size: 1, modified: echoed }]),
+  "in a refusal": (response) => answerJson(response, { code: echoed, message: echoed, details: { [echoed]: echoed } }, 400),
+  "in a refusal of the account": (response) => answerJson(response, { message: echoed }, 403),
+  "in a fault": (response) => answerJson(response, { error: echoed, message: echoed }, 500),
+  "in a plain text": (response) => void response.writeHead(422, { "content-type": "text/plain" }).end(echoed),
+  "in a refusal of the key": (response) => answerJson(response, { message: echoed, code: KEY }, 401),
+  "in a task that was started": (response) => answerJson(response, { task_id: KEY, status: KEY, message: echoed }, 202),
   "in a redirect": (response) => void response.writeHead(302, { location: `https://203.0.113.1/${KEY}?key=${KEY}`, etag: asHeader }).end(),
   "in the headers of a file": (response) =>
     void response
@@ -75,8 +75,8 @@ const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
         "set-cookie": `a=${KEY}`,
       })
       .end("bytes"),
-  "in a refused range": (response) => void response.writeHead(416, { "content-range": `bytes */${KEY}`, etag: asHeader }).end(said),
-  "in the words of its status line": (response) => void response.writeHead(418, said).end(),
+  "in a refused range": (response) => void response.writeHead(416, { "content-range": `bytes */${KEY}`, etag: asHeader }).end(echoed),
+  "in the words of its status line": (response) => void response.writeHead(418, echoed).end(),
 };
 
 let harness: Harness;

@@ -229,16 +229,16 @@ test("a file that is too long to be counted is not shown, and read only once", a
 
 test("of the many who ask for one file at once a few look into it, some wait for them, and the others are told to come again", async () => {
   let asked = 0;
-  const held: (() => void)[] = [];
-  let isHeld = false;
+  const pending: (() => void)[] = [];
+  let isPaused = false;
   const service = await serve("a.png", (_range, response) => {
     asked += 1;
     const send = () => response.writeHead(200, { "content-type": "image/png", "content-length": given.file.length }).end(given.file);
-    if (isHeld) held.push(send);
+    if (isPaused) pending.push(send);
     else send();
   });
   const token = await service.share();
-  [isHeld, asked] = [true, 0];
+  [isPaused, asked] = [true, 0];
   const refused: (string | null)[] = [];
   const answers = Array.from({ length: 50 }, async () => {
     const answer = await ask(token, "/1");
@@ -246,9 +246,9 @@ test("of the many who ask for one file at once a few look into it, some wait for
     if (answer.status === 503) refused.push(answer.headers.get("retry-after"));
     return answer.status;
   });
-  await until("the queue is full", () => held.length === 4 && refused.length === 6);
-  isHeld = false;
-  for (const send of held) send();
+  await until("the queue is full", () => pending.length === 4 && refused.length === 6);
+  isPaused = false;
+  for (const send of pending) send();
   expect((await Promise.all(answers)).filter((status) => status === 200).length).toBe(44);
   expect(refused).toEqual(Array(6).fill("5"));
   expect(asked).toBe(4 + 44);
@@ -261,8 +261,8 @@ test("a service that sends another stretch than was asked for is not believed", 
     const isPart = begin !== undefined && range !== undefined;
     const part = isPart ? given.file.subarray(begin) : given.file;
     const headers = { "content-type": "image/png", "content-length": part.length, etag: '"same"' };
-    const said = isPart ? { "content-range": `bytes ${begin}-${given.file.length - 1}/${given.file.length}` } : {};
-    response.writeHead(isPart ? 206 : 200, { ...headers, ...said }).end(part);
+    const rangeHeaders = isPart ? { "content-range": `bytes ${begin}-${given.file.length - 1}/${given.file.length}` } : {};
+    response.writeHead(isPart ? 206 : 200, { ...headers, ...rangeHeaders }).end(part);
   });
   const token = await service.share();
   const clean = await bytesOf(await ask(token, "/1"));

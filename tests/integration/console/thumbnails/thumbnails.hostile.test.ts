@@ -19,13 +19,13 @@ const ask = (connection: string, file: string, asking?: { signal: AbortSignal })
 
 /** Answers only when told to. */
 async function startHolding() {
-  const held: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   let left = 0;
   const server = await startLittleServer((_, response) => {
     response.once("close", () => (left += response.writableFinished ? 0 : 1));
-    held.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
+    pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
   });
-  return { ...server, held, left: () => left, connection: await world.harness.connect(server.url, "sk-secret-key") };
+  return { ...server, pending, left: () => left, connection: await world.harness.connect(server.url, "sk-secret-key") };
 }
 
 async function made(name: string, bytes: Buffer): Promise<Buffer> {
@@ -40,12 +40,12 @@ test("what its service made small stays as it is; what moves, tells where it was
   const small = await picture().webp().toBuffer();
   expect((await made("small", small)).equals(small)).toBe(true);
 
-  const told = await picture()
+  const silentPicture = await picture()
     .withExif({ IFD3: { GPSLatitude: "51/1 30/1 0/1" }, IFD0: { Copyright: "a home" } })
     .webp()
     .toBuffer();
-  expect(told.includes("a home")).toBe(true);
-  const silent = await made("told", told);
+  expect(silentPicture.includes("a home")).toBe(true);
+  const silent = await made("told", silentPicture);
   expect([(await sharp(silent).metadata()).exif, silent.includes("a home")]).toEqual([undefined, false]);
 
   const frames = Buffer.concat(Array.from({ length: 3 }, (_, at) => Buffer.alloc(200 * 100 * 3, at * 80)));
@@ -88,7 +88,7 @@ test("a service that hangs holds up its own pictures only", async () => {
   const hanging = await startHolding();
   const leaving = new AbortController();
   const waiting = Array.from({ length: 24 }, (_, at) => ask(hanging.connection, `${at}.png`, leaving));
-  await until("sixteen are asked for", () => hanging.held.length === 16);
+  await until("sixteen are asked for", () => hanging.pending.length === 16);
   world.files.set("elsewhere.png", { type: "image/png", bytes: world.png });
   expect((await world.ask("filename=elsewhere.png&edge=128")).status).toBe(200);
   expect(hanging.left()).toBe(0);
@@ -96,7 +96,7 @@ test("a service that hangs holds up its own pictures only", async () => {
   await Promise.all(waiting);
   // Requests that nobody waits for any more were aborted, and those still queued were never sent.
   await until("sixteen are left", () => hanging.left() === 16);
-  expect(hanging.held).toHaveLength(16);
+  expect(hanging.pending).toHaveLength(16);
   await hanging.close();
 });
 
@@ -104,21 +104,21 @@ test("a hundred who ask at once are one fetch; who leaves ends nothing for the o
   const slow = await startHolding();
   const leaving = Array.from({ length: 100 }, () => new AbortController());
   const asked = leaving.map((each) => ask(slow.connection, "one.png", each));
-  await until("it is asked for", () => slow.held.length === 1);
+  await until("it is asked for", () => slow.pending.length === 1);
   for (const each of leaving.slice(0, 40)) each.abort();
-  slow.held[0]?.();
+  slow.pending[0]?.();
   expect((await Promise.all(asked.slice(40))).map(({ status }) => status)).toEqual(Array(60).fill(200));
-  expect([slow.held.length, slow.left()]).toEqual([1, 0]);
+  expect([slow.pending.length, slow.left()]).toEqual([1, 0]);
 
   const alone = new AbortController();
   const given = ask(slow.connection, "two.png", alone);
-  await until("the second is asked for", () => slow.held.length === 2);
+  await until("the second is asked for", () => slow.pending.length === 2);
   alone.abort();
   await until("it is left", () => slow.left() === 1);
   expect((await given).ok).toBe(false);
   const again = ask(slow.connection, "two.png");
-  await until("it is asked for anew", () => slow.held.length === 3);
-  slow.held[2]?.();
+  await until("it is asked for anew", () => slow.pending.length === 3);
+  slow.pending[2]?.();
   expect((await again).status).toBe(200);
   await slow.close();
 });

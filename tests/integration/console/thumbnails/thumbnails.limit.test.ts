@@ -17,20 +17,20 @@ beforeAll(async () => {
 afterAll(() => harness.dispose());
 
 test("of all connections together twelve large files are held at once; a small one does not wait for them", async () => {
-  const held: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const service = await startLittleServer(({ url }, response) => {
     if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);
     response.writeHead(200, { "content-type": "image/png" });
     // Sent without a Content-Length.
     if (url.includes("whole")) return void response.end(png);
     response.write(png.subarray(0, 40));
-    held.push(() => void response.end(png.subarray(40)));
+    pending.push(() => void response.end(png.subarray(40)));
   });
   const [one, two, three] = await Promise.all(["1", "2", "3"].map((key) => harness.connect(service.url, key)));
   const get = async (connection: string | undefined, file: string, signal?: AbortSignal) =>
     (await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, { as: "viewer", signal })).status;
   const large = [one, two].flatMap((each) => Array.from({ length: 6 }, (_, at) => get(each, `${at}.png`)));
-  await until("twelve are asked for", () => held.length === 12);
+  await until("twelve are asked for", () => pending.length === 12);
   let answered: number | undefined;
   const leaving = new AbortController();
   const waiting = get(three, "whole.png").then((status) => (answered = status));
@@ -39,10 +39,10 @@ test("of all connections together twelve large files are held at once; a small o
   for (let at = 0; at < 10; at += 1) expect(await get(three, `small${at}.png`)).toBe(200);
   expect(answered).toBeUndefined();
   leaving.abort();
-  held.shift()?.();
+  pending.shift()?.();
   expect(await waiting).toBe(200);
   expect(await left).toBe(499);
-  for (const end of held) end();
+  for (const end of pending) end();
   expect(await Promise.all(large)).toEqual(Array(12).fill(200));
   await service.close();
 }, 30_000);

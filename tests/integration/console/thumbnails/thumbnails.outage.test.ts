@@ -140,15 +140,15 @@ test("what is no picture is final only after a whole file; a page, a cut and an 
     response.writeHead(200, { "content-type": "image/png", "content-length": 4 }).end("nope");
   });
   const connection = await harness.connect(service.url, "k");
-  const told = async (letter: string) => {
+  const waitFor = async (letter: string) => {
     const answer = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${fixed(letter)}`, { as: "viewer" });
     return [letter, answer.status, answer.headers.get("cache-control")];
   };
-  expect(await told("a")).toEqual(["a", 502, "no-store"]);
-  expect(await told("b")).toEqual(["b", 502, "no-store"]);
-  expect(await told("c")).toEqual(["c", 502, "no-store"]);
-  expect(await told("d")).toEqual(["d", 404, "no-store"]);
-  expect(await told("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
+  expect(await waitFor("a")).toEqual(["a", 502, "no-store"]);
+  expect(await waitFor("b")).toEqual(["b", 502, "no-store"]);
+  expect(await waitFor("c")).toEqual(["c", 502, "no-store"]);
+  expect(await waitFor("d")).toEqual(["d", 404, "no-store"]);
+  expect(await waitFor("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
   await service.close();
 });
 
@@ -182,15 +182,15 @@ test("where the preview of a picture is of no use its file is drawn, and of what
     response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
   const connection = await harness.connect(service.url, "k");
-  const told = async (asset: string) => {
+  const waitFor = async (asset: string) => {
     const { status } = await harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
     return [asset, status];
   };
-  for (const asset of ["error", "page", "gone"]) expect(await told(asset)).toEqual([asset, 200]);
-  expect(await told("film")).toEqual(["film", 502]);
+  for (const asset of ["error", "page", "gone"]) expect(await waitFor(asset)).toEqual([asset, 200]);
+  expect(await waitFor("film")).toEqual(["film", 502]);
   // Its file did not arrive, which says nothing about its type.
-  expect(await told("broken")).toEqual(["broken", 502]);
-  expect(await told("limited")).toEqual(["limited", 429]);
+  expect(await waitFor("broken")).toEqual(["broken", 502]);
+  expect(await waitFor("limited")).toEqual(["limited", 429]);
   expect(service.seen.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
   await service.close();
 });

@@ -203,10 +203,10 @@ test.each([
   world.previews.set("bad", address);
   const answer = await world.ask("asset=bad&edge=128");
   expect(answer.status).toBeGreaterThanOrEqual(400);
-  const told = await answer.text();
+  const text = await answer.text();
   // The message proves the refusal: a failed connection would not.
-  expect(told).toContain("never opened");
-  expect(told).not.toContain("x.png");
+  expect(text).toContain("never opened");
+  expect(text).not.toContain("x.png");
 });
 
 test.each([

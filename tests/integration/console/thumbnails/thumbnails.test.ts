@@ -90,20 +90,20 @@ test("a very long picture that fills its box is cropped in its middle and sharp,
 
 test("a whole wall of pictures is asked for at once, and sixteen files at most are held while they are made", async () => {
   let [open, most] = [0, 0];
-  const held: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const slow = await startLittleServer((_, response) => {
     open += 1;
     most = Math.max(most, open);
     response.on("close", () => (open -= 1));
-    held.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
+    pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
   });
   const there = await world.harness.connect(slow.url, "sk-secret-key");
   const asked = Array.from({ length: 48 }, (_, index) =>
     world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
   );
   for (let answered = 0; answered < 48; answered += 16) {
-    await until("sixteen are asked for", () => held.length === 16);
-    for (const answer of held.splice(0)) answer();
+    await until("sixteen are asked for", () => pending.length === 16);
+    for (const answer of pending.splice(0)) answer();
   }
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(48).fill(200));
   expect(most).toBe(16);

@@ -82,9 +82,9 @@ test("what is put on a job that was read elsewhere is put on, and all else is as
   const job = { id: "job-1", status: "completed", create_time: 1, submitted_by: "nobody", workflow, long: "y".repeat(5000), seed: 0 };
   const { open } = await connect(JSON.stringify(job).replace('"seed":0', '"seed":18446744073709551615'));
   const text = await (await open()).text();
-  const told: unknown = JSON.parse(text);
-  expect(told).toMatchObject({ id: "job-1", status: "completed", workflow, long: "y".repeat(5000) });
-  expect(told).not.toHaveProperty("submitted_by");
+  const parsed: unknown = JSON.parse(text);
+  expect(parsed).toMatchObject({ id: "job-1", status: "completed", workflow, long: "y".repeat(5000) });
+  expect(parsed).not.toHaveProperty("submitted_by");
   expect(text).toContain('"seed":18446744073709551615');
 });
 

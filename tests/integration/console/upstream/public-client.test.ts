@@ -55,7 +55,7 @@ it.each(Object.keys(publicClients))(
     expect(done?.history).toContain(made[0]?.split(" ")[0]);
     expect(done?.classes).toContain("SaveImage");
     // The third client passes on none of its messages, but still waits for them.
-    if (name !== "comfy-ui-client") expect(done?.heard).toContain("execution_success");
+    if (name !== "comfy-ui-client") expect(done?.received).toContain("execution_success");
     // The uploaded file can be loaded by the name in the answer.
     if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
   },

@@ -81,14 +81,14 @@ describe("what a job's page offers", () => {
   it("tells of a stop what the service really did", async () => {
     vi.useFakeTimers();
     const none = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
-    const told = [
+    const summary = [
       [{ stopped: ["job-1"] }, "1 stopped"],
       [{ stopping: ["job-1"] }, "stop requested for 1"],
       [{ over: ["job-1"] }, "1 had already finished"],
       [{ unable: ["job-1"] }, "1 still running"],
       [{ unable: ["job-1"], together: 3 }, "1 still running"],
     ] as const;
-    for (const [receipt, text] of told) {
+    for (const [receipt, text] of summary) {
       answering({ "/api/console/jobs/stop": { ...none, ...receipt } });
       renderInApp(<Acts facts={factsOf({ status: "in_progress" })} />);
       await press("Stop job");
@@ -103,7 +103,7 @@ describe("what a job's page offers", () => {
     vi.useFakeTimers();
     const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
     const clear = { stopped: [], stopping: [], over: [], unable: [], together: 0 };
-    const told = [
+    const summary = [
       ["pending", "/api/queue", cut(), { status: "cancelled" }, "1 cancelled"],
       ["pending", "/api/queue", cut(), { status: "executing" }, "1 had already started"],
       ["pending", "/api/queue", cut(), { status: "pending" }, "1 failed"],
@@ -113,7 +113,7 @@ describe("what a job's page offers", () => {
       ["in_progress", "/api/console/jobs/stop", cut(), { status: "in_progress" }, "1 without a clear answer"],
       ["in_progress", "/api/console/jobs/stop", { ...clear, unsure: ["job-1"] }, { status: "completed" }, "1 had already finished"],
     ] as const;
-    for (const [status, path, answer, seen, text] of told) {
+    for (const [status, path, answer, seen, text] of summary) {
       const sent = answering({ [path]: answer, "/api/jobs/job-1": seen });
       renderInApp(<Acts facts={factsOf({ status })} />);
       await press(status === "pending" ? "Cancel job" : "Stop job");

@@ -72,9 +72,9 @@ describe("rows held back while somebody reads further down", () => {
   const row = (id: string, state: "pending" | "completed" = "pending") => ({ id, word: state, state });
 
   it("brings known rows up to date where they stand, and counts the new ones", () => {
-    const held = pauseRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
-    expect(held.rows).toEqual([row("b", "completed"), row("a")]);
-    expect(held.newCount).toBe(2);
+    const paused = pauseRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
+    expect(paused.rows).toEqual([row("b", "completed"), row("a")]);
+    expect(paused.newCount).toBe(2);
   });
 
   it("keeps a row in view that new ones pushed off the page", () => {

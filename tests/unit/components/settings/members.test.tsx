@@ -95,8 +95,8 @@ describe("a link that lets nobody in", () => {
 
   it("says why in other words for each reason, and leads to the sign-in", () => {
     renderInApp(reasons.map((reason) => <InvitationRefusal key={reason} reason={reason} />));
-    const said = screen.getAllByRole("alert").map((element) => element.textContent);
-    expect(new Set(said).size).toBe(reasons.length);
+    const alerts = screen.getAllByRole("alert").map((element) => element.textContent);
+    expect(new Set(alerts).size).toBe(reasons.length);
     expect(screen.getAllByRole("link", { name: "Sign in instead" })).toHaveLength(reasons.length);
   });
 

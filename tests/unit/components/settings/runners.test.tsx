@@ -153,7 +153,7 @@ it("asks before one is removed, and says what happens to what runs there", async
 });
 
 it("says of a job where it ran, in which attempt, and which runner it waits for", () => {
-  const facts = (told: object) => toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...told }));
+  const facts = (answer: object) => toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...answer }));
   const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
   renderInApp(
     <>

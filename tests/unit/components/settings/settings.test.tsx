@@ -27,9 +27,9 @@ afterEach(() => void vi.unstubAllGlobals());
 describe("the answer to a connection's check", () => {
   it("is another sentence and another advice for each outcome", () => {
     renderInApp(checkOutcomes.map((outcome) => <Outcome key={outcome} check={{ outcome, message: "", dialect: "interface" }} />));
-    const said = screen.getAllByRole("status").map((element) => element.textContent);
-    expect(said).toHaveLength(checkOutcomes.length);
-    expect(new Set(said).size).toBe(checkOutcomes.length);
+    const statuses = screen.getAllByRole("status").map((element) => element.textContent);
+    expect(statuses).toHaveLength(checkOutcomes.length);
+    expect(new Set(statuses).size).toBe(checkOutcomes.length);
   });
 
   it("does not speak of a key where a local server answers", () => {
@@ -82,15 +82,15 @@ describe("the connection's form", () => {
       </AtPage>,
     );
     const field = screen.getByLabelText("Base URL");
-    const told = (value: string) => {
+    const valueOf = (value: string) => {
       fireEvent.change(field, { target: { value } });
       return document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent;
     };
     for (const typed of ["https://a.example/api", " https://a.example/api// "])
-      expect(told(typed)).toMatch(/Saved as https:\/\/a\.example$/);
-    expect(told("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
+      expect(valueOf(typed)).toMatch(/Saved as https:\/\/a\.example$/);
+    expect(valueOf("https://a.example/api/api")).toMatch(/Saved as https:\/\/a\.example\/api$/);
     for (const typed of ["https://a.example/", "https://a.example/apis", "https://api.example"])
-      expect(told(typed)).toMatch(/without \/api$/);
+      expect(valueOf(typed)).toMatch(/without \/api$/);
   });
 
   it("reads an address without its scheme as people mean it, and says how", () => {

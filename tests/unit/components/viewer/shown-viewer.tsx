@@ -17,7 +17,7 @@ export const items = [
 
 export function show(at = 0, canDownload = true) {
   const onClose = vi.fn();
-  function Held() {
+  function WithState() {
     const [now, setNow] = useState(at);
     const [compared, setCompared] = useState<readonly string[]>([]);
     const isCovered = compared.length > 0;
@@ -43,7 +43,7 @@ export function show(at = 0, canDownload = true) {
       </>
     );
   }
-  renderInApp(<Held />);
+  renderInApp(<WithState />);
   return onClose;
 }
 export const shown = () => within(screen.getAllByRole("dialog")[0] ?? document.body).getByText(/^\d+ of \d+$/).textContent;

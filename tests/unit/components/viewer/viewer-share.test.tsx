@@ -15,13 +15,13 @@ afterEach(backToTheBrowser);
 const items = [picture("one"), picture("two")];
 function show(mayShare: boolean, shareOn?: string) {
   const onClose = vi.fn();
-  function Held() {
+  function WithState() {
     const [at, setAt] = useState(0);
     return <Viewer count={items.length} at={at} itemAt={(n) => items[n]} onMove={setAt} onClose={onClose} shareOn={shareOn} />;
   }
   renderInApp(
     <MayShare value={mayShare}>
-      <Held />
+      <WithState />
     </MayShare>,
   );
   return onClose;

@@ -119,9 +119,9 @@ test("a choice that brings inputs has its values behind it and its sockets by th
 });
 
 test("behind a list with a control is what it is filtered by, where the file has that; a fraction has a control too", () => {
-  const said = { kind: "two", label: "a text", much: 1.5, last: 3 };
-  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(said);
-  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(said);
+  const inputs = { kind: "two", label: "a text", much: 1.5, last: 3 };
+  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
+  expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
 });
 
 test("a file's name takes the value that a primitive writes over a widget", () => {
@@ -184,14 +184,14 @@ test("a text with choices is filled in however deep its braces are", () => {
 test("before the view of a model stand the editor's buttons, fewer in older files, and none by hand", () => {
   const model = { input: { required: { model_file: [["none"], {}], image: ["LOAD_3D", {}], width: ["INT", {}], height: ["INT", {}] } } };
   const catalogue = objectInfoSchema.parse({ Load3D: model });
-  const said = { model_file: "a.glb", image: "", width: 768, height: 512 };
+  const inputs = { model_file: "a.glb", image: "", width: 768, height: 512 };
   const buttons = ["upload3dmodel", "uploadExtraResources", "clear"];
   for (const before of [buttons, [buttons[0], buttons[2]], []]) {
     const file = net([{ id: 1, type: "Load3D", values: ["a.glb", ...before, "", 768, 512] }]);
-    expect(toApiWorkflow(file, catalogue).graph["1"]?.inputs).toEqual(said);
-    const wider = { "1": { class_type: "Load3D", inputs: { ...said, width: 769 } } };
+    expect(toApiWorkflow(file, catalogue).graph["1"]?.inputs).toEqual(inputs);
+    const wider = { "1": { class_type: "Load3D", inputs: { ...inputs, width: 769 } } };
     expect(writable(file, catalogue).withValues(wider).file.nodes).toMatchObject([{ widgets_values: ["a.glb", ...before, "", 769, 512] }]);
   }
-  const { file } = toEditorFile({ "1": { class_type: "Load3D", inputs: said } }, catalogue, { id: "x", places: new Map() });
+  const { file } = toEditorFile({ "1": { class_type: "Load3D", inputs } }, catalogue, { id: "x", places: new Map() });
   expect(file.nodes).toMatchObject([{ widgets_values: ["a.glb", ...buttons, "", 768, 512] }]);
 });

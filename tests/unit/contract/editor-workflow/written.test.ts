@@ -27,8 +27,8 @@ const back = (file: unknown, catalogue = info) => toApiWorkflow(writeExactJson(f
 /** The inputs that `as` names, in one canonical notation. */
 function inputsLike(as: Graph, graph: Graph): unknown {
   const nodes = Object.entries(as).map(([id, { class_type, inputs }]) => {
-    const held = graph[id]?.inputs ?? {};
-    const named = Object.keys(inputs).map((name) => [name, Object.hasOwn(held, name) ? unwrapped(held[name]) : undefined]);
+    const values = graph[id]?.inputs ?? {};
+    const named = Object.keys(inputs).map((name) => [name, Object.hasOwn(values, name) ? unwrapped(values[name]) : undefined]);
     return [id, { class_type: graph[id]?.class_type ?? class_type, inputs: Object.fromEntries(named) }];
   });
   return parseExactJson(writeExactJson(Object.fromEntries(nodes)));

@@ -65,12 +65,12 @@ test("what is odd about a file is shown node by node, after a reload too", async
   savedFiles();
   show(portsTo(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));
-  const told = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
-  expect((await told()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  const note = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
+  expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
   show(portsTo(undefined, { readCatalogue }));
-  expect((await told()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
+  expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
 });
 
 test("without the service's list of nodes a file is not opened, and what was open stays", async () => {
