@@ -50,7 +50,7 @@ export async function ensureBrowser() {
   if (!existsSync(own)) {
     const { code, output } = await run("npx", ["playwright", "install", "chromium"]);
     if (code !== 0)
-      throw new Error(`No browser could be installed; set LIGHTDESK_BROWSER to the path of a Chromium. Playwright said:\n${output}`);
+      throw new Error(`No browser could be installed; set LIGHTDESK_BROWSER to the path of a Chromium. Playwright printed:\n${output}`);
   }
   process.env.LIGHTDESK_BROWSER = own;
 }

@@ -64,8 +64,8 @@ export function ImportApp({ linked }: { linked?: string }) {
 /** For a wrong file: what it is, and what to choose instead. Other failures are shown as everywhere. */
 function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
-  const sent = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
-  const reason = reasons.find((one) => one === sent);
+  const given = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
+  const reason = reasons.find((one) => one === given);
   if (reason === undefined) return <FailureMessage failure={failure} about={t("importAbout")} />;
   return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;
 }

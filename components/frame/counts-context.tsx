@@ -43,10 +43,7 @@ export function CountsProvider({ children }: { children: ReactNode }) {
   const failedWith = all.failure?.code;
   // A first request that failed counts too.
   const lastResponse = failedWith ?? (all.atMs === undefined ? undefined : "answer");
-  const counts = useMemo(
-    () => ({ jobs, running, pending, ...(lastResponse !== undefined && { lastResponse }) }),
-    [jobs, running, pending, lastResponse],
-  );
+  const counts = useMemo((): Counts => ({ jobs, running, pending, lastResponse }), [jobs, running, pending, lastResponse]);
   return <CountsContext value={counts}>{children}</CountsContext>;
 }
 

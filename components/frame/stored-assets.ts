@@ -15,12 +15,12 @@ export function tellStored(): void {
 }
 
 export function useStoredAssets(onStored: () => void): void {
-  const announce = useEffectEvent(onStored);
+  const notify = useEffectEvent(onStored);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = () => {
       timer = undefined;
-      announce();
+      notify();
     };
     const forget = word.subscribe(() => void (timer ??= setTimeout(tell, GATHER_MS)));
     return () => {

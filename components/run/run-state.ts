@@ -77,7 +77,7 @@ type WorkflowAction =
   | { type: "closed" }
   | { type: "pending-images"; pendingImages: PendingImages | undefined };
 
-/** A change of the workflow that is open under this number; nothing once another one is. `catalogue`: a chosen value may add inputs of its own. */
+/** A change of the open workflow with this serial; ignored once another one is open. `catalogue`: a chosen value may add inputs of its own. */
 export type OpenedAction = { serial: number } & (
   | { type: "edited"; nodeId: string; name: string; value: unknown; catalogue?: ObjectInfo }
   | { type: "advanced"; advanced: Advanced }

@@ -90,7 +90,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
     try {
       one.feed = await open(target);
     } catch {
-      return end(peer, { code: feedEnds.tryLater, reason: "What happens to jobs cannot be told now. Try again." });
+      return end(peer, { code: feedEnds.tryLater, reason: "Events of jobs cannot be sent now. Try again." });
     }
     if (!one.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
     // The socket may have closed while the feed was opened.

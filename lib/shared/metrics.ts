@@ -29,7 +29,7 @@ const histograms = {
 
 const gauges = {
   lightdesk_http_requests_in_progress: { help: "Requests that are being answered.", labels: [] },
-  lightdesk_open_streams: { help: "WebSockets that hear of jobs.", labels: [] },
+  lightdesk_open_streams: { help: "WebSockets that receive events of jobs.", labels: [] },
   lightdesk_jobs: { help: "Jobs of the embedded or stand-alone service, by state.", labels: ["state"] },
   lightdesk_runners: { help: "Runners of the embedded or stand-alone service, the built-in one among them, by state.", labels: ["state"] },
   lightdesk_stored_bytes: { help: "Content that users' assets refer to, each user's content once.", labels: [] },

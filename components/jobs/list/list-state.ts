@@ -60,8 +60,8 @@ export function createListState(list: ListName, first: JobSearchQuery, links: Li
       isPushing = true;
     },
     /** Adopts what the address says by now, however it was changed. */
-    follow(address: JobSearchQuery, its: ListLinks): void {
-      here = { query: asked && plainHref(asked) === plainHref(address) ? asked : address, links: its };
+    follow(addressed: JobSearchQuery, its: ListLinks): void {
+      here = { query: asked && plainHref(asked) === plainHref(addressed) ? asked : addressed, links: its };
       if (!isPushing) asked = undefined;
       notifyAll();
     },

@@ -129,7 +129,7 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
   );
 }
 
-/** Saves the file of jobs whose ids do not fit in an address: at most a page of them, so it may be in the browser's memory. */
+/** Saves the file of jobs whose ids do not fit in an address: at most a page of them, so it fits in the browser's memory. */
 async function saveNamed(ids: readonly string[], format: ExportFormat, connection: string | undefined): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {

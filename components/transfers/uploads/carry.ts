@@ -38,7 +38,7 @@ export type Learnt = {
   service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
 };
 
-export type Progress = {
+export type Reports = {
   status: (status: UploadStatus) => void;
   know: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
 };
@@ -46,7 +46,7 @@ export type Progress = {
 type Carrying = {
   ports: UploadPorts;
   learnt: Learnt;
-  report: Progress;
+  report: Reports;
   /** The same content is being sent to the same place already. */
   isBehind: (hash: string) => boolean;
   signal: AbortSignal;

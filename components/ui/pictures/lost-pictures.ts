@@ -1,7 +1,7 @@
 // Pictures that failed to load: each is requested again until its service gives a definite answer.
 // Guarantees: one request per connection at a time; during failures every few seconds, or when the service says, and the first
 // success retries all; a picture that does not exist or stays missing is given up; a hidden page requests nothing.
-// Must never: show anything. It calls the component when the picture may be available, which loads it.
+// Must never: show anything. It calls the component, which loads the picture, once it may be available.
 
 type Lost = { address: string; back: () => void; missing: () => void };
 

@@ -16,7 +16,7 @@ async function hash({ id, file, from }: Extract<ToHashWorker, { file: Blob }>): 
   try {
     tell({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => tell({ id, bytes }) }) });
   } catch {
-    // No WebAssembly here, or no memory for it: the page sends the file without a hash and shows that.
+    // No WebAssembly here, or no memory for it: the page sends the file without a hash, and shows that it was not hashed.
     tell({ id, broken: true });
   } finally {
     running.delete(id);

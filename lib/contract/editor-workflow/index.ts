@@ -31,7 +31,7 @@ type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
 type Options = { fill?: Filling | false };
 
 const DEEPEST = 50;
-/** Definitions use one another, so a short file may be an endless graph. */
+/** Definitions use one another, so a short file may expand to an endless graph. */
 const MOST_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

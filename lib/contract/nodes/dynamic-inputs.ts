@@ -94,9 +94,9 @@ function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInpu
   const places = names ?? Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
   const least = isRequired ? min : 0;
   const slots = places.map((place, at) => ({ name: `${name}.${place}`, raw: each, isRequired: at < least }));
-  const filled = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
-  const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !filled.includes(slot));
-  return next ? [...filled, next] : filled;
+  const present = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
+  const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !present.includes(slot));
+  return next ? [...present, next] : present;
 }
 
 export function fallbackOf(raw: unknown): unknown {

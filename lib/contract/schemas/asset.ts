@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { component, count, exactFields, foreign, named, rare, reads } from "./exact";
-import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, roundedNumber } from "./lenient";
+import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, anyNumber } from "./lenient";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
@@ -37,7 +37,7 @@ export const assetFields = z.looseObject({
     .nullish()
     .transform((name) => name ?? ""),
   display_name: foreign(maybe(z.string())),
-  size: maybe(roundedNumber),
+  size: maybe(anyNumber),
   created_at: maybe(moment),
   updated_at: maybe(moment),
   created_new: foreign(maybe(z.boolean())),
@@ -150,7 +150,7 @@ export const assetEditAnswerSchema = named(
 );
 
 export const remoteMetadataSchema = component("RemoteMetadata", {
-  content_length: reads(roundedNumber, z.int().min(-1)),
+  content_length: reads(anyNumber, z.int().min(-1)),
   content_type: rare(maybe(z.string())),
   filename: maybe(z.string()),
   name: maybe(z.string()),

@@ -37,10 +37,10 @@ export function maybe<T extends z.ZodType>(schema: T) {
 export const freeForm = z.record(z.string(), z.unknown());
 
 /** A size, a count or a time as a service sends it; a number beyond what a double holds is rounded. */
-export const roundedNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
+export const anyNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
 
 /** A moment as deployments send it: RFC 3339 text, seconds or milliseconds. `toMilliseconds` reads it. */
-export const moment = reads(z.union([z.string(), roundedNumber]), z.iso.datetime());
+export const moment = reads(z.union([z.string(), anyNumber]), z.iso.datetime());
 
 /** For the inside of free-form objects that custom nodes fill: a value of another shape counts as absent. Never for a request. */
 export function loosely<T extends z.ZodType>(schema: T) {

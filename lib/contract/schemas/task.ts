@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { component, count, rare, reads } from "./exact";
-import { freeForm, integerText, maybe, moment, roundedNumber } from "./lenient";
+import { freeForm, integerText, maybe, moment, anyNumber } from "./lenient";
 
 export const taskStartedSchema = component("TaskStarted", {
   task_id: reads(z.string(), z.guid()),
@@ -23,8 +23,8 @@ export const taskSchema = component("Task", {
   completed_at: rare(maybe(moment)),
   result: rare(maybe(freeForm)),
   error_message: rare(maybe(z.string())),
-  bytes_total: reads(maybe(roundedNumber), count.nullable()),
-  bytes_downloaded: maybe(roundedNumber),
+  bytes_total: reads(maybe(anyNumber), count.nullable()),
+  bytes_downloaded: maybe(anyNumber),
   progress: reads(maybe(z.number()), z.number().min(0).max(1)),
 });
 

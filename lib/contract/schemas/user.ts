@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { component, count, foreign, rare, reads } from "./exact";
-import { loosely, maybe, roundedNumber } from "./lenient";
+import { loosely, maybe, anyNumber } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
 export const userSchema = component("User", {
@@ -10,12 +10,12 @@ export const userSchema = component("User", {
   id: maybe(z.string()),
   email: foreign(maybe(z.string())),
   /** From the embedded service, if a quota is set. */
-  storage: rare(loosely(z.looseObject({ used_bytes: roundedNumber, quota_bytes: roundedNumber }))),
+  storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
 export const featuresSchema = component("Features", {
   supports_preview_metadata: maybe(z.boolean()),
-  max_upload_size: maybe(roundedNumber),
+  max_upload_size: maybe(anyNumber),
 });
 export type Features = z.infer<typeof featuresSchema>;
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { exactFields, named, reads } from "./exact";
-import { booleanText, maybe, moment, roundedNumber } from "./lenient";
+import { booleanText, maybe, moment, anyNumber } from "./lenient";
 
 export const userdataQuerySchema = z.object({
   dir: z.string().max(2000).endsWith("/", "must end with /"),
@@ -13,7 +13,7 @@ export const userdataQuerySchema = z.object({
 
 export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
 
-const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(roundedNumber), modified: maybe(moment) });
+const userdataFileSchema = z.looseObject({ path: z.string(), size: maybe(anyNumber), modified: maybe(moment) });
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
 const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));

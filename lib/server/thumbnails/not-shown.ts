@@ -1,5 +1,5 @@
-// Why there is no thumbnail although the service answered. To a browser each is the same 404; inside this folder they are told apart by
-// identity.
+// Why there is no thumbnail although the service answered. Compared by identity: the route answers `noPicture` and `noPreview` with an
+// empty 204 (the first may be cached, since asking again is useless), and `nothing` with 404.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

@@ -39,7 +39,7 @@ const OVERLAP_BYTES = 16 * 1024;
 /** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
 const LEAST_BYTES = 1024;
 
-/** Undefined if `onKnown` returned that the bytes are not needed. */
+/** Undefined if `onKnown` answered false: the bytes are not needed. */
 export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
   const { partial, signal } = fetching;
   const state = { known: fetching.known, mayResume: true };

@@ -80,7 +80,7 @@ export function createTasks(parts: TaskParts) {
       if (!asRefusal(error)) log.error({ err: error, task: task.id }, "a download failed");
       await database
         .commitFreeing((tx) => endTask(tx, task, failed(error), now()))
-        .catch((notStored: unknown) => log.error({ err: notStored, task: task.id }, "the end of a download was not stored"));
+        .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "the end of a download was not stored"));
     }
   }
 

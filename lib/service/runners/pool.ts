@@ -26,7 +26,7 @@ function keep<Value>(kept: Map<string, Value>, key: string, value: Value): void 
   kept.set(key, value);
 }
 
-type PoolParts = { database: Database; processes: Pick<Processes, "isRunElsewhere">; concurrency: number };
+type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere">; concurrency: number };
 
 export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
@@ -186,14 +186,14 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 }
 
 /** The slots of runners that other processes use. The built-in runner is each process's own. */
-async function countElsewhere(reader: Reader, { isRunElsewhere }: Pick<Processes, "isRunElsewhere">): Promise<Map<string, number>> {
+async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, "isNotRunHere">): Promise<Map<string, number>> {
   const running = query
     .selectFrom("jobs")
     .select(({ fn }) => ["runner", fn.countAll<number>().as("n")])
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
     .where("state", "=", "in_progress")
     .where("runner", "is not", null)
-    .where(isRunElsewhere)
+    .where(isNotRunHere)
     .groupBy("runner");
   return new Map((await reader.rows(running)).map(({ runner, n }) => [runner ?? "", n]));
 }

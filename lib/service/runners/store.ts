@@ -70,7 +70,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
   }
 
   const isTaken = async (reader: Reader, address: string) => (await readRunners(reader)).some((row) => row.address === address);
-  const reread = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
+  const announceAndRead = async (id: string): Promise<Result<Runner, RunnerFailure>> => {
     await changed();
     const row = await readRunner(database, id);
     return row ? ok(await toRunner(row)) : failed(notFound);
@@ -104,7 +104,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         else await storeProblem(tx, id, about.failure, now());
         return true;
       });
-      return isAdded ? reread(id) : failed(taken(address));
+      return isAdded ? announceAndRead(id) : failed(taken(address));
     },
 
     async change(id, wanted: RunnerChange) {
@@ -135,7 +135,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         await settleDraining(tx);
         return true;
       });
-      return isKept || address === undefined ? reread(id) : failed(taken(address));
+      return isKept || address === undefined ? announceAndRead(id) : failed(taken(address));
     },
 
     async remove(id) {

@@ -32,8 +32,8 @@ export type Processes = {
   readonly lingersMs: number;
   /** As a condition on jobs: the holder is dead, or there is none. */
   readonly isHolderGone: RawBuilder<SqlBool>;
-  /** As a condition on jobs: another process holds it. */
-  readonly isRunElsewhere: RawBuilder<SqlBool>;
+  /** As a condition on jobs: this process does not hold it. */
+  readonly isNotRunHere: RawBuilder<SqlBool>;
 
   /** True for one process in each such interval: that process does the work called `name`. */
   mayBegin(name: string, everyMs: number): Promise<boolean>;
@@ -72,7 +72,7 @@ export function createOnlyProcess(): Processes {
     slots: (own) => Promise.resolve(own),
     lingersMs: 0,
     isHolderGone: sql<SqlBool>`true`,
-    isRunElsewhere: sql<SqlBool>`false`,
+    isNotRunHere: sql<SqlBool>`false`,
     mayBegin: () => Promise.resolve(true),
     start: () => Promise.resolve(),
     watch: () => undefined,

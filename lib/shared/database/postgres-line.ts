@@ -1,4 +1,4 @@
-// One connection to PostgreSQL that stays open: it takes notices (LISTEN) and holds advisory locks, which the server releases when it ends.
+// One connection to PostgreSQL that stays open: it receives notices (LISTEN) and holds advisory locks, which the server releases when it ends.
 // Guarantees: a lost or silent connection is opened again, set up again, and reported as one that may have missed something.
 // Must never: hold up a caller for longer than a few seconds.
 

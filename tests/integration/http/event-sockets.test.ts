@@ -36,5 +36,5 @@ it("where no feed can be opened now, the peer is told to try again", async () =>
   open = () => Promise.reject(new Error("the database is away"));
   const { socket } = await until("there is a place", () => openEvents(url).catch(() => undefined));
   const [code, reason] = (await once(socket, "close")) as [number, Buffer];
-  expect([code, reason.toString()]).toEqual([1013, "What happens to jobs cannot be told now. Try again."]);
+  expect([code, reason.toString()]).toEqual([1013, "Events of jobs cannot be sent now. Try again."]);
 });

@@ -110,7 +110,7 @@ it("knows the jobs of processes that are no more, and those of others", async ()
   const ids = async (condition: Processes["isHolderGone"]) =>
     (await database.rows(query.selectFrom("jobs").select("id").where(condition).orderBy("seq"))).map(({ id }) => id);
   expect(await ids(here.isHolderGone)).toEqual(["job 2", "job 3"]);
-  expect(await ids(here.isRunElsewhere)).toEqual(["job 1", "job 2", "job 3"]);
+  expect(await ids(here.isNotRunHere)).toEqual(["job 1", "job 2", "job 3"]);
 });
 
 it("lets one of them begin in each interval", async () => {

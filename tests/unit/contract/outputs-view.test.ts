@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toAssetView } from "@/lib/contract/views/asset-view";
+import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
@@ -154,6 +154,12 @@ describe("an asset for the eyes of the console", () => {
       height: 480,
       immutable: true,
     });
+  });
+
+  it("has a state of its own on its page only where the service reports whether it may change", () => {
+    const detailOf = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
+    expect(detailOf({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
+    expect(detailOf({})).not.toHaveProperty("isMutableReported");
   });
 
   it("is told apart by its media type where the name says nothing", () => {

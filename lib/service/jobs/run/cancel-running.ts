@@ -18,10 +18,10 @@ type Which = { userId: number; jobIds?: readonly string[] | undefined };
 export type Cancelled = { id: string; seq: number; run: Running | undefined };
 
 /** The user's running jobs: these, or all. */
-export function runningJobs(reader: Reader, { processes: { isRunElsewhere } }: Parts, { userId, jobIds }: Which) {
+export function runningJobs(reader: Reader, { processes: { isNotRunHere } }: Parts, { userId, jobIds }: Which) {
   const running = query
     .selectFrom("jobs")
-    .select(["id", "seq", "fence", "start_time", sql<number>`case when ${isRunElsewhere} then 1 else 0 end`.as("is_elsewhere")])
+    .select(["id", "seq", "fence", "start_time", sql<number>`case when ${isNotRunHere} then 1 else 0 end`.as("is_elsewhere")])
     .where("user_id", "=", userId)
     .where("state", "=", "in_progress");
   return reader.rows(jobIds === undefined ? running : running.where("id", "in", reader.dialect.texts(jobIds)));

@@ -12,7 +12,7 @@ import { type Processes } from "@/lib/service/store/processes";
 
 export type EngineParts = {
   database: Database;
-  processes: Pick<Processes, "id" | "isHolderGone" | "isRunElsewhere" | "giveUpSilent" | "tell">;
+  processes: Pick<Processes, "id" | "isHolderGone" | "isNotRunHere" | "giveUpSilent" | "tell">;
   blobs: BlobStore;
   folders: Folders;
   runner: Runner;

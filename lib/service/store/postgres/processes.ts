@@ -101,7 +101,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     slots: async (own) => own + (await slotsOfLive(database, id)),
 
-    isRunElsewhere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
+    isNotRunHere: sql<SqlBool>`jobs.holder is distinct from ${id}`,
     lingersMs: LINGERS_MS,
 
     isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
