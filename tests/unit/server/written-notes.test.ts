@@ -85,3 +85,21 @@ test("a job that was removed, or whose connection began anew, is written when it
   await note("completed");
   expect(await isKnown()).toBe(true);
 });
+
+test("jobs that the ledger meets in a list belong to the member whose submission the log has first, each to its own", async () => {
+  const { id, store } = await world();
+  const entry = { at: 1, requestId: "r", action: "submitPrompt", connectionId: id, status: 200 };
+  for (const [memberId, target] of [
+    ["ada", "job-2"],
+    ["ben", "job-3"],
+    ["cy", "job-2"],
+  ])
+    await store.audit.add({ ...entry, memberId, target });
+  const notes = ["job-2", "job-3", "job-4"].map((jobId) => ({ ...job("completed"), jobId }));
+  await store.jobLedger.note(id, notes, 100);
+  const jobsOf = async (memberId: string) =>
+    (await store.jobLedger.search(id, { words: [], memberId, sort_by: "create_time", sort_order: "desc", offset: 0, limit: 9 })).jobs.map(
+      (found) => found.id,
+    );
+  expect(await Promise.all(["ada", "ben", "cy"].map(jobsOf))).toEqual([["job-2"], ["job-3"], []]);
+});
