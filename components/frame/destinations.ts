@@ -4,21 +4,21 @@ import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks
 type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
 /**
  * `short`: its label in the bottom bar of narrow screens, where the full label is too long. `isAbove`: not in that bar, which has room for
- * eight; the member's picture links to it.
+ * eight; the member's picture links to it. `letter`: the key that opens it after `g`.
  */
-type Destination = { href: `/${string}`; label: Word; short?: Word; icon: LucideIcon; isAbove?: true };
+type Destination = { href: `/${string}`; label: Word; short?: Word; letter?: string; icon: LucideIcon; isAbove?: true };
 
 /** The existing pages, in the order in which people need them. */
 const destinations: readonly Destination[] = [
   { href: "/", label: "overview", icon: LayoutDashboard },
-  { href: "/jobs", label: "jobs", icon: ListChecks },
-  { href: "/queue", label: "queue", icon: Layers },
-  { href: "/history", label: "history", icon: History },
-  { href: "/assets", label: "assets", icon: Images },
-  { href: "/files", label: "files", icon: Folder },
-  { href: "/run", label: "run", short: "runShort", icon: Play },
+  { href: "/jobs", label: "jobs", letter: "j", icon: ListChecks },
+  { href: "/queue", label: "queue", letter: "q", icon: Layers },
+  { href: "/history", label: "history", letter: "h", icon: History },
+  { href: "/assets", label: "assets", letter: "a", icon: Images },
+  { href: "/files", label: "files", letter: "f", icon: Folder },
+  { href: "/run", label: "run", letter: "r", short: "runShort", icon: Play },
   { href: "/apps", label: "apps", icon: AppWindow },
-  { href: "/settings", label: "settings", icon: Settings, isAbove: true },
+  { href: "/settings", label: "settings", letter: "s", icon: Settings, isAbove: true },
 ];
 
 /** The pages that are empty for another member's own connection, of which only the jobs are seen. */

@@ -2,12 +2,17 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { KeyList } from "@/components/ui/key-list";
+import { useConnection } from "./connection/connection-context";
+import { destinationsOf } from "./destinations";
+import { useRunsAppsOnly } from "./member-context";
 
 const keys = [
   { act: "palette", shown: ["Ctrl", "K"] },
   { act: "move", shown: ["j", "k"] },
   { act: "select", shown: ["x"] },
   { act: "open", shown: ["Enter"] },
+  { act: "cancel", shown: ["c"] },
+  { act: "rerun", shown: ["r"] },
   { act: "filter", shown: ["/"] },
   { act: "extend", shown: ["Shift", "j"] },
   { act: "run", shown: ["Ctrl", "Enter"] },
@@ -21,9 +26,13 @@ const keys = [
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.keys");
   const common = useTranslations("common");
+  const page = useTranslations("frame");
+  const pages = destinationsOf(useConnection(), useRunsAppsOnly()).flatMap(({ letter, label }) =>
+    letter === undefined ? [] : [{ keys: ["g", letter], text: t("goTo", { page: page(label) }) }],
+  );
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
-      <KeyList rows={keys.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
+      <KeyList rows={[...keys.map(({ act, shown }) => ({ keys: shown, text: t(act) })), ...pages]} className="gap-y-2" />
     </Dialog>
   );
 }

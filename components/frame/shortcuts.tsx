@@ -2,19 +2,32 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
-import { showOverlay, useOverlay } from "./palette/overlay";
+import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-keys";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { withQuery } from "@/lib/browser/urls";
+import { useConnection, useLinkedConnection } from "./connection/connection-context";
+import { destinationsOf } from "./destinations";
 import { FILTERS } from "./list/tool-bar";
+import { useRunsAppsOnly } from "./member-context";
+import { showOverlay, useOverlay } from "./palette/overlay";
 
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
 
 /**
- * The keys of every page: Ctrl K or ⌘ K opens the commands, `/` focuses the page's filters, `?` lists all keys. The code of what they open
- * loads with the first use.
+ * The keys of every page: Ctrl K or ⌘ K opens the commands, `/` focuses the page's filters, `?` lists all keys, `g` and a letter open a page.
+ * The code of what they open loads with the first use.
  */
 export function Shortcuts() {
   const overlay = useOverlay();
+  const router = useRouter();
+  const connection = useLinkedConnection();
+  const destinations = destinationsOf(useConnection(), useRunsAppsOnly());
+  useKeySequence("g", (key) => {
+    const destination = destinations.find(({ letter }) => letter === key);
+    if (destination) router.push(withQuery(destination.href, { connection }));
+    return destination !== undefined;
+  });
   usePageKey((event) => {
     if (event.defaultPrevented) return;
     if (isPaletteKey(event)) showOverlay("palette");

@@ -176,7 +176,7 @@ function PaletteList({ id, items, activeKey, onPoint, onChoose }: PaletteListPro
                   item.key === activeKey && "bg-off-soft",
                 )}
               >
-                <span className={cn("min-w-0 flex-1 truncate", group === "jobs" && "font-mono text-sm")}>{item.label}</span>
+                <span className="min-w-0 flex-1 truncate">{item.label}</span>
                 {item.note ? <span className="max-w-[45%] truncate text-sm text-ink-2">{item.note}</span> : null}
               </div>
             ))}

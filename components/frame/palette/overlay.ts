@@ -1,3 +1,4 @@
+import { useEffect } from "react";
 import { create } from "zustand";
 
 /** What may open over every page by a key, a button or a command: the commands, or the list of keys. */
@@ -7,4 +8,18 @@ export const useOverlay = create<Overlay | undefined>(() => undefined);
 
 export function showOverlay(overlay: Overlay | undefined): void {
   useOverlay.setState(overlay, true);
+}
+
+/** `also`: other words that find it. */
+export type PageAction = { key: string; label: string; also?: string; run: () => void };
+
+/** What the open page adds to the commands. */
+export const usePageActions = create<readonly PageAction[]>(() => []);
+
+/** Offers the page's own actions among the commands while the page is open; `actions` must be stable. */
+export function useOfferActions(actions: readonly PageAction[]): void {
+  useEffect(() => {
+    usePageActions.setState(actions, true);
+    return () => usePageActions.setState([], true);
+  }, [actions]);
 }

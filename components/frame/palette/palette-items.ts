@@ -14,8 +14,8 @@ export type PaletteItem = {
   run: () => void;
 };
 
-/** The number of items per group while nothing is typed. */
-const SHOWN_OF_A_GROUP = 12;
+/** The number of listed items in a group. Actions are few and all listed. */
+const MAX_GROUP_ITEMS = 12;
 
 /** Items that contain every typed word, in the order of the groups; those that begin with the text come first. */
 export function findItems(items: readonly PaletteItem[], typed: string): PaletteItem[] {
@@ -29,7 +29,8 @@ export function findItems(items: readonly PaletteItem[], typed: string): Palette
   return paletteGroups.flatMap((group) => {
     const own = found.filter((item) => item.group === group);
     const begins = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
-    return [...own.filter(begins), ...own.filter((item) => !begins(item))].slice(0, SHOWN_OF_A_GROUP);
+    const ordered = [...own.filter(begins), ...own.filter((item) => !begins(item))];
+    return group === "actions" ? ordered : ordered.slice(0, MAX_GROUP_ITEMS);
   });
 }
 

@@ -11,7 +11,7 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useConnection, useConnections, useLinkedConnection } from "../connection/connection-context";
 import { destinationsOf } from "../destinations";
-import { showOverlay } from "./overlay";
+import { showOverlay, usePageActions } from "./overlay";
 import { useRole, useRunsAppsOnly } from "../member-context";
 import { samples } from "../samples/samples";
 import { useLanguage } from "../look/use-language";
@@ -21,6 +21,9 @@ import { type PaletteItem } from "./palette-items";
 import { type FoundJobs } from "./use-recent-jobs";
 
 const themes = ["system", "light", "dark"] as const;
+
+/** The number of jobs listed before anything is typed. */
+const RECENT_JOBS = 5;
 
 type Ports = {
   jobs: readonly JobListItem[];
@@ -47,6 +50,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
     return ms === undefined ? undefined : clock(ms, "until");
   };
   const role = useRole();
+  const pageActions = usePageActions();
   const runsAppsOnly = useRunsAppsOnly();
   const to = (href: `/${string}`) => () => router.push(href);
   return [
@@ -57,13 +61,13 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       also: href,
       run: to(withQuery(href, { connection })),
     })),
-    ...allJobs(jobs, found).map(({ job, also }) => ({
+    ...allJobs(jobs, found).map(({ job, also }, index) => ({
       key: `job-${job.id}`,
       group: "jobs" as const,
-      label: job.id,
-      note: [job.workflow_name, stateWord(job, t), also !== undefined && whenOf(job)].filter(Boolean).join(" · "),
-      also,
-      onDemand: true,
+      label: job.workflow_name ?? job.job_label ?? t("palette.unnamed", { id: job.id.slice(0, 8) }),
+      note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
+      also: `${job.id} ${also ?? ""}`,
+      onDemand: index >= RECENT_JOBS,
       run: to(withQuery(`/jobs/${encodeURIComponent(job.id)}`, { connection })),
     })),
     ...workflowsOf(jobs).map(({ id, name }) => ({
@@ -105,6 +109,27 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       label: t(`ways.${way}`),
       run: () => openWayIn(way),
     })),
+    ...pageActions.map((action) => ({ ...action, group: "actions" as const })),
+    ...(runsAppsOnly
+      ? []
+      : [
+          {
+            key: "show-failed",
+            group: "actions" as const,
+            label: t("palette.showFailed"),
+            run: to(withQuery("/jobs", { status: "failed", connection })),
+          },
+        ]),
+    ...(role !== undefined && hasRole(role, "operator")
+      ? [
+          {
+            key: "cancel-waiting",
+            group: "actions" as const,
+            label: t("palette.cancelWaiting"),
+            run: to(withQuery("/queue", { clear: 1, connection })),
+          },
+        ]
+      : []),
     ...(role !== undefined && hasRole(role, "admin")
       ? [
           {

@@ -1,3 +1,4 @@
+import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -16,13 +17,15 @@ type ClearAllProps = {
   count: number | undefined;
   /** A word that must be typed first, where the entries cannot be restored. */
   word?: string;
+  /** The address parameter that opens the question. */
+  parameter?: string;
   isBusy: boolean;
   /** `asked`: the number that was on the button. */
   onClear: (asked: number | undefined) => Promise<ApiFailure | undefined>;
 };
 
 /** Asks for confirmation first, with the number of entries. */
-export function ClearAll({ words, count, word, isBusy, onClear }: ClearAllProps) {
+export function ClearAll({ words, count, word, parameter, isBusy, onClear }: ClearAllProps) {
   const t = useTranslations(words);
   const form = useId();
   const [asked, setAsked] = useState<{ count: number | undefined }>();
@@ -30,9 +33,22 @@ export function ClearAll({ words, count, word, isBusy, onClear }: ClearAllProps)
   const titleOf = (many: number | undefined) => (many === undefined ? t("all") : t("counted", { count: many }));
   const title = titleOf(asked ? asked.count : count);
   const isConfirmed = word === undefined || typed.trim().toLowerCase() === word;
+  const address = useSearchParams();
+  const isRequested = parameter !== undefined && (address?.has(parameter) ?? false);
+  const [wasRequested, setWasRequested] = useState(false);
+  if (isRequested !== wasRequested) {
+    setWasRequested(isRequested);
+    if (isRequested && count !== 0) setAsked({ count });
+  }
   function close() {
     setAsked(undefined);
     setTyped("");
+    question.begin();
+    if (!isRequested) return;
+    // A reload must not ask again.
+    const withoutRequest = new URL(window.location.href);
+    withoutRequest.searchParams.delete(parameter);
+    window.history.replaceState(null, "", withoutRequest);
   }
   const question = useConfirmed({ isOpen: asked !== undefined, act: async () => (asked ? onClear(asked.count) : undefined), close });
   function submit(event: FormEvent) {
@@ -41,15 +57,7 @@ export function ClearAll({ words, count, word, isBusy, onClear }: ClearAllProps)
   }
   return (
     <>
-      <Button
-        tone="danger"
-        disabled={count === 0}
-        busy={isBusy}
-        onClick={() => {
-          question.begin();
-          setAsked({ count });
-        }}
-      >
+      <Button tone="danger" disabled={count === 0} busy={isBusy} onClick={() => setAsked({ count })}>
         {count === 0 ? t("act") : titleOf(count)}
       </Button>
       <Dialog

@@ -1,12 +1,15 @@
 import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
 import { memo, useDeferredValue, useMemo, useState } from "react";
 import { useChosen } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
-import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
+import { useOfferActions } from "@/components/frame/palette/overlay";
+import { isEscape, isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "../job-row";
+import { type Command } from "./chosen-jobs";
 
 const loadActions = () => import("./selection-actions");
 const Actions = dynamic(() => loadActions().then((module) => module.OwnSelectionActions), { ssr: false });
@@ -23,19 +26,55 @@ type SelectedJobsProps = {
   onDone: () => void;
 };
 
+/** Undefined if nothing is selected. */
+function commandOn(store: SelectionStore, act: Command["act"]): Command | undefined {
+  if (store.isMatching()) return { act };
+  return store.ids().size > 0 ? { act, ids: [...store.ids()] } : undefined;
+}
+
+/** `c` cancels and `r` reruns the selected jobs, or the job of the focused row if none is selected. */
+export function useJobKeys(store: SelectionStore, onCommand: (command: Command) => void): void {
+  usePageKey((event) => {
+    const act = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
+    if (!act || event.repeat || event.defaultPrevented || !isFreeKey(event)) return;
+    const row = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
+    const command = commandOn(store, act) ?? (row === undefined ? undefined : { act, ids: [row] });
+    if (!command) return;
+    onCommand(command);
+    event.preventDefault();
+  });
+}
+
 /** The actions for the selected jobs, and the offer to select all that match. Checkboxes react at once; this may follow a frame later. */
 export function SelectedJobs(props: SelectedJobsProps) {
   const ids = useDeferredValue(useChosen(props.store, props.store.ids));
   const isMatching = useDeferredValue(useChosen(props.store, props.store.isMatching));
-  useAtFirstMove(loadActions);
   const { store, rows, total = 0 } = props;
+  useAtFirstMove(loadActions);
+  const [command, setCommand] = useState<Command>();
+  useJobKeys(store, (next) => props.canRun && setCommand(next));
+  useSelectionActions(store, !props.canRun ? 0 : isMatching ? total : ids.size, setCommand);
   // Works even before the bar that mentions it has loaded.
   usePageKey((event) => isEscape(event) && store.clear());
   useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
-  return <Selected {...props} ids={ids} isMatching={isMatching} />;
+  return <Selected {...props} command={command} ids={ids} isMatching={isMatching} />;
 }
 
-type SelectedProps = SelectedJobsProps & { ids: ReadonlySet<string>; isMatching: boolean };
+const actWords = { cancel: "stop", runAgain: "rerun" } as const;
+
+/** Offers the acts on the selected jobs among the commands. */
+function useSelectionActions(store: SelectionStore, count: number, onCommand: (command: Command | undefined) => void): void {
+  const t = useTranslations("acts.selected");
+  const actions = useMemo(() => {
+    const action = (act: Command["act"]) => {
+      return { key: act, label: t(act, { count }), also: actWords[act], run: () => onCommand(commandOn(store, act)) };
+    };
+    return count === 0 ? [] : [action("cancel"), action("runAgain")];
+  }, [store, count, onCommand, t]);
+  useOfferActions(actions);
+}
+
+type SelectedProps = SelectedJobsProps & { command: Command | undefined; ids: ReadonlySet<string>; isMatching: boolean };
 
 const Selected = memo(function Selected({ store, query, rows, total, ids, isMatching, ...rest }: SelectedProps) {
   const chosen = useMemo(
@@ -44,7 +83,7 @@ const Selected = memo(function Selected({ store, query, rows, total, ids, isMatc
   );
   // Stays mounted after its first use, as it shows the receipt of what was done.
   const [wasAny, setWasAny] = useState(false);
-  if (ids.size > 0 && !wasAny) setWasAny(true);
+  if ((ids.size > 0 || rest.command) && !wasAny) setWasAny(true);
   if (!wasAny) return null;
   const isPage = rows.length > 0 && rows.every(({ id }) => ids.has(id));
   const isMore = total !== undefined && total > rows.length;

@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent } from "react";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { useBusyJobs } from "../actions/busy-jobs";
@@ -9,7 +10,7 @@ import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { type JobRow } from "../job-row";
-import { type ChosenJobs, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
+import { type ChosenJobs, type Command, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
 import { type Asked, type Bulk, useBulk } from "./use-bulk";
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { saveFile } from "@/lib/browser/files/save-file";
@@ -42,19 +43,21 @@ type SelectionActionsProps = {
   onDone: () => void;
   onClear: () => void;
   canRun: boolean;
+  /** Begins each time it changes. */
+  command?: Command;
   /** Present if more jobs match than are selected. */
   all?: { total: number; onChoose: () => void };
 };
 
 /** The actions for the selection, then the act in progress, then its receipt. It stays mounted without a selection to show the receipt. */
-export function SelectionActions({ chosen, rows, connection, bulk, onDone, onClear, canRun, all }: SelectionActionsProps) {
+export function SelectionActions({ chosen, rows, connection, bulk, onDone, onClear, canRun, command, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
   const busy = useBusyJobs();
   const isFree = (which: JobAct, { id }: KnownJob) => !(which === "runAgain" ? bulk.busyIds : busy).has(id);
   const known = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
-  const jobsFor = (which: JobAct) => known.filter((job) => isFree(which, job) && fits(which, job));
+  const jobsFor = (which: JobAct, jobs = known) => jobs.filter((job) => isFree(which, job) && fits(which, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const act = (which: JobAct) => {
     if (chosen.kind === "matching") void bulk.ask(which, chosen.query);
@@ -62,6 +65,15 @@ export function SelectionActions({ chosen, rows, connection, bulk, onDone, onCle
   };
   const offered = (which: JobAct) =>
     chosen.kind === "matching" ? narrowedTo(which, chosen.query) !== undefined : jobsFor(which).length > 0;
+  const begin = useEffectEvent((next: Command) => {
+    const jobs = next.ids && jobsFor(next.act, jobsWith(next.ids, rows));
+    if (jobs ? jobs.length === 0 : !offered(next.act)) bulk.reportNothing();
+    else if (jobs) bulk.start(next.act, jobs);
+    else act(next.act);
+  });
+  useEffect(() => {
+    if (command) begin(command);
+  }, [command]);
   function copyIds() {
     if (chosen.kind === "matching") void bulk.collect(chosen.query);
     else void copy(chosen.ids.join("\n"), t("copied", { count }));

@@ -67,6 +67,7 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
       onBegun();
     },
     leave: () => setAsked(undefined),
+    reportNothing: () => setNothing(true),
     forgetNothing: () => setNothing(false),
   };
 }

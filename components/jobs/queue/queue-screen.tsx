@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { use } from "react";
+import { use, useState } from "react";
 import { useSelection } from "@/components/data-table/selection/use-selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/frame/counts-context";
@@ -20,6 +20,8 @@ import { useCellWords } from "../columns/cells";
 import { type JobRow } from "../job-row";
 import { JobTable } from "../list/job-table";
 import { ListFrame } from "../list/list-frame";
+import { type Command } from "../list/chosen-jobs";
+import { useJobKeys } from "../list/selected-jobs";
 import { useBulk } from "../list/use-bulk";
 import { ClearReceipt } from "./clear-receipt";
 import { queueColumns } from "./queue-columns";
@@ -73,6 +75,8 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   };
   const bulk = useBulk({ connection, onDone: () => void refresh(), onBegun: begin });
   const { busyIds, pendingIds } = bulk;
+  const [command, setCommand] = useState<Command>();
+  useJobKeys(selection, (next) => canCancel && setCommand(next));
   const columns = queueColumns({
     words,
     connection,
@@ -96,6 +100,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
         canCancel && list ? (
           <ClearAll
             words="queue.clear"
+            parameter="clear"
             count={pendingTotal}
             isBusy={clearing.isBusy || busyIds.size > 0 || pendingIds.size > 0}
             onClear={clearing.clear}
@@ -145,6 +150,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
         onDone={() => void refresh()}
         onClear={selection.clear}
         canRun={canCancel}
+        command={command}
       />
     </ListFrame>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 
 /** Listens for every key on the page, whatever has the focus. `isFirst`: runs before all listeners without it. */
 export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
@@ -26,4 +26,22 @@ export function isTyping(target: EventTarget | null): boolean {
 /** A key with a modifier belongs to the browser, and an open dialog keeps the keys to itself. */
 export function isFreeKey({ metaKey, ctrlKey, altKey, target }: KeyboardEvent): boolean {
   return !metaKey && !ctrlKey && !altKey && !isTyping(target) && !document.querySelector("dialog[open]");
+}
+
+const SEQUENCE_MS = 1500;
+
+/** Calls `onSecond` with the key pressed after `first` within 1.5 s. No other listener receives that second key if it returns true. */
+export function useKeySequence(first: string, onSecond: (key: string) => boolean): void {
+  const startedAt = useRef(-Infinity);
+  usePageKey(
+    (event) => {
+      if (event.repeat || !isFreeKey(event) || event.shiftKey) return;
+      const isSecond = event.timeStamp - startedAt.current < SEQUENCE_MS;
+      startedAt.current = !isSecond && event.key === first ? event.timeStamp : -Infinity;
+      if (!isSecond || !onSecond(event.key)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    },
+    { isFirst: true },
+  );
 }

@@ -183,3 +183,37 @@ it("says that assets were not searched where the service cannot be asked, and no
   await waitFor(() => expect(asked.some((path) => path.startsWith("/api/assets"))).toBe(true));
   expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
 });
+
+it("lists recent jobs by name and time, and finds them by id", async () => {
+  const job = (id: string, more: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...more });
+  const jobs = [
+    job("0191c0de-0000-7000-8000-000000000001", { workflow_id: "w", workflow_name: "Poster" }),
+    job("0191beef-0000-7000-8000-000000000002", {}),
+  ];
+  vi.stubGlobal("fetch", async (path: string) =>
+    path.startsWith("/api/jobs?")
+      ? Response.json({ jobs, pagination: { offset: 0, limit: 100, total: 2, has_more: false } })
+      : Response.json({ jobs: [], assets: [], pagination: { offset: 0, limit: 12, total: 0, has_more: false } }),
+  );
+  renderInApp(
+    <AtPage router={router}>
+      <ConnectionProvider currentId="studio" connections={connections}>
+        <CommandPalette onClose={() => undefined} />
+      </ConnectionProvider>
+    </AtPage>,
+  );
+  expect((await screen.findByRole("option", { name: /^Poster.*Feb 28.*9:05.*Failed$/ })).textContent).toContain("Failed");
+  fireEvent.change(screen.getByRole("combobox"), { target: { value: "0191beef" } });
+  fireEvent.click(screen.getByRole("option", { name: /^Job 0191beef/ }));
+  expect(visited).toEqual(["/jobs/0191beef-0000-7000-8000-000000000002"]);
+});
+
+it("offers failed jobs to everyone and the end of waiting jobs to operators", () => {
+  renderPalette("operator");
+  fireEvent.click(screen.getByRole("option", { name: "Cancel waiting jobs…" }));
+  fireEvent.click(screen.getByRole("option", { name: "Show failed jobs" }));
+  expect(visited).toEqual(["/queue?clear=1", "/jobs?status=failed"]);
+  cleanup();
+  renderPalette("viewer");
+  expect(screen.queryByRole("option", { name: "Cancel waiting jobs…" })).toBeNull();
+});

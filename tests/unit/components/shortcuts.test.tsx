@@ -1,8 +1,10 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { Shortcuts } from "@/components/frame/shortcuts";
 import { ToolBar } from "@/components/frame/list/tool-bar";
+import { usePageKey } from "@/components/ui/hooks/page-keys";
+import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);
@@ -49,4 +51,29 @@ it("/ and ? are letters while somebody types, and with a modifier they are the b
   expect(fireEvent.keyDown(document.body, { key: "/", ctrlKey: true })).toBe(true);
   expect(document.activeElement).toBe(text);
   expect(screen.queryByRole("dialog", { hidden: true })).toBeNull();
+});
+
+it("opens a page when g and its letter are pressed in sequence", () => {
+  const opened: string[] = [];
+  const onRowKey = vi.fn();
+  function Page() {
+    usePageKey((event) => void onRowKey(event.key));
+    return <input aria-label="Name" />;
+  }
+  renderInApp(
+    <AtPage router={{ push: (href) => void opened.push(href) }}>
+      <Page />
+      <Shortcuts />
+    </AtPage>,
+  );
+  for (const letter of ["j", "q", "h", "a", "f", "r", "s", "z"]) {
+    fireEvent.keyDown(document.body, { key: "g" });
+    fireEvent.keyDown(document.body, { key: letter });
+  }
+  expect(opened).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
+  fireEvent.keyDown(document.body, { key: "j" });
+  fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "g" });
+  fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "j" });
+  expect(opened).toHaveLength(7);
+  expect(onRowKey.mock.calls.map(([key]) => key).filter((key) => key !== "g")).toEqual(["z", "j", "j"]);
 });
