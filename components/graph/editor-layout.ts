@@ -2,7 +2,7 @@
 // Guarantees: pure; bounded, whatever the file holds; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
-import { BYPASSED, isNote, isReroute, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
+import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -49,7 +49,8 @@ function nameOf(file: EditorFile, { title, type }: EditorNode): string {
 export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph): GraphLayout {
   const net = netAt(file, inside) ?? file;
   const prefix = inside.map((id) => `${id}:`).join("");
-  const isLeftOut = (node: EditorNode) => graph !== undefined && isPlain(file, node) && !Object.hasOwn(graph, prefix + node.id);
+  const isLeftOut = (node: EditorNode) =>
+    graph !== undefined && (isPlain(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);
   const all = net.nodes.map((node) => placed(file, node, prefix, isLeftOut(node)));
   const groups = listOf(net.raw.groups).slice(0, MOST_GROUPS).flatMap(groupOf);
   const boxes = [...all, ...groups];

@@ -163,7 +163,7 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         >
           {note}
           {opened.leftOut && !opened.sent ? <SecretsNotice places={opened.leftOut} isSent={false} /> : null}
-          {opened.rawTexts && editorFile ? <EditorNote problems={editorFile.problems()} /> : null}
+          {opened.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
           {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
           {faults ? (
             <FaultsCard

@@ -6,8 +6,7 @@ import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type LackingClasses } from "@/lib/contract/console";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { UNNAMED } from "@/lib/contract/editor-workflow/problems";
-import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { own } from "@/lib/contract/json/own";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
@@ -15,10 +14,8 @@ import useSWR from "swr";
 import { focusProblem } from "../form/field-ids";
 
 const MOST_SHOWN = 20;
-const MOST_NAMES = 10;
 
-/** `names`: the names by which "set" and "get" nodes belong together. */
-export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string; names?: readonly string[] };
+export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string };
 
 /** Classes of a workflow that the service's list of nodes does not have, each with its node pack where the editor's drawing names it. */
 export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, extraData: JsonObject | undefined): MissingClass[] {
@@ -27,16 +24,7 @@ export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, 
   for (const [id, { class_type: classType }] of Object.entries(graph))
     if (!own(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
   const packs = missing.size > 0 ? packsIn(drawingIn(extraData)) : new Map<string, string>();
-  return [...missing].map(([classType, nodeIds]) => {
-    const names = [...new Set(nodeIds.flatMap((id) => pairName(own(graph, id)) ?? []))];
-    return { classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }), ...(names.length > 0 && { names }) };
-  });
-}
-
-function pairName(node: GraphNode | undefined): string | undefined {
-  if (node?.class_type !== "SetNode" && node?.class_type !== "GetNode") return undefined;
-  const [name] = listOf(objectOf(node.inputs[UNNAMED])?.__value__);
-  return typeof name === "string" && name !== "" ? name : undefined;
+  return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
 }
 
 function packsIn(drawing: JsonObject | undefined): Map<string, string> {
@@ -61,7 +49,7 @@ export function MissingClasses({ missing, graph }: { missing: readonly MissingCl
   return (
     <div className="flex w-full flex-col gap-2">
       <ul aria-label={t("list")} className="flex flex-col gap-1">
-        {missing.slice(0, MOST_SHOWN).map(({ classType, nodeIds, pack, names = [] }) => (
+        {missing.slice(0, MOST_SHOWN).map(({ classType, nodeIds, pack }) => (
           <li key={classType} className="break-words">
             <button
               type="button"
@@ -73,7 +61,6 @@ export function MissingClasses({ missing, graph }: { missing: readonly MissingCl
             <span className="text-ink-2">
               {t("nodes", { count: nodeIds.length })}
               {pack === undefined ? null : ` · ${t("pack", { pack })}`}
-              {names.length === 0 ? null : ` · ${t("names", { count: names.length, names: names.slice(0, MOST_NAMES).join(", ") })}`}
             </span>
           </li>
         ))}

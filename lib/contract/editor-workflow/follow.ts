@@ -1,17 +1,21 @@
-// Finds where the value of an input comes from, over reroutes, bypassed nodes and the edges of subgraphs.
+// Finds where the value of an input comes from: through reroutes, bypassed nodes, Set and Get nodes, and the edges of subgraphs.
 // Guarantees: never throws; ends on loops; never answers with a node that is not sent.
 // Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
-import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, nodesById, once, type Slot } from "./file";
-import { BYPASSED, isNote, isPrimitive, isReroute, MUTED } from "./node-kinds";
+import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, once, type Slot } from "./file";
+import { BYPASSED, isNote, isNeverSent, isPrimitive, MUTED, tunnelOf } from "./node-kinds";
 import { type Following, idIn, type Place, type Scope } from "./scope";
 import { slotsOf } from "./slots";
 import { type Value, valueOfUse } from "./value-of-use";
 import { homeOf } from "./values";
 
-export type Source = { kind: "output"; id: string; slot: number } | Value | { kind: "nothing"; why?: "broken" | "bypass" };
+export type Source =
+  | { kind: "output"; id: string; slot: number }
+  | Value
+  | { kind: "nothing"; why?: "broken" | "bypass" }
+  | { kind: "nothing"; why: "unset"; name: string };
 
 const nothing: Source = { kind: "nothing" };
 const broken: Source = { kind: "nothing", why: "broken" };
@@ -54,12 +58,43 @@ function fromOutput(place: Place, output: number, way: Way, following: Following
   if (isNote(node) || node.mode === MUTED) return nothing;
   const onward = { ...way, isDirect: false };
   if (node.mode === BYPASSED) return fromBypassed(place, output, onward, following);
-  if (isReroute(node)) return fromInput(scope, node.inputs[0] ?? unnamed, onward, following);
+  const tunnel = tunnelOf(node, following.info);
+  if (tunnel?.side === "get") {
+    const setter = setterFor(place, following);
+    const input = setter?.node.inputs.find(({ link }) => link !== undefined);
+    // A Set node passes its input on even if it is muted or bypassed itself.
+    return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", why: "unset", name: tunnel.name };
+  }
+  if (tunnel || isNeverSent(node)) return fromInput(scope, node.inputs[output] ?? unnamed, onward, following);
   const within = following.inside(place);
   if (!within) return { kind: "output", id: idIn(scope, node), slot: output };
   const end = endsOf(within.definition).get(output);
   return end === undefined ? nothing : fromInput(within.scope, { ...unnamed, link: end }, onward, following);
 }
+
+/** The Set node that a Get node reads: of several the first in its own graph, else in the nearest graph around it. */
+export function setterFor({ scope, node }: Place, { info }: Following): Place | undefined {
+  const wanted = tunnelOf(node, info);
+  if (!wanted || wanted.name === "") return undefined;
+  for (let within: Scope | undefined = scope; within; within = within.use?.scope) {
+    const found = settersIn(within.net)
+      .get(`${wanted.setter} ${wanted.name}`)
+      ?.find((setter) => tunnelOf(setter, info));
+    if (found) return { scope: within, node: found };
+  }
+  return undefined;
+}
+
+const settersIn = once(({ nodes }: Net): ReadonlyMap<string, readonly EditorNode[]> => {
+  const setters = new Map<string, EditorNode[]>();
+  for (const node of nodes) {
+    const tunnel = tunnelOf(node, {});
+    if (tunnel?.side !== "set") continue;
+    const key = `${tunnel.setter} ${tunnel.name}`;
+    setters.set(key, [...(setters.get(key) ?? []), node]);
+  }
+  return setters;
+});
 
 function valueOfPrimitive(node: EditorNode, { primitiveValue }: Following): Source {
   const value = primitiveValue(node);

@@ -11,20 +11,20 @@ import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
-import { follow } from "./follow";
-import { isNeverSent, isRunning } from "./node-kinds";
+import { follow, setterFor } from "./follow";
+import { isNeverSent, isRunning, isSwitch, linkedIds, tunnelOf } from "./node-kinds";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
-import { type EditorProblem, UNNAMED } from "./problems";
+import { type EditorNotice, type EditorProblem, UNNAMED } from "./problems";
 import { onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
-import { isSameJson, keptInputs } from "./kept-inputs";
+import { isKept, isSameJson, keptInputs } from "./kept-inputs";
 import { type Following, idIn, type Place, type Scope } from "./scope";
 import { slotsOf } from "./slots";
 import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
-export { type EditorProblem } from "./problems";
+export { type EditorNotice, type EditorProblem } from "./problems";
 
 /** `rawTexts`: "node input" of texts that are sent as written, where others are filled in. */
-export type Converted = { graph: Graph; problems: EditorProblem[]; rawTexts: string[] };
+export type Converted = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };
 /** `homes`: where the file has each value, by "node input". */
 type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as written. */
@@ -38,15 +38,18 @@ const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** `editorJson`: the file, parsed or as text (then whole numbers beyond 2^53 keep their digits). */
 export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): Converted {
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
-  if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] };
+  if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] };
   const { fill = { at: new Date(), draw: 0 } } = options;
-  const { graph, problems, rawTexts } = convert(readEditorFile(parsed, objectInfo), objectInfo, fill);
-  return { graph, problems, rawTexts };
+  const { graph, problems, notices, rawTexts } = convert(readEditorFile(parsed, objectInfo), objectInfo, fill);
+  return { graph, problems, notices, rawTexts };
 }
 
 export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): ConvertedFile {
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
+  const notices: EditorNotice[] = [];
   const nodes: [string, GraphNode][] = [];
+  /** Of classes that the service lacks, without a link. */
+  const lone: Place[] = [];
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
@@ -86,14 +89,28 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       if (++visited > workflowLimits.nodes) return;
       // The editor checks only on the outside whether a use is on: deeper nodes are sent by their own modes.
       const isOff = !isRunning(node);
-      if ((isOff && !scope.use) || isNeverSent(node)) continue;
-      const within = inside({ scope, node });
+      if (isOff && !scope.use) continue;
+      const place = { scope, node };
+      const tunnel = tunnelOf(node, info);
+      if (tunnel || isNeverSent(node)) {
+        if (!isOff && isSwitch(node)) notices.push(leftOut(place));
+        if (!isOff && tunnel?.side === "get" && setterFor(place, following)) {
+          notices.push({ code: "resolved", nodeId: idIn(scope, node), name: tunnel.name });
+        }
+        continue;
+      }
+      const within = inside(place);
       if (within) {
         const before = nodes.length;
         send(within.scope);
         if (isOff && nodes.length > before) problems.push({ code: "inside_of_off_sent", nodeId: idIn(scope, node) });
-      } else if (!isOff) nodes.push([idIn(scope, node), sentNode({ scope, node })]);
+      } else if (!isOff && isLone(place)) lone.push(place);
+      else if (!isOff) nodes.push([idIn(scope, node), sentNode(place)]);
     }
+  }
+
+  function isLone({ scope, node }: Place): boolean {
+    return !own(info, node.type) && !isDefinitionId.test(node.type) && !isKept(node) && !linkedIds(scope.net).has(node.id);
   }
 
   function sentNode(place: Place): GraphNode {
@@ -117,7 +134,8 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
         if (source.isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
         if (source.isOfUse) problems.push({ code: "value_of_use_kept", nodeId, input: name });
       } else if (source.kind === "nothing" && source.why) {
-        problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
+        if (source.why === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
+        else problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
     }
     for (const [name, kept] of Object.entries(keptInputs(node))) {
@@ -146,8 +164,11 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   }
 
   send({ path: "", net: file });
+  // If no other node is left, the missing classes are the reason that nothing can run.
+  if (nodes.length > 0) notices.push(...lone.map(leftOut));
+  else for (const place of lone) nodes.push([idIn(place.scope, place.node), sentNode(place)]);
   if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
-  return { graph: Object.fromEntries(nodes), problems, rawTexts, homes };
+  return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes };
 }
 
 /** The number of nodes, links, places and values. */
@@ -164,12 +185,15 @@ function asSent(values: EditorNode["values"]): JsonObject {
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
 }
 
-/** SetNode and GetNode with the same name belong together. */
-function missing({ type, title, properties, values }: EditorNode, nodeId: string): EditorProblem {
+function leftOut({ scope, node }: Place): EditorNotice {
+  const { type: classType, title } = node;
+  return { code: "left_out", nodeId: idIn(scope, node), classType, ...(title !== undefined && { title }) };
+}
+
+function missing({ type, title, properties }: EditorNode, nodeId: string): EditorProblem {
   if (isDefinitionId.test(type)) return { code: "missing_subgraph", nodeId, id: type };
   const { cnr_id: registryId, aux_id: repository, ver: version } = properties;
   const pack = [registryId, repository].find((id) => typeof id === "string");
-  const [name] = type === "SetNode" || type === "GetNode" ? listOf(values) : [];
   return {
     code: "missing_class",
     nodeId,
@@ -177,6 +201,5 @@ function missing({ type, title, properties, values }: EditorNode, nodeId: string
     ...(title !== undefined && { title }),
     ...(typeof pack === "string" && { pack }),
     ...(typeof version === "string" && { version }),
-    ...(typeof name === "string" && { belongsTo: name }),
   };
 }

@@ -17,6 +17,11 @@ export function keptInputs({ properties }: Pick<EditorNode, "properties">): Read
   return read(properties[PROPERTY])?.inputs ?? {};
 }
 
+/** The node was written from a graph, so it is sent whatever its class. */
+export function isKept({ properties }: Pick<EditorNode, "properties">): boolean {
+  return Object.hasOwn(properties, PROPERTY);
+}
+
 export function keeping(inputs: Readonly<Record<string, KeptInput>>): JsonObject {
   return { [PROPERTY]: { inputs } };
 }

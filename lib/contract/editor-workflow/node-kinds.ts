@@ -1,19 +1,32 @@
 // What the editor does with a node by itself: its modes, and the classes that never leave it.
 
-import { type EditorNode } from "./file";
+import { own } from "../json/own";
+import { objectOf } from "../json/json";
+import { type ObjectInfo } from "../schemas/object-info";
+import { type EditorNode, INSIDE_END, listOf, type Net, once } from "./file";
 
 export const MUTED = 2;
 export const BYPASSED = 4;
-const REROUTE = "Reroute";
 const PRIMITIVE = "PrimitiveNode";
-const notes = new Set(["Note", "MarkdownNote"]);
+const reroutes = new Set(["Reroute", "Reroute (rgthree)"]);
+const notes = new Set(["Note", "MarkdownNote", "Note Plus (mtb)"]);
+/** Labels, and switches that only change modes, which the file has already. Source: rgthree-comfy's virtual nodes. */
+const switches = new Set(
+  [
+    ...["Label", "Bookmark", "Fast Groups Muter", "Fast Groups Bypasser", "Fast Muter", "Fast Bypasser", "Fast Node Muter"],
+    ...["Fast Actions Button", "Mute / Bypass Relay", "Mute / Bypass Repeater", "Node Collector", "Node Combiner", "Random Unmuter"],
+  ].map((name) => `${name} (rgthree)`),
+);
+/** "GetNode" reads the "SetNode" with its name; packs add their own prefixes: "easy getNode", "easy setNode". */
+const GETTER = /(?:^|[^a-z])get_?node$/i;
+const SETTER = /(?:^|[^a-z])set_?node$/i;
 
 export function isNeverSent({ type }: EditorNode): boolean {
-  return type === REROUTE || type === PRIMITIVE || notes.has(type);
+  return reroutes.has(type) || type === PRIMITIVE || notes.has(type) || switches.has(type);
 }
 
 export function isReroute({ type }: EditorNode): boolean {
-  return type === REROUTE;
+  return reroutes.has(type);
 }
 
 export function isNote({ type }: EditorNode): boolean {
@@ -24,6 +37,34 @@ export function isPrimitive({ type }: EditorNode): boolean {
   return type === PRIMITIVE;
 }
 
+/** Known to exist only in a node pack's browser code. */
+export function isSwitch({ type }: EditorNode): boolean {
+  return switches.has(type);
+}
+
 export function isRunning({ mode }: EditorNode): boolean {
   return mode !== MUTED && mode !== BYPASSED;
 }
+
+/** A node that passes a value on by name, without a link. A server's own class with such a name is an ordinary node. */
+export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
+  const { type, values } = node;
+  // "PixaromaGetNode" is one, "TargetNode" and "OffsetNode" are not.
+  const words = type.replace(/(?<=[A-Za-z])(?=[GS]et_?Node$)/, " ");
+  const isGetter = GETTER.test(words);
+  if ((!isGetter && !SETTER.test(words)) || own(info, type)) return undefined;
+  const name = [...listOf(values), ...Object.values(objectOf(values) ?? {})].find((value) => typeof value === "string") ?? "";
+  return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
+}
+
+/** Ids of the nodes that a link leads to or from. A link into a switch has no effect on a run. */
+export const linkedIds = once((net: Net): ReadonlySet<string> => {
+  const ends = net.nodes.flatMap((node) =>
+    node.inputs.flatMap(({ link }) => {
+      const found = net.links.get(link ?? "");
+      return found && !isSwitch(node) ? [node.id, found.origin] : [];
+    }),
+  );
+  const outward = [...net.links.values()].flatMap(({ origin, target }) => (target === INSIDE_END ? [origin] : []));
+  return new Set([...ends, ...outward]);
+});

@@ -8,7 +8,7 @@ export type EditorProblem =
   | { code: "not_an_editor_file" }
   | { code: "too_many_nodes"; most: number }
   /** `pack`: the node pack by its registry id or repository, if the file names it. */
-  | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string; belongsTo?: string }
+  | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
@@ -18,6 +18,8 @@ export type EditorProblem =
   | { code: "broken_link"; nodeId: string; input: string }
   /** The node before it is bypassed and has nothing of that type to pass on. */
   | { code: "bypass_passes_nothing"; nodeId: string; input: string }
+  /** A Get node feeds it, but no linked Set node has this name. */
+  | { code: "not_set"; nodeId: string; input: string; name: string }
   /** The editor itself would round this number. */
   | { code: "digits_kept"; nodeId: string; input: string }
   /** The value of this use of a subgraph is kept; newer editors take the definition's. */
@@ -26,3 +28,9 @@ export type EditorProblem =
   | { code: "inside_of_off_sent"; nodeId: string }
   /** A node pack links nodes by its own rules, which the file does not spell out. */
   | { code: "links_by_rule" };
+
+/** Handled without a person: a node that exists only in the editor was left out, or a Get node was replaced by what its Set node takes. */
+export type EditorNotice =
+  { code: "left_out"; nodeId: string; classType: string; title?: string } | { code: "resolved"; nodeId: string; name: string };
+
+export type EditorReport = { problems: readonly EditorProblem[]; notices: readonly EditorNotice[] };

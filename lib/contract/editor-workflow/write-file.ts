@@ -99,7 +99,11 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
 }
 
 /** Inputs that would read back differently are kept beside their node. */
-function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonObject })[] }, graph: Graph, info: ObjectInfo): NewFile {
+function withKept(
+  file: JsonObject & { nodes: (JsonObject & { type: string; properties: JsonObject })[] },
+  graph: Graph,
+  info: ObjectInfo,
+): NewFile {
   const { graph: read } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
@@ -107,9 +111,12 @@ function withKept(file: JsonObject & { nodes: (JsonObject & { properties: JsonOb
     const kept = Object.entries(given).flatMap(([name, is]): [string, KeptInput][] =>
       isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );
-    return kept.length === 0 ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(kept)) } };
+    const isWhole = kept.length === 0 && own(info, node.type) !== undefined;
+    return isWhole ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(kept)) } };
   });
-  return { file: { ...file, nodes }, lost: ids.filter((id) => own(read, id)?.class_type !== own(graph, id)?.class_type) };
+  const written = { ...file, nodes };
+  const { graph: now } = convert(readEditorFile(written, info), info, false);
+  return { file: written, lost: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
 /** Unwraps a list, unless it would then read as a link. */

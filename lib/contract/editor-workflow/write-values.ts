@@ -13,7 +13,7 @@ import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { isSameJson } from "./kept-inputs";
-import { type EditorProblem } from "./problems";
+import { type EditorReport } from "./problems";
 import { defaultOf, widgetFinder } from "./sent-values";
 import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 
@@ -21,18 +21,18 @@ import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget
 type Unplaced = { nodeId: string; input?: string };
 /** `unplaced`: where the new file differs from the graph; computed when called. `widgetOf`: values of its nodes, by the editor's names. */
 export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
-/** `problems`: what in the file cannot be run. */
-export type Writable = { problems: () => EditorProblem[]; withValues: (graph: Graph) => WrittenFile };
+export type Writable = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
 type EditorJson = JsonObject & { nodes: unknown[] };
 
 /** Reads the file once, however many graphs are written into it. */
 export function writable(file: JsonObject, info: ObjectInfo): Writable {
-  if (!isEditorFile(file)) return { problems: () => [], withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
+  if (!isEditorFile(file))
+    return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
   let read: ReturnType<typeof convert> | undefined;
   const before = () => (read ??= convert(readEditorFile(file, info), info, false));
   return {
-    problems: () => before().problems,
+    report: before,
     withValues(graph) {
       const { graph: was, homes } = before();
       const changes = new Map<JsonObject, Values>();

@@ -1,13 +1,47 @@
 import { useTranslations } from "next-intl";
-import { type EditorProblem } from "@/lib/contract/editor-workflow/problems";
+import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/problems";
 import { focusProblem } from "@/components/run/form/field-ids";
 
 const MOST_SHOWN = 12;
 
-/** Problems of a graph editor's file that the form does not show itself: unknown classes and wrong values are shown at their fields. */
-export function EditorNote({ problems }: { problems: readonly EditorProblem[] }) {
+/** What was done with nodes that exist only in the editor, and the problems that the form does not show at its fields. */
+export function EditorNote({ problems, notices }: EditorReport) {
+  return (
+    <>
+      <Notices notices={notices} />
+      <Problems problems={problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class")} />
+    </>
+  );
+}
+
+const MOST_LISTED = 200;
+
+function Notices({ notices }: { notices: readonly EditorNotice[] }) {
   const t = useTranslations("run.editorNote");
-  const shown = problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class");
+  if (notices.length === 0) return null;
+  const resolved = notices.filter(({ code }) => code === "resolved").length;
+  const leftOut = notices.length - resolved;
+  return (
+    <details className="text-ink-2">
+      <summary className="cursor-pointer">
+        {[resolved > 0 && t("resolved", { count: resolved }), leftOut > 0 && t("leftOut", { count: leftOut })].filter(Boolean).join(" ")}
+      </summary>
+      <ul className="mt-1 flex max-h-60 flex-col gap-0.5 overflow-y-auto pl-4 break-words">
+        {notices.slice(0, MOST_LISTED).map((notice) => (
+          <li key={notice.nodeId}>
+            {notice.code === "resolved"
+              ? t("resolvedNode", { nodeId: notice.nodeId, name: notice.name })
+              : t("leftOutNode", { nodeId: notice.nodeId, classType: notice.classType, title: notice.title ?? "" })}
+          </li>
+        ))}
+        {notices.length > MOST_LISTED ? <li>{t("more", { count: notices.length - MOST_LISTED })}</li> : null}
+      </ul>
+    </details>
+  );
+}
+
+function Problems({ problems: shown }: { problems: readonly EditorProblem[] }) {
+  const t = useTranslations("run.editorNote");
   if (shown.length === 0) return null;
   return (
     <section aria-label={t("title", { count: shown.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
@@ -48,6 +82,8 @@ function Sentence({ problem }: { problem: EditorProblem }) {
     case "value_not_listed":
     case "missing_class":
       return null;
+    case "not_set":
+      return t("not_set", { nodeId: problem.nodeId, input: problem.input, name: problem.name });
     default:
       return t(problem.code, { nodeId: problem.nodeId, input: problem.input });
   }

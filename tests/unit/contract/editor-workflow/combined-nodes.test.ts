@@ -127,28 +127,6 @@ test.for<[string, object | string, Nodes]>([
     { "1": ["Source", {}], "3": ["Sink", { images: ["1", 1] }] },
   ],
   [
-    "set and get of one name on both sides of a subgraph's edge are missing classes with their links",
-    {
-      ...net([
-        { id: 1, type: "Source" },
-        { id: 2, type: "SetNode", in: { IMAGE: [1, 0] }, values: ["picture"] },
-        { id: 3, type: A },
-      ]),
-      ...subgraphs(
-        definition(A, [
-          { id: 30, type: "GetNode", values: ["picture"] },
-          { id: 31, type: "Sink", in: { images: [30, 0] } },
-        ]),
-      ),
-    },
-    {
-      "1": ["Source", {}],
-      "2": ["SetNode", { IMAGE: ["1", 0] }],
-      "3:30": ["GetNode", {}],
-      "3:31": ["Sink", { images: ["3:30", 0] }],
-    },
-  ],
-  [
     "a place by the name that a person gave it, and two by one name",
     {
       nodes: [

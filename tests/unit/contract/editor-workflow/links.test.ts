@@ -146,19 +146,6 @@ test("a class that the service lacks is kept with its links and named with its p
   expect(bypassed.problems).toEqual([]);
 });
 
-test("nodes that set and get by a name are named with it", () => {
-  const { problems } = convert(
-    net([
-      { id: 1, type: "SetNode", values: ["picture"] },
-      { id: 2, type: "GetNode", values: ["picture"] },
-    ]),
-  );
-  expect(problems).toMatchObject([
-    { classType: "SetNode", belongsTo: "picture" },
-    { classType: "GetNode", belongsTo: "picture" },
-  ]);
-});
-
 test("a link that the file does not hold, and one from a node that is not there, are reported", () => {
   const file = net([{ id: 3, type: "Sink", in: { images: [9, 0], also: [3, 0] } }]);
   const { graph, problems } = convert({ ...file, links: file.links.slice(0, 1) });
@@ -175,7 +162,7 @@ test("links that a node pack makes by rule are reported, never guessed", () => {
 
 test("what is no file of the editor is refused as none", () => {
   for (const odd of [undefined, null, 3, "no", [], {}, { nodes: {} }])
-    expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], rawTexts: [] });
+    expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] });
 });
 
 test("a text of a primitive is filled in as the widget's own would be", () => {

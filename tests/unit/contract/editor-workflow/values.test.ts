@@ -136,11 +136,11 @@ test("a file's name takes the value that a primitive writes over a widget", () =
 test("of values by name of a class that is not there none reads as a link", () => {
   const { graph } = convert(
     net([
-      { id: 1, type: "Unheard", values: { crop: ["2", 0], size: 3, none: null } },
+      { id: 1, type: "Unheard", in: { image: [2, 0] }, values: { crop: ["2", 0], size: 3, none: null } },
       { id: 2, type: "Source" },
     ]),
   );
-  expect(graph["1"]?.inputs).toEqual({ crop: { __value__: ["2", 0] }, size: 3, none: null });
+  expect(graph["1"]?.inputs).toEqual({ crop: { __value__: ["2", 0] }, size: 3, none: null, image: ["2", 0] });
 });
 
 test("null is the first of the choices that bring inputs, whatever the usual one is, and the list has nothing of what that brings", () => {

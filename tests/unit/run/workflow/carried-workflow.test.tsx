@@ -191,34 +191,34 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
 });
 
-it("nodes that set and get are missing by their class, their pack and the names that pair them; in a group node too", async () => {
-  const node = (id: number, type: string, name: string) => ({
-    id,
-    type,
-    inputs: [],
-    outputs: [],
-    properties: { aux_id: "someone/set-and-get" },
-    widgets_values: [name],
-  });
+it("names missing classes with their packs, in a group node too, and what was left out or replaced", async () => {
+  const node = (id: number, type: string, more: object = {}) => ({ id, type, inputs: [], outputs: [], ...more });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
+  const takes = (id: number, type: string, link: number, more = {}) => node(id, type, { inputs: [{ name: "image", link }], ...more });
   open();
   await openText(
     JSON.stringify({
-      nodes: [node(1, "SetNode", "mask"), node(2, "GetNode", "mask"), node(3, "GetNode", "latent"), { id: 4, type: "workflow>Parts" }],
-      links: [],
-      extra: { groupNodes: { Parts: { nodes: [inGroup], links: [] } } },
+      nodes: [
+        node(4, "workflow>Parts"),
+        takes(1, "SetNode", 1, { widgets_values: ["mask"] }),
+        node(2, "GetNode", { widgets_values: ["mask"] }),
+        takes(3, "PreviewImage", 2),
+        node(5, "Label (rgthree)", { title: "Step 1" }),
+      ],
+      links: [
+        [1, 4, 0, 1, 0, "IMAGE"],
+        [2, 2, 0, 3, 0, "IMAGE"],
+      ],
+      extra: { groupNodes: { Parts: { nodes: [{ ...inGroup, outputs: [{ name: "a", type: "IMAGE" }] }], links: [] } } },
     }),
   );
   const missing = await screen.findByRole("list", { name: "Missing nodes" });
-  expect(
-    within(missing)
-      .getAllByRole("listitem")
-      .map(({ textContent }) => textContent),
-  ).toEqual([
-    "SetNode one node · from someone/set-and-get · name: mask",
-    "GetNode 2 nodes · from someone/set-and-get · names: mask, latent",
-    "Unheard one node · from grouped-pack",
-  ]);
+  const items = within(missing).getAllByRole("listitem");
+  expect(items.map(({ textContent }) => textContent)).toEqual(["Unheard one node · from grouped-pack"]);
+  const note = screen.getByText("Replaced one Get node with what the Set nodes take. Left out one editor-only node.");
+  fireEvent.click(note);
+  expect(screen.getByText("#2 Get mask: replaced")).toBeTruthy();
+  expect(screen.getByText("#5 Label (rgthree) Step 1: left out")).toBeTruthy();
 });
 
 it("on a connection that has them the same file is read anew, with their values", async () => {
