@@ -6,11 +6,12 @@
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
+import { isObject } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { extensionOf } from "../assets/file-extension";
 import { type StagedFile } from "../assets/staged-file";
 import { type ProducedFile, type RunEvent } from "../nodes/run";
-import { type OutputFile, readOutputs } from "./ending";
+import { type OutputFile, outputsByNode, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
 import { type ExchangeFailure } from "./speak";
 import { fetchOutput, type FileThere } from "./transfer";
@@ -21,6 +22,7 @@ const MOST_EARLY = 1000;
 
 type Parts = {
   runner: { address: string };
+  graph: Graph;
   outputDir: string;
   limits: { leaseMs: number; pollMs: number; maxFileBytes: number };
   now: () => number;
@@ -84,8 +86,8 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   return {
     /** What the runner reported of a node; nodes are fetched one after the other. */
     executed(nodeId: string, output: unknown): void {
-      if (early.size >= MOST_EARLY || isFailing) return;
-      const outputs = readOutputs({ outputs: { [nodeId]: output } });
+      if (early.size >= MOST_EARLY || isFailing || !isObject(output)) return;
+      const outputs = readOutputs(new Map([[nodeId, output]]));
       const fetched = last.then(async () => {
         const done = isFailing ? undefined : await bring(nodeId, outputs, fetchOnce).catch(() => undefined);
         isFailing ||= !done?.ok;
@@ -97,13 +99,13 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
 
     /** Brings what the job's history entry names and is not here yet. Returns what went wrong, if anything did. */
     async rest(entry: unknown): Promise<string | undefined> {
-      const outputs = readOutputs(entry);
-      const named = objectOf(objectOf(entry)?.outputs) ?? {};
+      const byNode = outputsByNode(entry, parts.graph);
+      const outputs = readOutputs(byNode);
       await last;
       for (const nodeId of new Set([...outputs.files.map((file) => file.nodeId), ...outputs.texts.keys(), ...outputs.others.keys()])) {
         const before = early.get(nodeId);
         const staged = await before?.files;
-        if (staged && before?.reported === writeExactJson(named[nodeId])) continue;
+        if (staged && before?.reported === writeExactJson(byNode.get(nodeId))) continue;
         const done = await bring(nodeId, outputs, fetchPatiently);
         if (!done.ok) return done.failure.message;
         for (const one of staged ?? []) await one.dispose();

@@ -1,8 +1,10 @@
 // How a job ended on a runner, read from its history entry: GET /history/{id} of the family.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { executionErrorSchema, type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeOthers } from "../nodes/run";
 import { type FileThere } from "./transfer";
 
@@ -29,11 +31,31 @@ export function readEnding(entry: unknown): Ending | undefined {
   return status.status_str === "success" ? { kind: "success" } : undefined;
 }
 
-export function readOutputs(entry: unknown): Outputs {
+/**
+ * The outputs of each node of the graph. A node that expanded into others at the runner also gets theirs (`meta` names it as their
+ * `display_node`); outputs of other ids are dropped.
+ */
+export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
+  const found = new Map<string, Map<string, unknown>>();
+  const meta = objectOf(objectOf(entry)?.meta);
+  for (const [id, output] of Object.entries(objectOf(objectOf(entry)?.outputs) ?? {})) {
+    const nodeId = Object.hasOwn(graph, id) ? id : textOf(objectOf(own(meta, id))?.display_node);
+    if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
+    const keys = found.get(nodeId) ?? new Map<string, unknown>();
+    found.set(nodeId, keys);
+    for (const [key, items] of Object.entries(output)) {
+      const before = keys.get(key);
+      keys.set(key, Array.isArray(before) && Array.isArray(items) ? [...before, ...items] : items);
+    }
+  }
+  return new Map([...found].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
+}
+
+export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): Outputs {
   const outputs: Outputs = { files: [], texts: new Map(), others: new Map() };
   let room = MOST_TEXT;
-  for (const [nodeId, output] of Object.entries(objectOf(objectOf(entry)?.outputs) ?? {})) {
-    for (const [key, items] of Object.entries(objectOf(output) ?? {})) {
+  for (const [nodeId, output] of byNode) {
+    for (const [key, items] of Object.entries(output)) {
       if (!Array.isArray(items)) continue;
       const others: unknown[] = [];
       items.forEach((item, index) => {
@@ -57,6 +79,6 @@ function toFile(item: unknown): (FileThere & { facts: Record<string, unknown> })
   const filename = textOf(item.filename);
   const type = textOf(item.type) ?? "output";
   if (filename === undefined || !["output", "temp", "input"].includes(type)) return undefined;
-  const facts = Object.fromEntries(["format", "frame_rate"].flatMap((name) => (name in item ? [[name, item[name]]] : [])));
+  const facts = Object.fromEntries(["format", "frame_rate"].flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])));
   return { filename, subfolder: typeof item.subfolder === "string" ? item.subfolder : "", type, facts };
 }

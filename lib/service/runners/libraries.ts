@@ -4,6 +4,7 @@
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
 import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { classes } from "../nodes/classes";
@@ -64,10 +65,12 @@ export function createLibraries(database: Database) {
 
     /** GET /api/object_info as text, of one class or of all. `images`: the names that are offered where an image is chosen. */
     describe(images: readonly string[], only?: string): string {
-      const own = describeLibrary({ images });
+      const described = describeLibrary({ images });
       const members = [...merged.catalogue].flatMap(([name, info]) => {
         if (only !== undefined && name !== only) return [];
-        const text = hasFiles(info) ? writeExactJson(withFiles(own[name] ?? info, info, images)) : (merged.texts.get(name) ?? "{}");
+        const text = hasFiles(info)
+          ? writeExactJson(withFiles(own(described, name) ?? info, info, images))
+          : (merged.texts.get(name) ?? "{}");
         return [`${writeExactJson(name)}:${text}`];
       });
       return `{${members.join(",")}}`;
@@ -94,22 +97,24 @@ function merge(others: readonly Catalogue[]) {
 /** The description of the first; lists are joined, and an input that only one of them knows or requires is optional. */
 function mergeInfo(known: Info, other: Info): Info {
   const [mine, theirs] = [inputsOf(known), inputsOf(other)];
-  const required: Info = {};
-  const optional: Info = { ...theirs.required, ...theirs.optional };
-  for (const [name, spec] of Object.entries(mine.required)) {
-    const there = theirs.required[name] ?? theirs.optional[name];
-    (name in theirs.required ? required : optional)[name] = there === undefined ? spec : mergeSpec(spec, there);
-    if (name in theirs.required) delete optional[name];
-  }
-  for (const [name, spec] of Object.entries(mine.optional)) {
-    const there = theirs.required[name] ?? theirs.optional[name];
-    optional[name] = there === undefined ? spec : mergeSpec(spec, there);
-  }
-  const input = { ...objectOf(known.input), required, ...(Object.keys(optional).length > 0 && { optional }) };
+  const ofBoth = ([name, spec]: [string, unknown]): [string, unknown] => {
+    const there = own(theirs.required, name) ?? own(theirs.optional, name);
+    return [name, there === undefined ? spec : mergeSpec(spec, there)];
+  };
+  const isRequired = ([name]: [string, unknown]) => Object.hasOwn(mine.required, name) && Object.hasOwn(theirs.required, name);
+  const required = Object.entries(mine.required).map(ofBoth).filter(isRequired);
+  const theirOwn = Object.entries({ ...theirs.required, ...theirs.optional });
+  const mineToo = Object.entries({ ...mine.required, ...mine.optional }).map(ofBoth);
+  const optional = [...new Map([...theirOwn, ...mineToo].filter((entry) => !isRequired(entry)))];
+  const input = {
+    ...objectOf(known.input),
+    required: Object.fromEntries(required),
+    ...(optional.length > 0 && { optional: Object.fromEntries(optional) }),
+  };
   const input_order = {
     ...objectOf(known.input_order),
-    required: Object.keys(required),
-    ...(Object.keys(optional).length > 0 && { optional: Object.keys(optional) }),
+    required: required.map(([name]) => name),
+    ...(optional.length > 0 && { optional: optional.map(([name]) => name) }),
   };
   return { ...known, input, input_order, output_node: known.output_node === true || other.output_node === true };
 }

@@ -1,7 +1,7 @@
 // Sends a job to its runner: the files it reads, then the workflow, once.
 // Guarantees: whether a request that failed may have arrived is never guessed.
 
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";
@@ -70,6 +70,9 @@ function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunO
 }
 
 /** Worded like a refusal that comes late, in the family's wire format: readers take from it what is wrong. */
-function refused({ runner: { label } }: RemoteJob, body: string): RunOutcome {
+function refused({ runner: { label }, graph }: RemoteJob, answer: string): RunOutcome {
+  const read = objectOf(parseJson(answer));
+  const errors = Object.entries(objectOf(read?.node_errors) ?? {}).filter(([id]) => Object.hasOwn(graph, id));
+  const body = read ? writeExactJson({ ...read, ...("node_errors" in read && { node_errors: Object.fromEntries(errors) }) }) : answer;
   return { kind: "error", error: errorAround("ValidationError", `${label} refused the workflow. 400: ${body}`) };
 }

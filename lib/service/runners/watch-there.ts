@@ -92,10 +92,19 @@ async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"
   return toOutcome(ending, job);
 }
 
-function toOutcome(ending: Ending, { runner, inputs }: RemoteJob): RunOutcome {
+function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
     return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
   const names = new Map(inputs.map((input) => [nameThere(input), input.name]));
-  return { kind: "error", error: asKnown(ending.error, names) };
+  const { node_id, current_outputs, ...error } = asKnown(ending.error, names);
+  const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
+  return {
+    kind: "error",
+    error: {
+      ...error,
+      ...(isOwn(node_id) && { node_id }),
+      current_outputs: Array.isArray(current_outputs) ? current_outputs.filter(isOwn) : current_outputs,
+    },
+  };
 }

@@ -2,6 +2,7 @@
 // Must never: take out or interrupt another job.
 
 import { objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { askQueue, type QueueEntry, toEntry } from "./ask-about";
 import { askJson, askText, type ExchangeFailure } from "./speak";
 
@@ -52,7 +53,7 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
 async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
   const answer = await askJson(address, `/history/${promptId}`, { signal }, MOST_HISTORY_BYTES);
   if (!answer.ok) return { kind: "silent", failure: answer.failure };
-  const entry = objectOf(answer.value)?.[promptId];
+  const entry = own(objectOf(answer.value), promptId);
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
 }
 

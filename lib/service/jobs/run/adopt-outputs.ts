@@ -34,23 +34,30 @@ export type KeptOutputs = {
 
 /** What one node put out, in the form in which it is stored when the job has ended; undefined if it put out nothing. */
 export function outputOfNode({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
-  const node: NodeOutput = {};
+  const node: Items = new Map();
   for (const file of files) addFile(node, file);
   addOthers(node, others);
-  if (texts) node.text = [...texts];
-  return Object.keys(node).length > 0 ? node : undefined;
+  if (texts) node.set("text", [...texts]);
+  return node.size > 0 ? Object.fromEntries(node) : undefined;
 }
 
-function addFile(node: NodeOutput, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
+/** By output key. Keys and node ids come from runners: an object would confuse them with its inherited members. */
+type Items = Map<string, unknown[]>;
+
+function add(node: Items, key: string, items: readonly unknown[]): void {
+  node.set(key, [...(node.get(key) ?? []), ...items]);
+}
+
+function addFile(node: Items, { hash, mimeType, displayName, type, key, animated, facts }: ProducedFile): FileItem {
   const filename = fileNameOf({ hash, media_type: mimeType, name: displayName });
   const item: FileItem = { filename, subfolder: "", type, display_name: displayName, ...facts };
-  (node[key] ??= []).push(item);
-  if (animated) (node.animated ??= []).push(true);
+  add(node, key, [item]);
+  if (animated) add(node, "animated", [true]);
   return item;
 }
 
-function addOthers(node: NodeOutput, others: NodeOthers): void {
-  for (const [key, items] of Object.entries(others)) node[key] = [...(node[key] ?? []), ...items];
+function addOthers(node: Items, others: NodeOthers): void {
+  for (const [key, items] of Object.entries(others)) add(node, key, items);
 }
 
 /** Inside a commit. Outputs keep the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
@@ -60,7 +67,12 @@ export async function insertOutputs(
   staged: readonly StagedOutput[],
   { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
 ): Promise<{ kept: KeptOutputs; refusal: ServiceError | undefined }> {
-  const outputs: Record<string, NodeOutput> = {};
+  const outputs = new Map<string, Items>();
+  const outputOf = (nodeId: string): Items => {
+    const node = outputs.get(nodeId) ?? new Map<string, unknown[]>();
+    outputs.set(nodeId, node);
+    return node;
+  };
   const previews: { rank: number; value: Record<string, unknown> }[] = [];
   const kinds = new Set<string>();
   let count = 0;
@@ -89,13 +101,13 @@ export async function insertOutputs(
       },
       job.at,
     );
-    const item = addFile((outputs[file.nodeId] ??= {}), file);
+    const item = addFile(outputOf(file.nodeId), file);
     kinds.add(file.mimeType.split("/")[0] ?? "");
     previews.push({ rank: file.type === "output" ? 0 : 1, value: { ...item, nodeId: file.nodeId, mediaType: file.key } });
   }
-  for (const [nodeId, values] of others) addOthers((outputs[nodeId] ??= {}), values);
+  for (const [nodeId, values] of others) addOthers(outputOf(nodeId), values);
   for (const [nodeId, lines] of texts) {
-    (outputs[nodeId] ??= {}).text = [...lines];
+    outputOf(nodeId).set("text", [...lines]);
     const content = lines[0];
     if (content !== undefined) {
       const truncated = content.length > 1024 && { truncated: true };
@@ -104,7 +116,7 @@ export async function insertOutputs(
   }
   const [preview] = previews.sort((a, b) => a.rank - b.rank);
   const kept: KeptOutputs = {
-    outputs,
+    outputs: Object.fromEntries([...outputs].map(([nodeId, node]) => [nodeId, Object.fromEntries(node)])),
     outputs_count: count,
     has_image: Number(kinds.has("image")),
     has_video: Number(kinds.has("video")),

@@ -1,6 +1,7 @@
 // What is known of a job while it runs, and what is kept of it when it has ended: messages, facts about nodes, files and texts, progress.
 // In memory only: a crash loses it, and the job starts again.
 
+import { own } from "@/lib/contract/json/own";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
@@ -77,10 +78,13 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
       // After the last node: all nodes are done while the outputs are stored.
       progress = { ...done(), ...workingOn(nodeId, STEPS) };
-      // A runner's history has the last word about a node.
-      if (event.files.length > 0) files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
+      if (event.files.length === 0 && !event.texts && !event.others) return;
+      // The last report wins: a runner's history may differ from what it reported during the run.
+      files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
       if (event.texts) texts.set(nodeId, event.texts);
+      else texts.delete(nodeId);
       if (event.others) others.set(nodeId, event.others);
+      else others.delete(nodeId);
     },
 
     messages(ending: Ending, at: number): Message[] {
@@ -95,7 +99,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       const node_id = working?.nodeId ?? progress.current_node ?? "";
       return [
         ...first,
-        ["execution_interrupted", { prompt_id: jobId, node_id, node_type: graph[node_id]?.class_type ?? "", executed, timestamp: at }],
+        ["execution_interrupted", { prompt_id: jobId, node_id, node_type: own(graph, node_id)?.class_type ?? "", executed, timestamp: at }],
       ];
     },
   };
@@ -113,7 +117,7 @@ function countReached(graph: Graph, outputs: readonly string[]): number {
   const reached = new Set<string>();
   const open = [...outputs];
   for (let nodeId = open.pop(); nodeId !== undefined; nodeId = open.pop()) {
-    const node = graph[nodeId];
+    const node = own(graph, nodeId);
     if (!node || reached.has(nodeId)) continue;
     reached.add(nodeId);
     for (const value of Object.values(node.inputs)) if (Array.isArray(value) && typeof value[0] === "string") open.push(value[0]);
