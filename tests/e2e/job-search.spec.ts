@@ -106,8 +106,8 @@ test("the commands find a job by its words that more than a hundred newer ones h
   const commands = page.getByRole("dialog", { name: "Commands" });
   for (const words of ["windmill first", "windmill-study", old.slice(0, 8)]) {
     await commands.getByRole("combobox").fill(words);
-    await expect(commands.getByRole("option", { name: new RegExp(old) })).toBeVisible();
+    await expect(commands.getByRole("option", { name: /^windmill-study/ })).toBeVisible();
   }
-  await commands.getByRole("option", { name: new RegExp(old) }).click();
+  await commands.getByRole("option", { name: /^windmill-study/ }).click();
   await expect(page).toHaveURL(new RegExp(`/jobs/${old}`));
 });
