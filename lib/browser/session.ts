@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi } from "./api";
 import { apiPath } from "./urls";
 
-export type SignInOutcome = "signed-in" | "refused" | "too-many" | "unreachable" | "broken";
+export type SignInOutcome = "signed-in" | "refused" | "suspended" | "password-off" | "too-many" | "unreachable" | "broken";
 
 export async function signIn(credentials: { email: string; password: string }): Promise<SignInOutcome> {
   const token = await readCsrfToken();
@@ -17,7 +17,9 @@ export async function signIn(credentials: { email: string; password: string }): 
   if (result.ok) return outcomeOfUrl(result.value?.url);
   const { status, code } = result.failure;
   if (status === 429) return "too-many";
-  if (status === 401 || status === 403) return code === "RATE_LIMITED" ? "too-many" : "refused";
+  if (code === "SUSPENDED") return "suspended";
+  if (code === "PASSWORD_SIGN_IN_OFF") return "password-off";
+  if (status === 401 || status === 403) return "refused";
   return status === 0 ? "unreachable" : "broken";
 }
 

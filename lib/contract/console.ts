@@ -169,6 +169,10 @@ export type MemberView = {
   role: (typeof roles)[number];
   disabled: boolean;
   createdAt: number;
+  /** The last use of one of their sessions, exact to the minute; absent: never. */
+  seenAt?: number;
+  /** Only in the list: the provider whose groups give the role, by its name for people. */
+  roleFrom?: string;
   /** Only in the list, and only if there is more than one way to sign in. */
   methods?: MemberMethods;
 };

@@ -14,7 +14,7 @@ import { oidcRefusals } from "@/lib/contract/people/oidc";
 import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { getSignInChoices } from "@/lib/server/queries/sign-in";
+import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
 import { safeReturn } from "@/lib/shared/safe-return";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -34,10 +34,11 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   const back = await getTranslations("auth.provider");
   const frame = await getTranslations("frame");
   const vouched = (await headers()).get(VOUCHED_HEADER);
-  if (vouched !== null)
+  const why = vouched === null ? undefined : await getVouchedRefusal(vouched);
+  if (vouched !== null && why)
     return (
       <AuthShell product={frame("product")} title={t("title")}>
-        <FailureNotice title={t("stranger.title", { email: vouched.slice(0, 254) })} next={t("stranger.next")} />
+        <FailureNotice title={t(`${why}.title`, { email: vouched.slice(0, 254) })} next={t(`${why}.next`)} />
       </AuthShell>
     );
   // Nothing was confirmed, so the page that says so must not follow.

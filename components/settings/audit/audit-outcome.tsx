@@ -4,6 +4,7 @@ import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit/audit";
+import { type MemberChange } from "@/lib/contract/audit/member-change";
 import { type AuditFact } from "./audit-facts";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { roles } from "@/lib/contract/people/roles";
@@ -36,12 +37,28 @@ function useAuditNote(): (note: string) => string {
     if (role) return frame(`member.role.${role}`);
     const [, count] = /^(\d+) assets$/.exec(note) ?? [];
     if (count !== undefined) return t("assets", { count: Number(count) });
-    const newRole = roleOf(/^\{"role":"(\w+)"\}$/.exec(note)?.[1]);
-    if (newRole) return t("newRole", { role: frame(`member.role.${newRole}`) });
-    if (note === '{"disabled":true}' || note === '{"disabled":false}') return t(note.includes("true") ? "disabled" : "enabled");
     const parts = note.split(", ").map((part) => accountParts.find((one) => one === part));
     if (parts.every((part) => part !== undefined)) return parts.map((part) => t(`account.${part}`)).join(", ");
     return note;
+  };
+}
+
+/** From which role to which, whether suspended, and why. */
+function useMemberChangeText(): (change: MemberChange) => string {
+  const t = useTranslations("settings.audit.note");
+  const roleName = useTranslations("frame.member.role");
+  return ({ role, disabled, by, provider, groups, signUp, invitedBy, of }) => {
+    const given = role && { role: roleName(role.to), ...(role.from && { from: roleName(role.from) }) };
+    const parts = [
+      given && ("from" in given ? t("roleChange", given) : t("newRole", given)),
+      disabled === undefined ? undefined : t(disabled ? "disabled" : "enabled"),
+      groups && t(groups.includes("*") ? "byEverybody" : "byGroups", { groups: groups.join(", "), provider: provider ?? "" }),
+      signUp && t("bySignUp"),
+      invitedBy !== undefined && t("invitedBy", { name: invitedBy }),
+      by !== undefined && t("byAdmin", { name: by }),
+      of !== undefined && t("ofMember", { name: of }),
+    ];
+    return parts.filter((part) => typeof part === "string").join(" · ");
   };
 }
 
@@ -61,8 +78,9 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
-  const { status, code, outcome, requestId, refused } = entry;
+  const { status, code, outcome, change, requestId, refused } = entry;
   const noteOf = useAuditNote();
+  const changeText = useMemberChangeText();
   const own = code && ofThem[code];
   const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
   return (
@@ -80,6 +98,8 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
         <span className="block truncate text-sm text-ink-3" title={outcome}>
           <Facts facts={facts} />
         </span>
+      ) : change ? (
+        <span className="block text-sm break-words text-ink-3">{changeText(change)}</span>
       ) : outcome ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>
           {noteOf(outcome)}

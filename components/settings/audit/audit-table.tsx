@@ -5,10 +5,11 @@ import { useActWords } from "@/components/frame/act-words";
 import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 
-/** How the log marks what acted for the member: a token, or a page that embeds the console. */
+/** How the log marks what acted for the member: a token, a page that embeds the console, or a sign-in provider. */
 const ways = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],
+  ["provider ", "byProvider"],
 ] as const;
 
 const columns = ["when", "who", "did", "where", "outcome"] as const;
@@ -54,7 +55,7 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       <td className="px-3.5 py-1.5 whitespace-nowrap text-ink-2">
         <RelativeTime ms={at} />
       </td>
-      <td className="max-w-[160px] truncate px-3.5 py-1.5" title={member?.name}>
+      <td className="max-w-[160px] truncate px-3.5 py-1.5" title={member && [member.name, member.email].filter(Boolean).join(", ")}>
         {member?.name || t("nobody")}
         {way && wayName !== undefined ? (
           <span className="block truncate text-sm text-ink-3" title={wayName}>

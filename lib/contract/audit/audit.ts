@@ -1,6 +1,7 @@
 // The audit log for its readers: who did what, when, on which connection, and with what outcome.
 // Guarantees: empty filters are left out; a page is bounded. Components import the types only.
 
+import { type MemberChange } from "./member-change";
 import { type Params, type ValuesOf } from "../params";
 import { querySchema } from "../schemas/lenient";
 
@@ -27,7 +28,8 @@ export type AuditItem = {
   id: number;
   at: number;
   requestId: string;
-  member?: { id: string; name: string };
+  /** The address is absent for guests, and where it is not known any more. */
+  member?: { id: string; name: string; email?: string };
   /** What acted for the member, such as "token NAME"; absent: the member themselves. */
   via?: string;
   action: string;
@@ -37,6 +39,8 @@ export type AuditItem = {
   status: number;
   code?: string;
   outcome?: string;
+  /** What the act changed of a member, and why; `outcome` says the same in one line. */
+  change?: MemberChange;
   /** The things it was done to, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];
   /** How many older parts are not listed. */

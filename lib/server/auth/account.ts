@@ -22,7 +22,7 @@ export async function changeAccount(
   { name, email, password, currentPassword }: z.infer<typeof accountChangeSchema>,
   address: string,
 ): Promise<Result<MemberView, Failure>> {
-  const { store } = composition();
+  const { store, now } = composition();
   const { memberId, email: known } = viewer;
   if (email !== undefined && email.trim().toLowerCase() !== known && leadsByAddress()) return failed(addressIsFixed);
   if (email !== undefined || password !== undefined) {
@@ -32,6 +32,7 @@ export async function changeAccount(
   const weak = password === undefined ? undefined : await judgePassword(password, email ?? known);
   if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
+  if (passwordHash !== undefined) await store.sessions.noteEnds(memberId, "password", now());
   const changed = await store.members.changeAccount(memberId, { name, email, passwordHash });
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
@@ -63,17 +64,25 @@ export async function listSessions({ memberId, credential }: Viewer): Promise<Se
     });
 }
 
-/** Ends a session of the member; false if they have no such session. */
-export async function endOwnSession({ memberId }: Viewer, id: string): Promise<boolean> {
-  const { store } = composition();
-  const isOwn = (await store.sessions.list(memberId)).some((session) => session.id === id);
-  if (isOwn) await store.sessions.end(id);
-  return isOwn;
+/** Ends a session of the member and answers which browser it was; undefined if they have no such session. */
+export async function endOwnSession({ memberId }: Viewer, id: string): Promise<string | undefined> {
+  const own = (await composition().store.sessions.list(memberId)).find((session) => session.id === id);
+  if (!own) return undefined;
+  await endAll(memberId, [id]);
+  return [own.browser, own.address].filter(Boolean).join(", ");
 }
 
-export async function endOtherSessions({ memberId, credential }: Viewer): Promise<void> {
-  const { store } = composition();
-  for (const { id } of await store.sessions.list(memberId)) if (id !== credential.id) await store.sessions.end(id);
+/** Answers how many there were. */
+export async function endOtherSessions({ memberId, credential }: Viewer): Promise<number> {
+  const others = (await composition().store.sessions.list(memberId)).map(({ id }) => id).filter((id) => id !== credential.id);
+  await endAll(memberId, others);
+  return others.length;
+}
+
+async function endAll(memberId: string, ids: readonly string[]): Promise<void> {
+  const { store, now } = composition();
+  if (ids.length > 0) await store.sessions.noteEnds(memberId, "ended", now(), ids);
+  for (const id of ids) await store.sessions.end(id);
 }
 
 /** Afterwards the session counts as newly signed in. */

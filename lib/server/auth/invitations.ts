@@ -5,6 +5,7 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
+import { personLabel } from "@/lib/contract/audit/member-change";
 import { type InvitationItem, type InvitationState, type InvitationView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
@@ -27,7 +28,7 @@ export async function invite(
   openedAt: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
   const { store, env, now } = composition();
-  if (!hasRole(viewer.role, given.role)) return failed(tooStrong);
+  if (!hasRole(viewer.role, given.role)) return failed(tooStrong(viewer.role, given.role));
   if (await store.members.getByEmail(given.email)) return failed(taken);
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
@@ -65,6 +66,14 @@ export async function readInvitation(token: string): Promise<InvitationView> {
   return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
 }
 
+/** Name and address of the member who made the invitation, for the audit log. */
+export async function inviterOf(token: string): Promise<string | undefined> {
+  const { store } = composition();
+  const invitation = await store.invitations.find(token);
+  const inviter = invitation && (await store.members.get(invitation.invitedBy));
+  return inviter && personLabel(inviter);
+}
+
 function stateOf(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
   if (invitation.accepted) return "used";
   if (invitation.withdrawn) return "withdrawn";
@@ -76,7 +85,7 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
 }
 
 /** `isNew`: a member joined. Otherwise the member of a reset link has a new password. */
-type Joined = { member: Member; isNew: boolean };
+type Joined = { member: Member; isNew: boolean; invitedBy?: string };
 
 export async function join(given: { token: string; name?: string; password: string }): Promise<Result<Joined, Failure>> {
   const { store, env, now } = composition();
@@ -89,9 +98,12 @@ export async function join(given: { token: string; name?: string; password: stri
   const weak = await judgePassword(given.password, invitation.email);
   if (weak) return failed(weak);
   const passwordHash = await hashPassword(given.password);
+  const invitedBy = invitation.resets ? undefined : await inviterOf(given.token);
+  const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
+  if (reset) await store.sessions.noteEnds(reset.id, "password", now());
   const joined = await store.invitations.accept(given.token, { name: given.name ?? "", passwordHash }, now());
   if (joined === "taken") return failed(taken);
-  return joined ? ok({ member: joined, isNew: !invitation.resets }) : failed(worthless("used"));
+  return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
 }
 
 type Worthless = Exclude<InvitationState, "open">;

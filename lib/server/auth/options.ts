@@ -14,7 +14,7 @@ import { beginProviderSession } from "./oidc/provider-session";
 import { type OidcTurn } from "./oidc/turn";
 import { beginSession, endSession, readSession, sessionIdOf } from "./session";
 import { isSecure, nextAuthCookies } from "./session-cookie";
-import { signIn } from "./sign-in";
+import { explainedRefusals, signIn } from "./sign-in";
 
 /** Passed through next-auth as an error text; the route turns it into 429 and Retry-After. */
 export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
@@ -22,7 +22,7 @@ export const RATE_LIMITED_PREFIX = "RATE_LIMITED_";
 /** For the audit log: a sign-in, a sign-out or an attempt; `member` is set if the account belongs to a member. */
 export type AuthEvents = {
   changed(action: "signIn" | "signOut", member: Member): void;
-  refused(member: Member | undefined, address: string): void;
+  refused(member: Member | undefined, address: string, code: string): void;
   /** A sign-out that could not be stored; next-auth would still answer as if it had worked. */
   failed(error: unknown): void;
 };
@@ -53,7 +53,9 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
           // The attempted address is not logged: people type passwords into the wrong field. Attempts
           // beyond the limit are not tried at all.
           if (result.failure.code !== "RATE_LIMITED") {
-            refused(await store.members.getByEmail(email), address);
+            const { code } = result.failure;
+            refused(await store.members.getByEmail(email), address, code);
+            if (explainedRefusals.includes(result.failure)) throw new Error(code);
             return null;
           }
           throw new Error(`${RATE_LIMITED_PREFIX}${Math.ceil((result.failure.retryAfterMs ?? 1000) / 1000)}`);

@@ -2,6 +2,7 @@
 // Guarantees: it replaces an earlier link of the member; the audit log records that it was made, without the link.
 
 import "server-only";
+import { aboutMember } from "@/lib/contract/audit/member-change";
 import { consoleUrl, type Env } from "../env";
 import { type Store } from "../store/store";
 
@@ -15,6 +16,6 @@ export async function composeReset({ store, env, email, token, now }: Wanted): P
   if (!member) return undefined;
   const about = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };
   await store.invitations.create({ token, ...about, expiresAt: now + DAY_MS, createdAt: now });
-  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", target: member.email, status: 200 });
+  await store.audit.add({ at: now, requestId: "command line", action: "makeResetLink", status: 200, ...aboutMember(member) });
   return `${consoleUrl(env)}/invitation?token=${token}`;
 }

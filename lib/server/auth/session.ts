@@ -51,7 +51,7 @@ export async function noteUse(session: Session, sent: Sent): Promise<void> {
   const { store, now, log } = composition();
   if (!isUseUnwritten(session, now())) return;
   try {
-    await store.sessions.noteUse(session.id, { now: now(), address: sent.get(ADDRESS_HEADER) ?? undefined });
+    await store.sessions.noteUse(session, { now: now(), address: sent.get(ADDRESS_HEADER) ?? undefined });
   } catch (err) {
     log.warn({ err }, "the last use of a session was not written");
   }

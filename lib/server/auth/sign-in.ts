@@ -1,6 +1,6 @@
 // Signing in with an address and a password.
-// Guarantees: the same answer, at the same cost, for an unknown account, a wrong password, a disabled member and a member without a
-// password.
+// Guarantees: the same answer, at the same cost, for an unknown account, a wrong password and a member without a password. Only the right
+// password learns that the member is suspended, or that passwords are switched off.
 // Must never: log the address of a failed attempt or anything about a password.
 
 import "server-only";
@@ -26,10 +26,12 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
   }
   const member = await store.members.getByEmail(email);
   const fits = await verifyPassword(member?.passwordHash, given.password);
-  if (!member || !fits || member.disabled || !mayUsePassword(member)) {
+  const refusal = !member || !fits ? refused : member.disabled ? suspended : mayUsePassword(member) ? undefined : passwordOff;
+  if (!member || refusal) {
+    const { code } = refusal ?? refused;
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
-    log.warn({ address: given.address }, "sign-in refused");
-    return failed(refused);
+    log.warn({ address: given.address, code }, "sign-in refused");
+    return failed(refusal ?? refused);
   }
   await signInLimits.succeeded({ ...given, email });
   log.info({ memberId: member.id }, "signed in");
@@ -45,4 +47,12 @@ export function mayUsePassword({ passwordHash, passwordResetAt }: Member): boole
   return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < WAY_BACK_MS);
 }
 
+const suspended: Failure = { code: "SUSPENDED", message: "Your account is suspended. Ask an owner or admin of your team.", status: 403 };
+const passwordOff: Failure = {
+  code: "PASSWORD_SIGN_IN_OFF",
+  message: "Signing in with a password is switched off here. Use a sign-in provider.",
+  status: 403,
+};
+/** What the right password learns. Passed through next-auth by code. */
+export const explainedRefusals: readonly Failure[] = [suspended, passwordOff];
 const refused: Failure = { code: "UNAUTHORIZED", message: "Address or password is wrong.", status: 401 };

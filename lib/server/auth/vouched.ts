@@ -6,6 +6,7 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { aboutMember, type MemberChange } from "@/lib/contract/audit/member-change";
 import { composition } from "../composition";
 import { type ProxySignIn } from "../proxy-sign-in";
 import { type Member } from "../store/people/members";
@@ -35,21 +36,22 @@ async function memberOf(email: string, { signUp }: ProxySignIn): Promise<Member 
   if (await isRemoved(email)) return undefined;
   const [name = email] = email.split("@");
   const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
-  if (made) await note(made, "joinThroughProxy", signUp);
+  if (made) await note(made, "joinThroughProxy", { role: { to: signUp }, signUp: true });
   // Two requests of a new person may come at once.
   return made ?? store.members.getByEmail(email);
 }
 
 async function begun(member: Member, id: string, sent: Sent): Promise<Live | undefined> {
   const { isNew } = await beginSession({ id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, sent);
-  if (isNew) await note(member, "signIn", "through the proxy");
+  if (isNew) await note(member, "signIn");
   return findSession(id);
 }
 
-async function note({ id, name, email }: Member, action: string, outcome: string): Promise<void> {
+async function note(member: Member, action: string, change?: MemberChange): Promise<void> {
   const { store, now } = composition();
-  const who = { memberId: id, memberName: name, target: email };
-  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, outcome, ...who });
+  const who = { memberId: member.id, memberName: member.name, memberEmail: member.email };
+  const about = change ? aboutMember(member, change) : { target: member.email, outcome: "through the proxy" };
+  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...who, ...about });
 }
 
 function sessionOf({ id }: Member, sent: Sent): string {

@@ -9,9 +9,10 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Handler, type RouteContext, toActor, unguarded } from "./guard";
+import { type Handler, type RouteContext, refusal, toActor, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
+import { explainedRefusals } from "../auth/sign-in";
 import { deviceCookie } from "../auth/device-cookie";
 import { type OidcTurn } from "../auth/oidc/turn";
 import { type Member } from "../store/people/members";
@@ -30,8 +31,8 @@ export function authRoute(): Handler {
         note({ action, by: toActor(member) });
         if (action === "signIn") signedIn = member;
       },
-      refused: (member: Member | undefined, address: string) =>
-        note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address }),
+      refused: (member: Member | undefined, address: string, code: string) =>
+        note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address, outcome: `code=${code}` }),
       failed: (error: unknown) => void failures.push(error),
     };
     // Made for each request: the options read the composition, which does not exist at import.
@@ -46,7 +47,9 @@ export function authRoute(): Handler {
     if (provider && step === "signin" && request.method === "POST") return beginOidc(provider, body.value, run);
     if (provider && step === "callback" && request.method === "GET") return finishOidc(provider, opened, run);
     if (step === "signout" && request.method === "POST") return ok(await signOutEverywhere(request, () => run(body.value)));
-    const answer = await withRateLimit(await run(body.value));
+    const answer = await run(body.value);
+    const told = await reasonOf(answer);
+    if (told) return failed(told);
     if (signedIn) answer.headers.append("set-cookie", await deviceCookie(signedIn));
     return ok(answer);
   });
@@ -65,14 +68,12 @@ async function readBody(request: Request): Promise<Result<Request, Failure>> {
   return ok(new NextRequest(url, { method, headers, body }));
 }
 
-async function withRateLimit(answer: Response): Promise<Response> {
-  if (answer.status !== 401) return answer;
-  const text = await answer.text();
+/** The reason that our own check gave next-auth; undefined where its answer stays as it is. */
+async function reasonOf(answer: Response): Promise<Failure | undefined> {
+  if (answer.status !== 401) return undefined;
+  const text = await answer.clone().text();
   const seconds = text.match(new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`))?.[1];
-  if (seconds === undefined) return new Response(text, answer);
-  const headers = new Headers(answer.headers);
-  headers.set("retry-after", seconds);
-  // next-auth's client reads the error from the address in the body.
-  const body = text.replaceAll(`${RATE_LIMITED_PREFIX}${seconds}`, "RATE_LIMITED");
-  return new Response(body, { status: 429, headers });
+  if (seconds !== undefined)
+    return { ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: Number(seconds) * 1000 };
+  return explainedRefusals.find(({ code }) => text.includes(`error=${code}`));
 }

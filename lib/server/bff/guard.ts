@@ -52,7 +52,7 @@ export type Opened = {
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
-type Actor = Pick<Viewer, "memberId" | "name"> & Partial<Pick<Viewer, "credential">>;
+type Actor = Pick<Viewer, "memberId" | "name" | "email"> & Partial<Pick<Viewer, "credential">>;
 /**
  * `isWritten`: written to the audit log although nothing changes, or although no member is known to have done it. `refused`: the refusal is
  * shown by the page that the answer redirects to.
@@ -90,7 +90,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.console.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
     opened.note({ by: viewer });
-    if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}.`));
+    if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${viewer.role}.`));
     if (frozen) return failed(frozen);
     if ((guard.recent || guard.session) && viewer.credential.kind !== "session")
       return failed(refusal("FORBIDDEN", "Only a member who is signed in with a browser can do this."));
@@ -100,7 +100,9 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     const checked = checkedBody(opened.request, async () => {
       const now = await readViewer(headers);
       if (!now) return endOf(viewer.credential);
-      return hasRole(now.role, guard.role) ? ifReadOnly(guard, opened.request) : refusal("ROLE_TOO_LOW", "Your role has changed.");
+      return hasRole(now.role, guard.role)
+        ? ifReadOnly(guard, opened.request)
+        : refusal("ROLE_TOO_LOW", `Your role has changed to ${now.role}.`);
     });
     const result = await run({ ...opened, request: checked.request, viewer });
     const refused = checked.refused();
@@ -218,6 +220,7 @@ async function audit({ action, requestId, act }: Written, noted: Noted, result: 
       requestId,
       memberId: by?.memberId,
       memberName: by?.name,
+      memberEmail: by?.email || undefined,
       via: viaOf(by),
       action,
       target,
@@ -237,8 +240,8 @@ function viaOf(by: Actor | undefined): string | undefined {
   return credential?.kind === "embed" ? `embed ${credential.host}` : undefined;
 }
 
-export function toActor({ id, name }: Member): Actor {
-  return { memberId: id, name };
+export function toActor({ id, name, email, guestOf }: Member): Actor {
+  return { memberId: id, name, email: guestOf === undefined ? email : "" };
 }
 
 export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {

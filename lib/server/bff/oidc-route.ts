@@ -1,9 +1,10 @@
 // The way to a provider and back, around next-auth: what was asked is kept in a cookie, the result goes into the audit log, and a refusal
 // to the sign-in page, which explains it in one sentence.
-// Guarantees: no parameter of the caller reaches the provider; the answer never says why a person is not a member.
+// Guarantees: no parameter of the caller reaches the provider; only a person whom the provider has verified learns why they are refused.
 
 import "server-only";
 import { NextRequest } from "next/server";
+import { aboutMember } from "@/lib/contract/audit/member-change";
 import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -74,9 +75,9 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
     note({
       action: "signIn",
       isWritten: true,
-      target: clientAddress(request),
+      target: refused.person ?? clientAddress(request),
       refused: "UNAUTHORIZED",
-      outcome: outcomeOf(provider, refused.cause),
+      outcome: outcomeOf(provider, `${refused.cause}${refused.person ? `, from ${clientAddress(request)}` : ""}`),
     });
     return ok(toSignIn(provider, refused.shown, asked?.returnTo, headers));
   };
@@ -102,9 +103,10 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
   if (!admitted) return refuse(turn.refused(), headers);
   // One for the way there, one for the way back.
   for (const _way of [1, 2]) await oidcLimit.giveBack(network);
-  const { member, how } = admitted;
+  const { member, how, change } = admitted;
   const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
-  note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, outcome: outcomeOf(provider, how) });
+  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
+  note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", askedCookie.forget());
   headers.set("location", `${composition().env.basePath}${asked.returnTo}`);
   return ok(new Response(null, { status: 302, headers }));

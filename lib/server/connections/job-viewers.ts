@@ -21,8 +21,7 @@ export async function listPersonalConnections(viewer: Viewer): Promise<Result<Pe
   return ok(inScope.map((one) => ({ ...one, seenBy: viewers.get(one.id) ?? [] })));
 }
 
-/** Answers the name of the member who was given the right. */
-export async function giveJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<string, Failure>> {
+export async function giveJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
   const { store, now } = composition();
   const connection = await findPersonal(viewer, connectionId);
   if (!connection) return failed(noConnection);
@@ -32,18 +31,16 @@ export async function giveJobsView(viewer: Viewer, connectionId: string, memberI
   if (!member) return failed(noSuchMember);
   if (memberId === connection.ownerId) return failed(ownAlready);
   await store.jobViewers.give(connectionId, memberId, { givenBy: viewer.memberId, now: now() });
-  return ok(member.name);
+  return ok(undefined);
 }
 
-export async function takeJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<string, Failure>> {
+export async function takeJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
   const { store } = composition();
   const connection = await findPersonal(viewer, connectionId);
   const mayTake = hasRole(viewer.role, "admin") || viewer.memberId === connection?.ownerId || viewer.memberId === memberId;
   // For all others it does not exist.
   if (!connection || !mayTake) return failed(noConnection);
-  const member = await store.members.get(memberId);
-  const isTaken = await store.jobViewers.take(connectionId, memberId);
-  return isTaken && member ? ok(member.name) : failed(noSuchMember);
+  return (await store.jobViewers.take(connectionId, memberId)) ? ok(undefined) : failed(noSuchMember);
 }
 
 async function findPersonal(viewer: Viewer, id: string): Promise<PersonalConnection | undefined> {

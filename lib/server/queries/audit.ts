@@ -11,6 +11,7 @@ import {
   type AuditPart,
   type AuditQuery,
 } from "@/lib/contract/audit/audit";
+import { personLabel } from "@/lib/contract/audit/member-change";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
@@ -33,7 +34,7 @@ const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role
 export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { audit } = composition().store;
-  const names = await connectionNames(viewer);
+  const names = await readNames(viewer);
   const upTo = query.upTo ?? (await audit.newestId());
   const search = { ...searchOf(query), upTo };
   const read: Logged[][] = [];
@@ -44,7 +45,7 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   while (isFull && rows.length <= query.limit && read.flat().length < MOST_READ) {
     const most = { acts: READ_PAGE, entries: MOST_READ - read.flat().length };
     const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, most);
-    read.push(...page.acts.map((act) => act.map((entry) => toItem(entry, names))));
+    read.push(...(await toItems(page.acts, names)));
     rows = groupAudit(read);
     isOver = page.isOver;
     isFull = page.acts.length === READ_PAGE;
@@ -53,12 +54,14 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
 }
 
 export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoices, Failure>> {
-  return hasRole(viewer.role, "admin") ? ok(await composition().store.audit.choices()) : failed(adminOnly);
+  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
+  const { members, actions } = await composition().store.audit.choices();
+  return ok({ members: members.map(({ id, name, email }) => ({ id, name: personLabel({ name, email }) })), actions });
 }
 
 /** A plain generator: it ends when the reader stops. */
 export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGenerator<string, void> {
-  const names = await connectionNames(viewer);
+  const names = await readNames(viewer);
   const search = { ...searchOf(filter), upTo: await composition().store.audit.newestId() };
   yield (
     BYTE_ORDER_MARK +
@@ -77,6 +80,7 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
       "items",
       "names",
       "via",
+      "member_email",
     ])
   );
   let before: number | undefined;
@@ -87,7 +91,7 @@ export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGener
       { acts: EXPORT_PAGE, entries: EXPORT_ENTRIES },
     );
     before = acts.at(-1)?.[0]?.id;
-    const read = [...open, ...acts.map((act) => act.map((entry) => toItem(entry, names)))];
+    const read = [...open, ...(await toItems(acts, names))];
     const rows = groupAudit(read, Number.POSITIVE_INFINITY);
     // The last row may continue in the next page, where it is completed.
     const last = isOver || read.length > MOST_READ ? undefined : rows.pop();
@@ -113,6 +117,7 @@ function cellsOf({ at, member, via, action, connection, target, status, code, ou
     isAtLeast ? `${parts.length + moreParts}+` : parts.length + moreParts,
     parts.map(partText).join("; "),
     via,
+    member?.email,
   ];
 }
 
@@ -125,21 +130,42 @@ function searchOf({ member, action, on, from, to, within }: AuditFilter) {
   return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
 }
 
-async function connectionNames(viewer: Viewer): Promise<ReadonlyMap<string, string>> {
-  return new Map((await usableConnections(viewer)).map(({ id, name }) => [id, name]));
+/** `people`: labels of members by id; removed ones are added as entries name them. */
+type Names = { connections: ReadonlyMap<string, string>; people: Map<string, string>; emails: ReadonlyMap<string, string> };
+
+async function readNames(viewer: Viewer): Promise<Names> {
+  const [connections, team] = await Promise.all([usableConnections(viewer), composition().store.members.list()]);
+  return {
+    connections: new Map(connections.map(({ id, name }) => [id, name])),
+    people: new Map(team.map((member) => [member.id, personLabel(member)])),
+    emails: new Map(team.map(({ id, email }) => [id, email])),
+  };
+}
+
+/** Entries of earlier versions name the member they are about by id alone; a removed member is named as in their own last entry. */
+const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
+
+async function toItems(acts: readonly (readonly KeptEntry[])[], names: Names): Promise<Logged[][]> {
+  const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
+  const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
+  if (unknown.length > 0)
+    for (const { id, name, email } of await composition().store.audit.lastNames(unknown)) names.people.set(id, personLabel({ name, email }));
+  return acts.map((act) => act.map((entry) => toItem(entry, names)));
 }
 
 /** Whether a row from before such names were left out holds the name of a member's own connection. */
-function isPrivateName({ action, connectionId }: KeptEntry, names: ReadonlyMap<string, string>): boolean {
-  return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !names.has(connectionId));
+function isPrivateName({ action, connectionId }: KeptEntry, { connections }: Names): boolean {
+  return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }
 
-function toItem(kept: KeptEntry, names: ReadonlyMap<string, string>): Logged {
-  const { memberId, memberName, connectionId, target, ...entry } = kept;
+function toItem(kept: KeptEntry, names: Names): Logged {
+  const { memberId, memberName, memberEmail, connectionId, target, ...entry } = kept;
+  const email = memberEmail ?? names.emails.get(memberId ?? "");
   return {
     ...entry,
-    ...(target !== undefined && !isPrivateName(kept, names) && { target }),
-    ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "" } }),
-    ...(connectionId !== undefined && { connection: { id: connectionId, name: names.get(connectionId) } }),
+    ...(target !== undefined && !isPrivateName(kept, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
+    ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "", ...(email !== undefined && { email }) } }),
+    ...(connectionId !== undefined && { connection: { id: connectionId, name: names.connections.get(connectionId) } }),
   };
 }

@@ -6,6 +6,7 @@
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
 import { familyOf } from "@/lib/contract/audit/audit-acts";
+import { describeMemberChange, readMemberChange } from "@/lib/contract/audit/member-change";
 import { type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
 
 const MOMENT_MS = 10_000;
@@ -53,6 +54,8 @@ function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem
   const { outcome, actId: _, ...facts } = done[0] ?? newest;
   if (rest.length === 0) {
     const text = readThings(outcome).outcome;
+    const change = text === undefined ? undefined : readMemberChange(text);
+    if (change) return { ...facts, change, outcome: describeMemberChange(change), ...parts };
     return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);

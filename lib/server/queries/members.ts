@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { listInvitationItems, readInvitation } from "../auth/invitations";
-import { toMemberView } from "../auth/members";
+import { roleProviderOf, toMemberView } from "../auth/members";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { readMemberMethods } from "./sign-in";
@@ -26,8 +26,15 @@ export async function getAccount({ memberId }: Viewer): Promise<MemberView | und
 
 export async function listMembers(viewer: Viewer): Promise<Result<MemberView[], Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
-  const [members, methodsOf] = await Promise.all([composition().store.members.list(), readMemberMethods()]);
-  return ok(members.map((member) => ({ ...toMemberView(member), ...(methodsOf && { methods: methodsOf(member) }) })));
+  const { store } = composition();
+  const [members, identities] = await Promise.all([store.members.list(), store.identities.list()]);
+  const methodsOf = readMemberMethods(identities);
+  return ok(
+    members.map((member) => {
+      const roleFrom = roleProviderOf(member, identities)?.label;
+      return { ...toMemberView(member), ...(methodsOf && { methods: methodsOf(member) }), ...(roleFrom !== undefined && { roleFrom }) };
+    }),
+  );
 }
 
 export async function getInvitation(token: string): Promise<InvitationView> {

@@ -6,15 +6,25 @@ import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/li
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";
+import { isRemoved } from "../auth/removed";
 import { mayUsePassword } from "../auth/sign-in";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
+import { type KnownIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 
 export async function getSignInChoices(): Promise<SignInChoices> {
   const { env, ready } = composition();
   await ready;
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
+}
+
+/** Why a person whom the reverse proxy names is not let in. */
+export async function getVouchedRefusal(email: string): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
+  const address = email.trim().toLowerCase();
+  const member = await composition().store.members.getByEmail(address);
+  if (member?.disabled) return "vouchedSuspended";
+  return !member && (await isRemoved(address)) ? "vouchedRemoved" : "stranger";
 }
 
 export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
@@ -28,9 +38,8 @@ export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): 
 }
 
 /** For the list of members; undefined if passwords are the only way to sign in. */
-export async function readMemberMethods(): Promise<((member: Member) => MemberMethods) | undefined> {
-  const { env, store } = composition();
-  const identities = await store.identities.list();
+export function readMemberMethods(identities: readonly KnownIdentity[]): ((member: Member) => MemberMethods) | undefined {
+  const { env } = composition();
   if (env.oidc.length === 0 && identities.length === 0) return undefined;
   const labelOf = new Map(env.oidc.map(({ id, label }) => [id, label]));
   return (member) => ({

@@ -65,7 +65,7 @@ export function prepareOne<Row>(database: Database, query: Compilable<Row>): (..
 
 /** Statements that delete, end a session or take a right away: a full disk must not prevent them. */
 const makesRoom =
-  /^(delete from |insert into "(sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
+  /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
 /** Preparing a statement takes longer than running most of them; lists of ids make many different ones, so the oldest are dropped. */
 function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskReserve | undefined): Sqlite {

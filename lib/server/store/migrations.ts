@@ -32,6 +32,7 @@ import { sharedStore } from "./migrations/0030-shared-store";
 import { postgresTables } from "./migrations/0030-postgres-tables";
 import { chosenRoles } from "./migrations/0032-chosen-roles";
 import { runErrors } from "./migrations/0033-run-errors";
+import { peopleFacts } from "./migrations/0034-people-facts";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -63,6 +64,7 @@ export const migrations: Record<string, Migration> = {
   "0030-shared-store": sharedStore,
   "0032-chosen-roles": chosenRoles,
   "0033-run-errors": runErrors,
+  "0034-people-facts": peopleFacts,
 };
 
 /** A PostgreSQL database begins with the tables as of migration 0030; later migrations run on both. */

@@ -98,6 +98,8 @@ export type AuditRow = {
   act_id: string | null;
   /** The member's credential that was used, such as "token NAME"; null: the member themselves. */
   via: string | null;
+  /** Null: no member, or written before addresses were stored. */
+  member_email: string | null;
   hash: string;
 };
 
@@ -249,6 +251,8 @@ export type Tables = {
   set_up_tokens: { token_hash: string; created_at: number };
   invitations: InvitationRow;
   sessions: SessionRow;
+  /** Why a session ended, for pages that are still open with it. */
+  ended_sessions: { id: string; cause: string; at: number };
   settings: { name: string; value: string };
   tokens: TokenRow;
   audit: AuditRow;

@@ -4,7 +4,10 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
+import { writeThings } from "@/lib/contract/audit/audit-items";
+import { personLabel } from "@/lib/contract/audit/member-change";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -20,7 +23,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export async function createToken(viewer: Viewer, body: TokenBody): Promise<Result<TokenMade, Failure>> {
   const { store, now } = composition();
-  if (!hasRole(viewer.role, body.role)) return failed(tooStrong);
+  if (!hasRole(viewer.role, body.role)) return failed(tooStrong(viewer.role, body.role));
   const { operations, connection, connections } = body;
   if (Array.isArray(operations) && !operations.every(mayBeChosen)) return failed(invalid("operations", "names an operation that is none"));
   const usable = new Set((await usableConnections(viewer)).map(({ id }) => id));
@@ -67,6 +70,15 @@ export async function revokeToken(viewer: Viewer, id: string): Promise<Result<To
   await store.tokens.revoke(id, now());
   const [view] = await viewsOf(viewer, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
   return view ? ok(view) : failed(noSuchToken);
+}
+
+/** For the audit log: the token's name, and whose it is. */
+export async function tokenFacts(id: string): Promise<{ target: string; outcome?: string }> {
+  const { store } = composition();
+  const token = await store.tokens.get(id);
+  const member = token && (await store.members.get(token.memberId));
+  if (!token || !member) return { target: id };
+  return { target: token.name, outcome: writeThings([{ id, name: token.name }], writeExactJson({ of: personLabel(member) })) };
 }
 
 /** Names connections only if the viewer may use them. */

@@ -1,3 +1,4 @@
+import { aboutMember } from "@/lib/contract/audit/member-change";
 import { setUpBodySchema } from "@/lib/contract/console";
 import { setUp } from "@/lib/server/auth/set-up";
 import { jsonAnswer } from "@/lib/server/bff/answers";
@@ -7,6 +8,6 @@ import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("setUp", setUpBodySchema, async ({ console, note }, body) => {
   const owner = await setUp(console, body);
-  if (owner.ok) note({ by: toActor(owner.value) });
+  if (owner.ok) note({ by: toActor(owner.value), ...aboutMember(owner.value, { role: { to: owner.value.role } }) });
   return owner.ok ? ok(jsonAnswer({ id: owner.value.id }, 201)) : owner;
 });

@@ -1,9 +1,9 @@
 // Which member a provider's person is: known by issuer and subject, linked, invited, newly made, or refused.
 // Guarantees: an address alone leads to a member only if it is verified and the provider's settings allow it; a group's role is never owner
-// and never changes the owner; a suspended or removed member stays out.
-// Must never: tell the person which of these it was; the log and the audit log say it.
+// and never changes the owner; a suspended or removed member stays out. The person learns the reason: the provider has verified them.
 
 import "server-only";
+import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -12,34 +12,40 @@ import { composition } from "@/lib/server/composition";
 import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
-import { readInvitation } from "../invitations";
+import { inviterOf, readInvitation } from "../invitations";
 import { readReadOnly } from "../read-only";
 import { isRemoved } from "../removed";
 import { type Purpose } from "./asked";
 import { type Person } from "./claims";
 
-/** `how`: for the audit log, if more happened than a sign-in. */
-export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made" };
-/** `shown` is for the person, `cause` for the log. */
-export type Refused = { shown: OidcRefusal; cause: string };
+/** `how`: for the audit log, if more happened than a sign-in; `change`: what it gave the member, and why. */
+export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made"; change?: MemberChange };
+/** `shown` is for the person, `cause` for the log; `person` is set once the address is verified. */
+export type Refused = { shown: OidcRefusal; cause: string; person?: string };
 
 const LONGEST_NAME = 100;
 
 export async function admit(provider: OidcProvider, person: Person, purpose: Purpose): Promise<Result<Admitted, Refused>> {
   const { email } = person;
   if (email === undefined) return refuse("unverified", "the address is missing or not verified");
-  if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
-    return refuse("domain", "the address is of another domain");
-  const found = await findMember(provider, { ...person, email }, purpose);
-  if (!found.ok) return found;
-  const { member, how } = found.value;
-  if (member.disabled) return refuse("stranger", "the member is suspended");
-  const role = await applyRole(member, person.role);
-  if (!role) return refuse("stranger", "in none of the groups that may sign in");
-  return ok({ member: await applyAddress(role, email), how });
+  const admitted = await admitVerified(provider, { ...person, email }, purpose);
+  return admitted.ok ? admitted : failed({ ...admitted.failure, person: personLabel({ name: nameOf({ ...person, email }), email }) });
 }
 
 type Verified = Person & { email: string };
+
+async function admitVerified(provider: OidcProvider, person: Verified, purpose: Purpose): Promise<Result<Admitted, Refused>> {
+  const { email } = person;
+  if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
+    return refuse("domain", "the address is of another domain");
+  const found = await findMember(provider, person, purpose);
+  if (!found.ok) return found;
+  const { member, how, change } = found.value;
+  if (member.disabled) return suspended;
+  const changed = await applyRole(member, person, provider, how);
+  if (!changed) return inNoGroup;
+  return ok({ member: await applyAddress(changed, email), how, change });
+}
 
 async function findMember(provider: OidcProvider, person: Verified, purpose: Purpose): Promise<Result<Admitted, Refused>> {
   const { store, now, log } = composition();
@@ -59,46 +65,78 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     }
     return ok({ member, how: "known" });
   }
-  if (await readReadOnly()) return refuse("stranger", "the console is read-only: no one can join or connect a provider");
+  if (await readReadOnly()) return refuse("read-only", "the console is read-only: no one can join or connect a provider");
   if (purpose.kind === "link") return link(identity, await store.members.get(purpose.memberId));
   // A person whose groups may not sign in is not made a member either.
-  if (person.role === "none") return refuse("stranger", "in none of the groups that may sign in");
-  if (purpose.kind === "join") return joinTeam(identity, person, purpose.token);
+  if (person.role === "none") return inNoGroup;
+  if (purpose.kind === "join") return joinTeam(provider, identity, person, purpose.token);
   const holder = await store.members.getByEmail(person.email);
   if (holder) {
-    if (!provider.linksByAddress) return refuse("stranger", "the address is a member's who has not linked this provider");
-    return holder.disabled ? refuse("stranger", "the member is suspended") : link(identity, holder);
+    if (holder.disabled) return suspended;
+    return provider.linksByAddress ? link(identity, holder) : refuse("unlinked", "the address is a member's who has not linked this provider");
   }
-  if (known || (await isRemoved(person.email))) return refuse("stranger", "the member was removed");
+  if (known || (await isRemoved(person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
   const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
-  return made ? ok({ member: made, how: "made" }) : refuse("stranger", "the address or the subject was taken meanwhile");
+  const change = { role: { to: role }, provider: provider.label, ...(person.groups ? { groups: person.groups } : { signUp: true }) };
+  return made ? ok({ member: made, how: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
 }
 
 async function link(identity: Identity, member: Member | undefined): Promise<Result<Admitted, Refused>> {
   const { store, now } = composition();
   if (!member || !(await store.identities.link(identity, member.id, now())))
-    return refuse("stranger", "the member is known to the provider by another subject");
+    return refuse("other", "the member is known to the provider by another subject");
   return ok({ member, how: "linked" });
 }
 
-/** The link and the verified address together prove that this is the invited person. */
-async function joinTeam(identity: Identity, person: Verified, token: string): Promise<Result<Admitted, Refused>> {
+/** The link and the verified address together prove that this is the invited person. Groups take precedence over the invitation's role. */
+async function joinTeam(
+  provider: OidcProvider,
+  identity: Identity,
+  person: Verified,
+  token: string,
+): Promise<Result<Admitted, Refused>> {
   const { store, now } = composition();
   const invitation = await readInvitation(token);
-  if (invitation.state !== "open" || invitation.resets) return refuse("stranger", "the invitation is worth nothing any more");
+  if (invitation.state !== "open") return refuse("invitation", `the invitation is ${invitation.state}`);
+  if (invitation.resets) return refuse("invitation", "the link is for a new password");
   if (invitation.email.toLowerCase() !== person.email) return refuse("invited", "the invitation is for another address");
+  const invitedBy = await inviterOf(token);
   const joined = await store.invitations.accept(token, { name: nameOf(person), identity }, now());
-  return joined && joined !== "taken" ? ok({ member: joined, how: "joined" }) : refuse("stranger", "the address is a member's");
+  if (joined === "taken") return refuse("unlinked", "the address is a member's");
+  if (!joined) return refuse("invitation", "the invitation was used meanwhile");
+  const { role, groups } = person;
+  const given =
+    role === undefined || role === "none" || role === joined.role
+      ? { role: { to: joined.role } }
+      : { role: { from: joined.role, to: role }, groups };
+  return ok({ member: joined, how: "joined", change: { ...given, provider: provider.label, invitedBy } });
 }
 
 /** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
-async function applyRole(member: Member, role: Person["role"]): Promise<Member | undefined> {
+async function applyRole(
+  member: Member,
+  { role, groups }: Person,
+  { label }: OidcProvider,
+  how: Admitted["how"],
+): Promise<Member | undefined> {
+  const { store, now, log } = composition();
   if (member.role === "owner" || role === undefined || role === member.role) return member;
   if (role === "none") return undefined;
   if (!hasRole(member.role, role) && (await readReadOnly())) return member;
-  return composition().store.members.change(member.id, { role });
+  await store.sessions.noteEnds(member.id, `role ${member.role} ${role}`, now());
+  const changed = await store.members.change(member.id, { role });
+  // The entry of someone who joins names the role already.
+  if (!changed || how === "joined") return changed;
+  const who = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
+  const about = aboutMember(member, { role: { from: member.role, to: role }, groups, provider: label });
+  try {
+    await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...who, ...about });
+  } catch (err) {
+    log.error({ memberId: member.id, role, err }, "audit entry of a role change failed");
+  }
+  return changed;
 }
 
 /** A member without a password always has the provider's address. An address that another member has is not taken over. */
@@ -113,6 +151,9 @@ function nameOf({ name, email }: Verified): string {
     .slice(0, LONGEST_NAME);
   return plain === "" ? email.slice(0, LONGEST_NAME) : plain;
 }
+
+const suspended = refuse("suspended", "the member is suspended");
+const inNoGroup = refuse("groups", "in none of the groups that may sign in");
 
 function refuse(shown: OidcRefusal, cause: string): Result<never, Refused> {
   return failed({ shown, cause });

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { isObject } from "@/lib/contract/json/json";
-import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/oidc-settings";
 
 export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: string };
@@ -17,6 +17,8 @@ export type Person = {
   signedInAt: number | undefined;
   /** From their groups, if the settings map groups to roles; "none": they are in none of the mapped groups. */
   role: Role | "none" | undefined;
+  /** The groups that give this role. */
+  groups: string[] | undefined;
 };
 
 const LONGEST_SUBJECT = 255;
@@ -40,13 +42,15 @@ export function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unk
 export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
   const { sub, iss, auth_time: shownAt } = claims;
   if (typeof sub !== "string" || sub === "" || sub.length > LONGEST_SUBJECT) return undefined;
+  const byGroups = provider.roles && roleIn(at(claims, provider.roles.claim), provider.roles.byGroup);
   return {
     issuer: iss,
     subject: sub,
     email: claims[provider.verifiedClaim] === true ? readEmail(claims.email) : undefined,
     name: [claims.name, claims.preferred_username].find((name): name is string => typeof name === "string" && name.trim() !== ""),
     signedInAt: typeof shownAt === "number" ? shownAt * 1000 : undefined,
-    role: provider.roles && roleIn(at(claims, provider.roles.claim), provider.roles.byGroup),
+    role: byGroups?.role,
+    groups: byGroups?.groups,
   };
 }
 
@@ -56,13 +60,13 @@ function readEmail(given: unknown): string | undefined {
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
-/** The strongest role that the groups give. */
-function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): Role | "none" {
+/** The strongest role that the groups give, and which of them give it. */
+function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MOST_GROUPS) : [groups]).filter((name) => typeof name === "string");
-  const given = names.filter((name) => name !== EVERYBODY).flatMap((name) => byGroup.get(name) ?? []);
-  const [first, ...others] = given;
-  if (first === undefined) return byGroup.get(EVERYBODY) ?? "none";
-  return others.reduce((strongest, role) => (hasRole(role, strongest) ? role : strongest), first);
+  const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
+  const given = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
+  const role = [...roles].reverse().find((one) => given.some((name) => byGroup.get(name) === one));
+  return role === undefined ? { role: "none", groups: undefined } : { role, groups: given.filter((name) => byGroup.get(name) === role) };
 }
 
 /** Finds a claim by its name, or by a path such as realm_access.roles. */

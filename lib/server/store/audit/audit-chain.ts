@@ -16,7 +16,7 @@ const CHAIN_START = "";
 const PAGE = 1000;
 
 export function hashRow(before: string, row: Hashed): string {
-  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via } = row;
+  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via, member_email } = row;
   const content = [
     before,
     Number(id),
@@ -31,8 +31,9 @@ export function hashRow(before: string, row: Hashed): string {
     code,
     outcome,
     // Rows from before these columns existed are hashed without them.
-    ...(act_id || via ? [act_id] : []),
-    ...(via ? [via] : []),
+    ...(act_id || via || member_email ? [act_id] : []),
+    ...(via || member_email ? [via] : []),
+    ...(member_email ? [member_email] : []),
   ];
   return createHash("sha256").update(writeExactJson(content)).digest("hex");
 }

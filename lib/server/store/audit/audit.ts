@@ -19,6 +19,8 @@ export type AuditEntry = {
   requestId: string;
   memberId?: string;
   memberName?: string;
+  /** Absent for guests of host pages. */
+  memberEmail?: string;
   action: string;
   connectionId?: string;
   target?: string;
@@ -43,6 +45,7 @@ type AuditSearch = {
 };
 type NewRow = Omit<Selectable<AuditRow>, "id" | "hash">;
 type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
+type LoggedPerson = { id: string; name: string; email?: string };
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 const MOST_CHOICES = 500;
@@ -165,7 +168,29 @@ export function createAuditStore(database: Database) {
     if (failed.has(row)) throw failed.get(row);
   };
 
+  /** Members who acted, or some of them, by name and address in their last entry. */
+  async function lastNames(ids?: readonly string[]): Promise<LoggedPerson[]> {
+    const last = database
+      .selectFrom("audit")
+      .select(({ fn }) => fn.max("id").as("id"))
+      .where("member_id", "is not", null)
+      .$if(ids !== undefined, (query) => query.where("member_id", "in", [...(ids ?? [])]))
+      .groupBy("member_id");
+    const rows = await database
+      .selectFrom("audit")
+      .select(["member_id", "member_name", "member_email"])
+      .where("id", "in", last)
+      .limit(MOST_CHOICES)
+      .execute();
+    return rows.map((row) => ({
+      id: row.member_id ?? "",
+      name: row.member_name ?? "",
+      ...(row.member_email !== null && { email: row.member_email }),
+    }));
+  }
+
   return {
+    lastNames,
     add: (entry: AuditEntry): Promise<void> =>
       writeWithOthers({
         at: entry.at,
@@ -180,6 +205,7 @@ export function createAuditStore(database: Database) {
         outcome: plain(entry.outcome),
         act_id: actIdOf(entry),
         via: plain(entry.via),
+        member_email: plain(entry.memberEmail),
       }),
 
     /** The number of rows and the last hash, or the first row that is not as it was written. */
@@ -217,21 +243,13 @@ export function createAuditStore(database: Database) {
       );
     },
 
-    /** All members and all acts in the log; members by the name in their last entry. */
-    async choices(): Promise<{ members: { id: string; name: string }[]; actions: string[] }> {
-      const last = database
-        .selectFrom("audit")
-        .select(({ fn }) => fn.max("id").as("id"))
-        .where("member_id", "is not", null)
-        .groupBy("member_id");
+    /** All members and all acts in the log. */
+    async choices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
-        database.selectFrom("audit").select(["member_id", "member_name"]).where("id", "in", last).limit(MOST_CHOICES).execute(),
+        lastNames(),
         database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MOST_CHOICES).execute(),
       ]);
-      return {
-        members: members.map(({ member_id: id, member_name: name }) => ({ id: id ?? "", name: name ?? "" })),
-        actions: actions.map(({ action }) => action),
-      };
+      return { members, actions: actions.map(({ action }) => action) };
     },
   };
 }
@@ -273,5 +291,6 @@ function toEntry(row: Selectable<AuditRow>): KeptEntry {
     outcome: plain(row.outcome ?? undefined) ?? undefined,
     actId: row.act_id ?? undefined,
     via: plain(row.via ?? undefined) ?? undefined,
+    memberEmail: plain(row.member_email ?? undefined) ?? undefined,
   };
 }

@@ -23,6 +23,8 @@ export type Member = {
   sessionVersion: number;
   lastConnectionId: string | undefined;
   createdAt: number;
+  /** When a session of the member was last used, exact to the minute. */
+  seenAt?: number;
   /** A guest of this host page, who cannot sign in any other way. */
   guestOf?: string;
 };
@@ -199,6 +201,7 @@ function toRow(member: NewMember): MemberRow {
     created_at: member.createdAt,
     guest_of: null,
     guest_seen_at: null,
+    seen_at: null,
   };
 }
 
@@ -215,6 +218,7 @@ export function toMember(row: MemberRow): Member {
     sessionVersion: row.session_version,
     lastConnectionId: row.last_connection_id ?? undefined,
     createdAt: Number(row.created_at),
+    ...(row.seen_at !== null && { seenAt: Number(row.seen_at) }),
     ...(row.guest_of !== null && { guestOf: row.guest_of }),
   };
 }

@@ -21,6 +21,8 @@ export type MemberRow = {
   guest_of: string | null;
   /** The time of the guest's last ticket. */
   guest_seen_at: number | null;
+  /** The last use of one of the member's sessions; null: never. */
+  seen_at: number | null;
 };
 
 export type IdentityRow = {

@@ -3,7 +3,8 @@
 // from then on, even if the disk rejected the change; a member has at most a hundred, the last used ones.
 
 import "server-only";
-import { type Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
+import { type Role } from "@/lib/contract/people/roles";
 import { type Database, prepareOne } from "../database";
 import { type Member, toMember } from "./members";
 import { type SessionRow } from "./people-rows";
@@ -23,6 +24,8 @@ export type Session = {
   /** When the member's identity was last proved. */
   confirmedAt: number;
 };
+/** `ended`: by the member, in another browser. */
+export type EndCause = "ended" | "password" | "suspended" | "removed" | `role ${Role} ${Role}`;
 export type SessionLimits = { idleMs: number; longestMs: number };
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
@@ -63,8 +66,13 @@ export function createSessionStore(database: Database) {
           .limit(MOST_OF_A_MEMBER - 1);
         await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("id", "not in", newest).execute();
         await transaction.deleteFrom("sessions").where("member_id", "=", memberId).where("version", "<", session.version).execute();
+        await transaction
+          .deleteFrom("ended_sessions")
+          .where("at", "<=", createdAt - limits.longestMs)
+          .execute();
         // Its end could not be written to the disk.
         if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
+        await transaction.updateTable("members").set({ seen_at: createdAt }).where("id", "=", memberId).execute();
         const begun = await transaction
           .insertInto("sessions")
           .values(toRow(session))
@@ -88,7 +96,8 @@ export function createSessionStore(database: Database) {
       return rows.filter(({ id }) => !ending.has(id)).map(toSession);
     },
 
-    async noteUse(id: string, { now, address }: { now: number; address?: string }): Promise<void> {
+    async noteUse({ id, memberId }: Session, { now, address }: { now: number; address?: string }): Promise<void> {
+      await database.updateTable("members").set({ seen_at: now }).where("id", "=", memberId).execute();
       await database
         .updateTable("sessions")
         .set({ used_at: now, ...(address !== undefined && { address }) })
@@ -99,6 +108,28 @@ export function createSessionStore(database: Database) {
 
     async confirm(id: string, now: number): Promise<void> {
       await database.updateTable("sessions").set({ confirmed_at: now }).where("id", "=", id).execute();
+    },
+
+    /** Stores why the member's sessions, or some of them, are about to end. Call it before the change that ends them. */
+    async noteEnds(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
+      const live = database
+        .selectFrom("sessions")
+        .innerJoin("members", (join) =>
+          join.onRef("members.id", "=", "sessions.member_id").onRef("members.session_version", "=", "sessions.version"),
+        )
+        .where("sessions.member_id", "=", memberId)
+        .$if(ids !== undefined, (query) => query.where("sessions.id", "in", [...(ids ?? [])]));
+      await database
+        .insertInto("ended_sessions")
+        .columns(["id", "cause", "at"])
+        .expression(live.select(["sessions.id", sql<string>`${cause}`.as("cause"), sql<number>`${now}`.as("at")]))
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ cause, at: now }))
+        .execute();
+    },
+
+    async endCause(id: string): Promise<string | undefined> {
+      const row = await database.selectFrom("ended_sessions").select("cause").where("id", "=", id).executeTakeFirst();
+      return row?.cause;
     },
 
     async end(id: string): Promise<void> {

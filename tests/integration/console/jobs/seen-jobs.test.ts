@@ -85,7 +85,7 @@ test("nobody sees another member's own connection, an admin neither, until an ad
   expect((await read("/api/jobs", "viewer")).status).toBe(200);
   expect(service.seen[0]?.headers["x-api-key"]).toBe(KEY);
   const [entry] = await harness.console.store.audit.list({ action: "giveJobsView" }, 1);
-  expect(entry).toMatchObject({ memberName: "admin", connectionId: seen, target: "viewer", status: 204 });
+  expect(entry).toMatchObject({ memberName: "admin", connectionId: seen, target: "viewer <viewer@desk.test>", status: 204 });
 });
 
 test("it is listed as what it is, without address, account or fingerprint; its owner is told who sees its jobs", async () => {

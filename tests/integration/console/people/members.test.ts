@@ -1,5 +1,6 @@
 // The team through the console's own API, with real sessions: who may change whom, and which sessions that ends.
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Role } from "@/lib/contract/people/roles";
 import { getInvitation, listMembers } from "@/lib/server/queries/members";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
@@ -98,15 +99,59 @@ test("an invitation's link leads to where whoever made it has the console open",
   expect((await invite("lan@desk.test", "viewer", fromLan)).url).toMatch(/^http:\/\/10\.0\.0\.5:3000\/invitation\?token=/);
 });
 
-test("what becomes of members is in the audit log, with who did it", async () => {
-  await invite("new@desk.test", "viewer");
-  await member("PUT", idOf("viewer"), { as: "owner", json: { role: "operator" } });
-  await member("DELETE", idOf("viewer"), { as: "admin" });
-  const entries = (await harness.console.store.audit.listNewest(3)).map(({ action, memberName, target }) => [action, memberName, target]);
-  expect(entries).toEqual([
-    ["removeMember", "admin", idOf("viewer")],
-    ["changeMember", "Olga Owner", idOf("viewer")],
-    ["inviteMember", "admin", "new@desk.test"],
+async function audit(query = ""): Promise<AuditPage["entries"]> {
+  const page: AuditPage = await (await harness.request(`/api/console/audit?${query}`, { as: "owner" })).json();
+  return page.entries;
+}
+
+test("records acts on members with names and addresses of then, both roles and the admin", async () => {
+  const { token } = await invite("new@desk.test", "viewer");
+  await accept(token);
+  const id = (await harness.console.store.members.getByEmail("new@desk.test"))?.id ?? "";
+  await member("PUT", id, { as: "owner", json: { role: "operator" } });
+  await member("PUT", id, { as: "admin", json: { disabled: true } });
+  await harness.console.store.members.changeAccount(id, { name: "Newer", email: "newer@desk.test" });
+  await member("DELETE", id, { as: "admin" });
+  const by = { name: "admin", email: "admin@desk.test" };
+  expect(await audit("limit=5")).toMatchObject([
+    { action: "removeMember", member: by, target: "Newer <newer@desk.test>", parts: [{ id, name: "Newer <newer@desk.test>" }] },
+    { action: "changeMember", target: "New <new@desk.test>", change: { disabled: true, by: "admin <admin@desk.test>" } },
+    {
+      action: "changeMember",
+      target: "New <new@desk.test>",
+      change: { role: { from: "viewer", to: "operator" }, by: "Olga Owner <owner@desk.test>" },
+    },
+    { action: "acceptInvitation", target: "New <new@desk.test>", change: { role: { to: "viewer" }, invitedBy: "admin <admin@desk.test>" } },
+    { action: "inviteMember", member: by, target: "new@desk.test" },
+  ]);
+  const file = await (await harness.request("/api/console/audit/export", { as: "owner" })).text();
+  expect(file).toContain("New <new@desk.test>,200,,role: viewer -> operator; by Olga Owner <owner@desk.test>");
+});
+
+test("names the members of older entries, removed ones by their last entry", async () => {
+  const { store } = harness.console;
+  const gone = "11111111-2222-4333-8444-555555555555";
+  const entry = { at: now, requestId: "r", status: 200, memberId: idOf("owner"), memberName: "Olga Owner" };
+  await store.audit.add({ ...entry, memberId: gone, memberName: "Gone Girl", action: "signIn" });
+  await store.audit.add({ ...entry, action: "changeMember", target: idOf("viewer"), outcome: '{"role":"operator"}' });
+  await store.audit.add({ ...entry, action: "removeMember", target: gone });
+  expect(await audit("limit=2")).toMatchObject([
+    { action: "removeMember", target: "Gone Girl", member: { email: "owner@desk.test" }, parts: [{ id: "Gone Girl" }] },
+    { action: "changeMember", target: "viewer <viewer@desk.test>", change: { role: { to: "operator" } } },
+  ]);
+});
+
+test("tells why an act on a member is refused, in the answer and in the log", async () => {
+  const codes = async (id: string, asking: Asking) => (await (await member("PUT", id, asking)).json()).code;
+  expect(await codes(idOf("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
+  expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
+  expect(await codes(idOf("admin"), { as: "admin", json: { disabled: true } })).toBe("OWN_MEMBERSHIP");
+  expect(await codes(idOf("viewer"), { as: "operator", json: { role: "viewer" } })).toBe("ROLE_TOO_LOW");
+  expect((await audit("limit=4")).map(({ code, target }) => [code, target])).toEqual([
+    ["ROLE_TOO_LOW", undefined],
+    ["OWN_MEMBERSHIP", "admin <admin@desk.test>"],
+    ["OWNER_PROTECTED", "Olga Owner <owner@desk.test>"],
+    ["OWNER_PROTECTED", "Olga Owner <owner@desk.test>"],
   ]);
 });
 

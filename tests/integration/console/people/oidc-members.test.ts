@@ -1,5 +1,7 @@
-// Signing in at a provider: removed members stay out, and sign-ins from one address are limited.
+// Signing in at a provider: removed members stay out, groups decide roles, and sign-ins from one address are limited.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type AuditPage } from "@/lib/contract/audit/audit";
+import { type MemberView } from "@/lib/contract/console";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
 import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
@@ -7,21 +9,23 @@ import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/
 let now = Date.now();
 let acme: TokenIssuer;
 let other: TokenIssuer;
+let corp: TokenIssuer;
 let harness: Harness;
 beforeAll(async () => {
-  [acme, other] = await Promise.all([startTokenIssuer(), startTokenIssuer()]);
+  [acme, other, corp] = await Promise.all([startTokenIssuer(), startTokenIssuer(), startTokenIssuer()]);
   const settings = {
     LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
-    LIGHTDESK_OIDC: "acme,other,open",
+    LIGHTDESK_OIDC: "acme,other,open,corp",
     ...settingsOf("acme", acme, { DOMAINS: "example.com", SIGN_UP: "operator" }),
     ...settingsOf("other", other, { DOMAINS: "example.com", SIGN_UP: "viewer" }),
     ...settingsOf("open", other, { LINK: "1" }),
+    ...settingsOf("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
   };
   harness = await createHarness({ now: () => now, settings });
 });
 afterAll(async () => {
   await harness.dispose();
-  await Promise.all([acme.stop(), other.stop()]);
+  await Promise.all([acme.stop(), other.stop(), corp.stop()]);
 });
 
 beforeEach(() => {
@@ -57,9 +61,9 @@ test("a suspended member and a removed one stay out, and a member without a pass
     });
   await store.members.change(member?.id ?? "", { disabled: true });
   expect(await dora.me()).toMatchObject({ code: "UNAUTHORIZED" });
-  expect(await dora.signIn("acme", acme)).toBe("stranger");
+  expect(await dora.signIn("acme", acme)).toBe("suspended");
   await store.members.remove(member?.id ?? "");
-  expect(await dora.signIn("acme", acme)).toBe("stranger");
+  expect(await dora.signIn("acme", acme)).toBe("removed");
   expect(await store.members.getByEmail("dora@example.com")).toBeUndefined();
 });
 
@@ -77,16 +81,85 @@ test("a removed member comes back by an invitation alone, whichever provider, su
   expect((await remove("rex@example.com")).status).toBe(204);
   acme.bend({ claims: { sub: "rex", email: "rex@example.com" } });
   other.bend({ claims: { sub: "rex at other", email: "rex@example.com" } });
-  expect(await browser().signIn("acme", acme)).toBe("stranger");
-  expect(await browser().signIn("other", other)).toBe("stranger");
+  expect(await browser().signIn("acme", acme)).toBe("removed");
+  expect(await browser().signIn("other", other)).toBe("removed");
   expect(await store.members.getByEmail("rex@example.com")).toBeUndefined();
   const token = await invite("rex@example.com");
   expect(await browser().signIn("other", other, { purpose: "join", token })).toBe("/jobs");
   expect(await browser().signIn("other", other)).toBe("/jobs");
   // Invited with a password, but the provider's identity was known before: the address rule leads to the new member.
   expect((await remove("rex@example.com")).status).toBe(204);
-  expect(await browser().signIn("other", other)).toBe("stranger");
+  expect(await browser().signIn("other", other)).toBe("removed");
   const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };
   expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(201);
   expect(await browser().signIn("open", other)).toBe("/jobs");
+});
+
+const asInGroups = (sub: string, groups: string[]) => corp.bend({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
+const invite = async (email: string, role: string): Promise<string> => {
+  await harness.renewCookies();
+  const asked = { as: "owner", method: "POST", json: { email, role } } as const;
+  const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", asked)).json();
+  return new URL(url).searchParams.get("token") ?? "";
+};
+const joinAsLead = async (sub: string, groups: string[]) => {
+  const token = await invite(`${sub}@example.com`, "operator");
+  asInGroups(sub, groups);
+  expect(await browser().signIn("corp", corp, { purpose: "join", token })).toBe("/jobs");
+  const member = await harness.console.store.members.getByEmail(`${sub}@example.com`);
+  if (!member) throw new Error(`no member ${sub}`);
+  return member;
+};
+const auditOf = async (action: string): Promise<AuditPage["entries"]> => {
+  await harness.renewCookies();
+  const page: AuditPage = await (await harness.request(`/api/console/audit?action=${action}`, { as: "owner" })).json();
+  return page.entries;
+};
+
+test("records a role change by groups with person, both roles and the groups", async () => {
+  const gil = await joinAsLead("gil", ["guests"]);
+  asInGroups("gil", ["drawers", "unmapped", "artists"]);
+  expect(await browser().signIn("corp", corp)).toBe("/jobs");
+  const [entry] = await auditOf("changeMember");
+  expect(entry).toMatchObject({
+    member: { id: gil.id, name: "gil", email: "gil@example.com" },
+    via: "provider Corp",
+    target: "gil <gil@example.com>",
+    change: { role: { from: "viewer", to: "operator" }, groups: ["drawers", "artists"], provider: "Corp" },
+  });
+  const file = await (await harness.request("/api/console/audit/export?action=changeMember", { as: "owner" })).text();
+  expect(file).toContain("role: viewer -> operator; by groups at Corp: drawers, artists");
+});
+
+test("gives an invited person the role of their groups and records both", async () => {
+  const member = await joinAsLead("gus", ["guests"]);
+  expect(member.role).toBe("viewer");
+  expect((await auditOf("acceptInvitation"))[0]).toMatchObject({
+    target: "gus <gus@example.com>",
+    change: { role: { from: "operator", to: "viewer" }, groups: ["guests"], invitedBy: "Olga Owner <owner@desk.test>" },
+  });
+});
+
+test("tells a person in no mapped group so, with and without an invitation, and records whom", async () => {
+  asInGroups("nil", ["unmapped"]);
+  expect(await browser().signIn("corp", corp)).toBe("groups");
+  expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
+  expect((await auditOf("signIn"))[0]).toMatchObject({
+    target: "nil <nil@example.com>",
+    outcome: "Corp: in none of the groups that may sign in, from 198.51.100.9",
+  });
+});
+
+test("marks a member whose role follows groups and refuses to change that role, not to suspend", async () => {
+  const { id } = await joinAsLead("fay", ["artists"]);
+  await harness.renewCookies();
+  const { members }: { members: MemberView[] } = await (await harness.request("/api/console/members", { as: "admin" })).json();
+  expect(members.filter(({ roleFrom }) => roleFrom).map(({ name, roleFrom }) => [name, roleFrom])).toContainEqual(["fay", "Corp"]);
+  const change = (json: object) => harness.request(`/api/console/members/${id}`, { as: "admin", method: "PUT", json });
+  expect(await (await change({ role: "viewer" })).json()).toMatchObject({
+    code: "ROLE_FROM_GROUPS",
+    message: expect.stringContaining("follows their groups at Corp"),
+  });
+  expect((await harness.console.store.members.get(id))?.role).toBe("operator");
+  expect((await change({ disabled: true })).status).toBe(200);
 });

@@ -101,7 +101,9 @@ describe("whom it names", () => {
     expect(both).toEqual(["ana@studio.test", "ana@studio.test"]);
     expect(await harness.console.store.members.getByEmail("ana@studio.test")).toMatchObject({ role: "viewer", name: "ana" });
     const joined = (await harness.console.store.audit.listNewest(20)).filter(({ action }) => action === "joinThroughProxy");
-    expect(joined.map(({ target, outcome }) => [target, outcome])).toEqual([["ana@studio.test", "viewer"]]);
+    expect(joined).toMatchObject([
+      { target: "ana <ana@studio.test>", outcome: expect.stringContaining('{"role":{"to":"viewer"},"signUp":true}') },
+    ]);
     expect(await account(as("eve@elsewhere.test"))).toBe(401);
     expect(await harness.console.store.members.getByEmail("eve@elsewhere.test")).toBeUndefined();
   });

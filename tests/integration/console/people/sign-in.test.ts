@@ -21,7 +21,7 @@ test("the right password signs in, whatever the case of the address", async () =
   expect(await attempt(" Owner@Desk.test ", PASSWORD)).toBe("in");
 });
 
-test("an unknown account, a wrong password and a disabled member get one and the same answer", async () => {
+test("answers an unknown account and a wrong password alike, and tells a suspended member with the right password", async () => {
   const member = await harness.console.store.members.create({
     name: "Gone",
     email: "gone@desk.test",
@@ -33,10 +33,11 @@ test("an unknown account, a wrong password and a disabled member get one and the
   const answers = [
     await attempt("nobody@desk.test", PASSWORD),
     await attempt("viewer@desk.test", "wrong"),
-    await attempt("gone@desk.test", PASSWORD),
+    await attempt("gone@desk.test", "wrong"),
   ];
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   expect(answers[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
+  expect(await attempt("gone@desk.test", PASSWORD)).toMatchObject({ code: "SUSPENDED", status: 403 });
   expect(harness.log()).not.toContain("nobody@desk.test");
 });
 
@@ -68,7 +69,7 @@ test("a reset link gives a suspended member a new password, and no way in", asyn
   await store.invitations.create({ token: "resets", email: "gone@desk.test", resetsMemberId: member?.id ?? "", ...about });
   const json = { token: "resets", password: "another long password" };
   expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
-  expect(await attempt("gone@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await attempt("gone@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "SUSPENDED" });
 });
 
 describe("a stranger who tries from many addresses", () => {

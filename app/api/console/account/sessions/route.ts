@@ -7,7 +7,7 @@ export const GET = consoleRoute("listSessions", { role: "runner", session: true 
   ok(jsonAnswer({ sessions: await listSessions(viewer) })),
 );
 
-export const DELETE = consoleRoute("endSessions", { role: "runner", session: true, whileReadOnly: true }, async ({ viewer }) => {
-  await endOtherSessions(viewer);
+export const DELETE = consoleRoute("endSessions", { role: "runner", session: true, whileReadOnly: true }, async ({ viewer, note }) => {
+  note({ outcome: `ended=${await endOtherSessions(viewer)}` });
   return ok(emptyAnswer());
 });

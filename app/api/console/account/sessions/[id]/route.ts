@@ -4,6 +4,9 @@ import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
 import { failed, ok } from "@/lib/shared/result";
 
-export const DELETE = consoleRoute("endSession", { role: "runner", session: true, whileReadOnly: true }, async (asked) =>
-  (await endOwnSession(asked.viewer, idOf(asked))) ? ok(emptyAnswer()) : failed(refusal("NOT_FOUND", "There is no such session.")),
-);
+export const DELETE = consoleRoute("endSession", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {
+  const browser = await endOwnSession(asked.viewer, idOf(asked));
+  if (browser === undefined) return failed(refusal("NOT_FOUND", "There is no such session."));
+  asked.note({ target: browser });
+  return ok(emptyAnswer());
+});

@@ -1,3 +1,4 @@
+import { aboutMember } from "@/lib/contract/audit/member-change";
 import { invitationAcceptSchema } from "@/lib/contract/console";
 import { join } from "@/lib/server/auth/invitations";
 import { jsonAnswer } from "@/lib/server/bff/answers";
@@ -8,7 +9,7 @@ import { ok } from "@/lib/shared/result";
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note }, body) => {
   const joined = await join(body);
   if (!joined.ok) return joined;
-  const { member, isNew } = joined.value;
-  note({ by: toActor(member), ...(!isNew && { action: "resetPassword" }) });
+  const { member, isNew, invitedBy } = joined.value;
+  note({ by: toActor(member), ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }) });
   return ok(jsonAnswer({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });

@@ -1,3 +1,4 @@
+import { memberFacts } from "@/lib/server/auth/members";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { giveJobsView, takeJobsView } from "@/lib/server/connections/job-viewers";
@@ -6,16 +7,14 @@ import { ok } from "@/lib/shared/result";
 /** From now on a member sees the jobs of another member's own connection. */
 export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
-  asked.note({ connectionId, target: memberId });
+  asked.note({ connectionId, ...(await memberFacts(asked.viewer, memberId)) });
   const given = await giveJobsView(asked.viewer, connectionId, memberId);
-  if (given.ok) asked.note({ target: given.value });
   return given.ok ? ok(emptyAnswer()) : given;
 });
 
 export const DELETE = consoleRoute("takeJobsView", "viewer", async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
-  asked.note({ connectionId, target: memberId });
+  asked.note({ connectionId, ...(await memberFacts(asked.viewer, memberId)) });
   const taken = await takeJobsView(asked.viewer, connectionId, memberId);
-  if (taken.ok) asked.note({ target: taken.value });
   return taken.ok ? ok(emptyAnswer()) : taken;
 });
