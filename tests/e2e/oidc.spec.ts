@@ -89,7 +89,7 @@ test("who is not let in reads one sentence, and the password stays a way in whil
     await page.context().clearCookies();
     await signInAt(page, desk, "Acme", acme, "bob");
     await expect(page.getByRole("link", { name: "Bob Builder, operator" }).first()).toBeVisible();
-    await refusedAs(other, "Other Inc.", "bob", "You cannot sign in with this Other Inc. account");
+    await refusedAs(other, "Other Inc.", "bob", "A member already has this email address");
   });
 
   await test.step("cancelled there", async () => {

@@ -70,7 +70,9 @@ async function requireWeaker(viewer: Viewer, id: string): Promise<Result<Member,
   const member = await composition().store.members.get(id);
   if (!member) return failed(noSuchMember);
   if (member.role === "owner")
-    return failed(refuse("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`));
+    return failed(
+      refuse("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
+    );
   if (member.id === viewer.memberId)
     return failed(refuse("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
   if (!hasRole(viewer.role, member.role)) return failed(tooStrong(viewer.role, member.role));

@@ -150,7 +150,8 @@ async function toItems(acts: readonly (readonly KeptEntry[])[], names: Names): P
   const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
   if (unknown.length > 0)
-    for (const { id, name, email } of await composition().store.audit.lastNames(unknown)) names.people.set(id, personLabel({ name, email }));
+    for (const { id, name, email } of await composition().store.audit.lastNames(unknown))
+      names.people.set(id, personLabel({ name, email }));
   return acts.map((act) => act.map((entry) => toItem(entry, names)));
 }
 
@@ -164,7 +165,8 @@ function toItem(kept: KeptEntry, names: Names): Logged {
   const email = memberEmail ?? names.emails.get(memberId ?? "");
   return {
     ...entry,
-    ...(target !== undefined && !isPrivateName(kept, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
+    ...(target !== undefined &&
+      !isPrivateName(kept, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
     ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "", ...(email !== undefined && { email }) } }),
     ...(connectionId !== undefined && { connection: { id: connectionId, name: names.connections.get(connectionId) } }),
   };

@@ -73,7 +73,9 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
   const holder = await store.members.getByEmail(person.email);
   if (holder) {
     if (holder.disabled) return suspended;
-    return provider.linksByAddress ? link(identity, holder) : refuse("unlinked", "the address is a member's who has not linked this provider");
+    return provider.linksByAddress
+      ? link(identity, holder)
+      : refuse("unlinked", "the address is a member's who has not linked this provider");
   }
   if (known || (await isRemoved(person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
@@ -91,12 +93,7 @@ async function link(identity: Identity, member: Member | undefined): Promise<Res
 }
 
 /** The link and the verified address together prove that this is the invited person. Groups take precedence over the invitation's role. */
-async function joinTeam(
-  provider: OidcProvider,
-  identity: Identity,
-  person: Verified,
-  token: string,
-): Promise<Result<Admitted, Refused>> {
+async function joinTeam(provider: OidcProvider, identity: Identity, person: Verified, token: string): Promise<Result<Admitted, Refused>> {
   const { store, now } = composition();
   const invitation = await readInvitation(token);
   if (invitation.state !== "open") return refuse("invitation", `the invitation is ${invitation.state}`);

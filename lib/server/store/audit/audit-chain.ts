@@ -16,7 +16,8 @@ const CHAIN_START = "";
 const PAGE = 1000;
 
 export function hashRow(before: string, row: Hashed): string {
-  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via, member_email } = row;
+  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via, member_email } =
+    row;
   const content = [
     before,
     Number(id),
