@@ -1,7 +1,7 @@
 // Limits for an uploaded image, checked by its header before a pixel is decoded.
 
 import { stat } from "node:fs/promises";
-import sharp from "sharp";
+import { decodableHeader, ImageTooLarge } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { isRaster } from "./media-type";
 
@@ -30,8 +30,9 @@ export async function requireImage(file: ImageFile): Promise<{ width: number; he
 
 async function readSize(path: string): Promise<{ width: number; height: number }> {
   try {
-    return (await sharp(path, { limitInputPixels: false }).metadata()).autoOrient;
+    return (await decodableHeader(path)).autoOrient;
   } catch (error) {
+    if (error instanceof ImageTooLarge) throw new ServiceError("INVALID_IMAGE", error.message, { field: "image", ...error.size });
     if (await isMissing(path)) throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
     throw notAnImage(error);
   }

@@ -19,6 +19,7 @@ import { createTogether } from "./create-asset";
 import { findFiles } from "./file-names";
 import { type ImageFile, requireImage } from "./image-limits";
 import { stageFile, type StagedFile } from "./staged-file";
+import { withImage } from "@/lib/shared/decode-image";
 import { createTurns } from "@/lib/shared/turns";
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
@@ -26,8 +27,8 @@ export type MaskNames = { result: string; mask: string; paint: string; painted: 
 /** With the asset name of the result, which users see. */
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
-/** At most two at a time on one machine: each may process pictures of the largest size several times. */
-const inTurn = createTurns(2);
+/** One at a time: each may process images of the largest size several times. */
+const inTurn = createTurns(1);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
   const { hash } = original;
@@ -40,7 +41,7 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
   const files = { result: `${base}-result.png`, mask: `${base}-mask.png`, paint: `${base}-paint.png`, painted: `${base}-painted.png` };
   const [alpha, colours, flat] = [`${base}-alpha.png`, `${base}-colours.png`, `${base}-flat.png`];
   try {
-    await draw(upload.path, source, files, { alpha, colours, flat });
+    await withImage(source, () => draw(upload.path, source, files, { alpha, colours, flat }));
     const stem = original.name.replace(/\.[^.]*$/, "");
     const wanted = [];
     for (const layer of layers) {

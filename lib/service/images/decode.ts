@@ -4,6 +4,7 @@
 // file that cannot be read is a DecodeError that says why.
 
 import sharp, { type Metadata } from "sharp";
+import { decodableHeader } from "@/lib/shared/decode-image";
 import { frameOfBytes } from "./frame";
 import { type Raster, type Size } from "./raster";
 import { stages, type Tick } from "./tick";
@@ -11,9 +12,6 @@ import { stages, type Tick } from "./tick";
 class DecodeError extends Error {
   override name = "DecodeError";
 }
-
-/** The decoder's names; heif is AVIF. */
-const rasterFormats: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "heif", "tiff"]);
 
 export type Decoded = {
   /** Three channels; alpha is dropped without blending it in. */
@@ -38,8 +36,7 @@ export type FilePixels = {
 
 /** Works off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
-  const header = await reading(() => sharp(path, { limitInputPixels: false }).metadata());
-  if (!rasterFormats.has(header.format)) throw new DecodeError(`A file of the format ${header.format} is no image made of pixels.`);
+  const header = await reading(() => decodableHeader(path));
   const pages = header.pages ?? 1;
   const hasAlpha = carriesAlpha(header);
   claim({ width: header.width, height: header.pageHeight ?? header.height }, framesOf({ hasAlpha, pages }));

@@ -12,24 +12,24 @@ import { createThumbnailCache } from "./cache";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createTurns } from "@/lib/shared/turns";
 import sharp from "sharp";
-import { MOST_PIXELS } from "../image-limits";
+import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 
-// Makes a picture of a given edge from a picture of any size: upright, the first frame, WebP.
-// Guarantees: the bytes decide what the file is; its size is checked by the header, before a pixel is decoded; it takes bounded time.
-// Must never: hand a drawing or a document (SVG, PDF) to a renderer.
-const formats = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 const MOST_SECONDS = 20;
 
-/** The longer edge of the result is exactly `edge`. */
+/** An upright WebP of the first frame whose longer edge is exactly `edge`. */
 async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
-  try {
-    const image = sharp(source, { limitInputPixels: MOST_PIXELS, failOn: "truncated", pages: 1 });
-    const { format } = await image.metadata();
-    if (!formats.has(format)) throw new Error(`${format} is not shown`);
+  return decoding(source, "No preview can be made of this file.", () => {
+    const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn: "truncated", pages: 1 });
     const upright = image.timeout({ seconds: MOST_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });
-    return await (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
+    return (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
+  });
+}
+
+async function decoding(source: string | Uint8Array, message: string, decode: () => Promise<Buffer>): Promise<Buffer> {
+  try {
+    return await withImage(source, decode);
   } catch (error) {
-    throw new ServiceError("UNPROCESSABLE", "No preview can be made of this file.", error instanceof Error ? error.message : undefined);
+    throw new ServiceError("UNPROCESSABLE", message, error instanceof Error ? error.message : undefined);
   }
 }
 
@@ -132,21 +132,11 @@ async function requireBytes(source: string): Promise<void> {
 }
 
 /** One channel group of an image as PNG, as the family's view answers it: colours without transparency, or transparency alone. */
-async function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
-  try {
-    const image = sharp(path, { limitInputPixels: MOST_PIXELS });
-    if (channel === "rgb") return await image.removeAlpha().toColourspace("srgb").png().toBuffer();
+function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
+  return decoding(path, "The channels of this file cannot be read.", () => {
+    const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS });
+    if (channel === "rgb") return image.removeAlpha().toColourspace("srgb").png().toBuffer();
     // Black everywhere, as transparent as the original; an image without alpha becomes opaque.
-    const { data, info } = await image.ensureAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
-    for (let at = 0; at < data.length; at += 4) data.fill(0, at, at + 3);
-    return await sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
-      .png()
-      .toBuffer();
-  } catch (error) {
-    throw new ServiceError(
-      "UNPROCESSABLE",
-      "The channels of this file cannot be read.",
-      error instanceof Error ? error.message : undefined,
-    );
-  }
+    return image.ensureAlpha().toColourspace("srgb").linear([0, 0, 0, 1], [0, 0, 0, 0]).png().toBuffer();
+  });
 }

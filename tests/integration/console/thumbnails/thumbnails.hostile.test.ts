@@ -71,19 +71,6 @@ test("a drawing is not handed to the decoder, not even for its size: a heavy one
   expect((process.resourceUsage().maxRSS - highestBefore) / 1024).toBeLessThan(150);
 });
 
-test("of pictures that take much memory one is decoded at a time", async () => {
-  const bytes = await sharp({ create: { width: 5200, height: 5200, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-  let most = 0;
-  const watching = setInterval(() => (most = Math.max(most, sharp.counters().process)), 1);
-  const names = Array.from({ length: 5 }, (_, at) => `large${at}.png`);
-  for (const name of names) world.files.set(name, { type: "image/png", bytes });
-  const answers = await Promise.all(names.map((name) => world.ask(`filename=${name}&edge=128`)));
-  clearInterval(watching);
-  expect([answers.map(({ status }) => status), most]).toEqual([Array(5).fill(200), 1]);
-}, 30_000);
-
 test("a service that hangs holds up its own pictures only", async () => {
   const hanging = await startHolding();
   const leaving = new AbortController();

@@ -1,0 +1,171 @@
+// Opens image files of unknown content within one memory budget for the whole process.
+// Guarantees: the first bytes decide the format, so SVG and PDF never reach a renderer; the decoder's memory is estimated from the headers
+// before it runs; an image over the budget is refused, and images that together exceed it wait for each other.
+
+import { type FileHandle, open } from "node:fs/promises";
+import sharp, { type Metadata } from "sharp";
+
+/** For one image, and for all that are decoded at the same time. */
+export const MAX_DECODE_BYTES = 512 * 1024 ** 2;
+const MIN_PIXEL_BYTES = 5;
+/** sharp's own limit, for code that was given a header. */
+export const MAX_DECODE_PIXELS = Math.floor(MAX_DECODE_BYTES / MIN_PIXEL_BYTES);
+
+export class ImageTooLarge extends Error {
+  override name = "ImageTooLarge";
+  /** `size`: undefined if it was refused for something other than its pixels. */
+  constructor(readonly size?: Size) {
+    super(`The image takes too much memory to decode${size ? ` (${size.width} × ${size.height} pixels)` : ""}.`);
+  }
+}
+
+type Size = { width: number; height: number };
+type Source = string | Uint8Array;
+type Format = "png" | "jpeg" | "webp" | "gif" | "heif" | "tiff";
+type Reader = { size: number; read(at: number, length: number): Promise<Buffer> };
+
+/** Calls `use` when the budget has room for decoding the image. Throws ImageTooLarge, or an error that says why it is no image. */
+export async function withImage<T>(source: Source, use: (header: Metadata) => Promise<T>): Promise<T> {
+  const { header, extraBytes } = await readHeader(source);
+  return withinBudget(extraBytes + pixelBytes(header), () => use(header), header.autoOrient);
+}
+
+export async function imageHeader(source: Source): Promise<Metadata> {
+  return (await readHeader(source)).header;
+}
+
+/** Throws as `withImage` does. */
+export async function decodableHeader(source: Source): Promise<Metadata> {
+  const { header, extraBytes } = await readHeader(source);
+  requireWithinBudget(extraBytes + pixelBytes(header), header.autoOrient);
+  return header;
+}
+
+async function readHeader(source: Source): Promise<{ header: Metadata; extraBytes: number }> {
+  const extraBytes = await withReader(source, async (reader) => {
+    const format = formatOf((await reader.read(0, 12)).toString("latin1"));
+    if (format === undefined) throw new Error("The file has an unsupported image format.");
+    if (format === "png") return pngTextBytes(reader);
+    if (format === "tiff") await checkTiffPages(reader);
+    // The decoder lists the frames of a whole GIF, at 15 bytes a frame in the file and 90 in memory.
+    return format === "gif" ? reader.size * 8 : 0;
+  });
+  const read = () => sharp(source, { limitInputPixels: false, pages: 1 }).metadata();
+  return { header: await withinBudget(extraBytes, read), extraBytes };
+}
+
+function formatOf(head: string): Format | undefined {
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "png";
+  if (head.startsWith("\xff\xd8\xff")) return "jpeg";
+  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "webp";
+  if (/^GIF8[79]a/.test(head)) return "gif";
+  if (head.startsWith("ftyp", 4)) return "heif";
+  return /^(II[*+]\0|MM\0[*+])/.test(head) ? "tiff" : undefined;
+}
+
+/** Peak memory of decoding, as measured with sharp 0.35. Its AVIF decoder holds several copies, a JPEG of many scans its coefficients. */
+function pixelBytes({ width, height, format, depth, channels }: Metadata): number {
+  const isDeep = depth !== "uchar";
+  if (format === "heif") return width * height * (isDeep ? 28 : 20);
+  return width * height * Math.max(MIN_PIXEL_BYTES, channels * (isDeep || format === "jpeg" ? 2 : 1) + 1);
+}
+
+const PNG_TEXTS = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
+/** libpng refuses longer ones. */
+const MAX_PNG_TEXT_BYTES = 8_000_000;
+const MAX_DEFLATE_RATIO = 1032;
+
+/** A PNG's compressed texts, which libpng expands while it reads the header. */
+async function pngTextBytes({ size, read }: Reader): Promise<number> {
+  const WINDOW = 64 * 1024;
+  let window: Buffer = Buffer.alloc(0);
+  let [start, sum] = [0, 0];
+  for (let at = 8; at + 8 <= size;) {
+    if (at + 8 > start + window.length) {
+      window = await read(at, WINDOW);
+      start = at;
+    }
+    if (window.length < 8) break;
+    const length = window.readUInt32BE(at - start);
+    if (PNG_TEXTS.has(window.toString("latin1", at - start + 4, at - start + 8)))
+      sum += 2 * Math.min(length * MAX_DEFLATE_RATIO, MAX_PNG_TEXT_BYTES);
+    at += 12 + length;
+  }
+  return sum;
+}
+
+const MAX_TIFF_PAGES = 1000;
+
+/** The decoder lists all pages of a TIFF before it shows the first. */
+async function checkTiffPages({ read }: Reader): Promise<void> {
+  const head = await read(0, 16);
+  const isLittle = head[0] === 0x49;
+  const isBig = head.includes(0x2b);
+  const word = (bytes: Buffer) =>
+    isLittle ? bytes.readUIntLE(0, Math.min(6, bytes.length)) : bytes.readUIntBE(0, Math.min(6, bytes.length));
+  const [pointer, count, entry] = isBig ? [8, 8, 20] : [4, 2, 12];
+  const next = async (at: number, length: number) => {
+    const bytes = await read(at, length);
+    if (bytes.length < length) throw new Error("The file ends too early.");
+    return word(isLittle ? bytes : bytes.subarray(-6));
+  };
+  let at = await next(isBig ? 8 : 4, pointer);
+  for (let pages = 0; at !== 0; pages++) {
+    if (pages >= MAX_TIFF_PAGES) throw new Error(`The file has more than ${MAX_TIFF_PAGES} pages.`);
+    at = await next(at + count + (await next(at, count)) * entry, pointer);
+  }
+}
+
+async function withReader<T>(source: Source, use: (reader: Reader) => Promise<T>): Promise<T> {
+  if (typeof source !== "string") {
+    const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+    return use({ size: bytes.length, read: (at, length) => Promise.resolve(bytes.subarray(at, at + length)) });
+  }
+  const file = await open(source);
+  try {
+    return await use({ size: (await file.stat()).size, read: (at, length) => readAt(file, at, length) });
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at);
+  return buffer.subarray(0, bytesRead);
+}
+
+type Budget = { usedBytes: number; waiting: { bytes: number; start: () => void }[] };
+const place = Symbol.for("lightdesk.decode-budget");
+
+/** On globalThis, because the bundler loads one module several times. */
+function decodeBudget(): Budget {
+  const kept: Budget | undefined = Reflect.get(globalThis, place);
+  if (kept) return kept;
+  const made: Budget = { usedBytes: 0, waiting: [] };
+  Reflect.set(globalThis, place, made);
+  return made;
+}
+
+function requireWithinBudget(bytes: number, size?: Size): void {
+  if (bytes > MAX_DECODE_BYTES) throw new ImageTooLarge(size);
+}
+
+async function withinBudget<T>(bytes: number, work: () => Promise<T>, size?: Size): Promise<T> {
+  if (bytes === 0) return work();
+  requireWithinBudget(bytes, size);
+  const budget = decodeBudget();
+  const hasRoom = (wanted: number) => budget.usedBytes + wanted <= MAX_DECODE_BYTES;
+  if (budget.waiting.length > 0 || !hasRoom(bytes)) await new Promise<void>((start) => budget.waiting.push({ bytes, start }));
+  else budget.usedBytes += bytes;
+  try {
+    return await work();
+  } finally {
+    budget.usedBytes -= bytes;
+    // In the order they came, so that a large image is not overtaken for good.
+    for (let next = budget.waiting[0]; next && hasRoom(next.bytes); next = budget.waiting[0]) {
+      budget.waiting.shift();
+      budget.usedBytes += next.bytes;
+      next.start();
+    }
+  }
+}

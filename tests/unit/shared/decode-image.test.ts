@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { crc32, deflateSync } from "node:zlib";
+import sharp from "sharp";
+import { expect, it } from "vitest";
+import { decodableHeader, imageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+
+const plain = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#3a7" } });
+const png = await plain(16, 16).png().toBuffer();
+
+/** The file with another size in its header. */
+function resized(file: Buffer, at: number, write: "writeUInt32BE" | "writeUInt16BE" | "writeUInt16LE", step: number): Buffer {
+  const copy = Buffer.from(file);
+  for (const place of [at, at + step]) copy[write](12_000, place);
+  return copy;
+}
+
+function chunk(type: string, content: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), content]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length);
+  sum.writeUInt32BE(crc32(typed));
+  return Buffer.concat([length, typed, sum]);
+}
+
+/** A TIFF of one grey pixel a page. */
+function tiffPages(count: number): Buffer {
+  const length = 2 + 8 * 12 + 4;
+  const file = Buffer.alloc(8 + count * length + 1);
+  file.write("II*\0", 0, "latin1");
+  file.writeUInt32LE(8, 4);
+  const tags = [
+    [256, 1],
+    [257, 1],
+    [258, 8],
+    [259, 1],
+    [262, 1],
+    [273, file.length - 1],
+    [278, 1],
+    [279, 1],
+  ] as const;
+  for (let page = 0, at = 8; page < count; page++, at += length) {
+    file.writeUInt16LE(tags.length, at);
+    for (const [index, [tag, value]] of tags.entries()) {
+      file.writeUInt16LE(tag, at + 2 + index * 12);
+      file.writeUInt16LE(4, at + 4 + index * 12);
+      file.writeUInt32LE(1, at + 6 + index * 12);
+      file.writeUInt32LE(value, at + 10 + index * 12);
+    }
+    file.writeUInt32LE(page === count - 1 ? 0 : at + length, at + length - 4);
+  }
+  return file;
+}
+
+const gif = Buffer.from(
+  "GIF89a\x10\0\x10\0\x80\0\0\0\0\0\xff\xff\xff\x2c\0\0\0\0\x10\0\x10\0\0\x02\x0e\x8c\x8f\xa9\xcb\xed\x0f\xa3\x9c\xb4\xda\x8b\xb3\x3e\x05\0;",
+  "latin1",
+);
+const jpeg = await plain(16, 16).jpeg({ progressive: true }).toBuffer();
+const tooLarge: [string, Buffer][] = [
+  ["AVIF of 60 megapixels", readFileSync("tests/fixtures/60-megapixels.avif")],
+  ["PNG of 144 megapixels", resized(png, 16, "writeUInt32BE", 4)],
+  ["progressive JPEG of 144 megapixels", resized(jpeg, jpeg.indexOf(Buffer.from([0xff, 0xc2])) + 5, "writeUInt16BE", 2)],
+  ["GIF of 144 megapixels", resized(resized(gif, 6, "writeUInt16LE", 2), 24, "writeUInt16LE", 2)],
+  [
+    "PNG of compressed texts",
+    Buffer.concat([
+      png.subarray(0, 33),
+      ...Array<Buffer>(40).fill(chunk("zTXt", Buffer.concat([Buffer.from("a\0\0"), deflateSync(Buffer.alloc(7_900_000))]))),
+      png.subarray(33),
+    ]),
+  ],
+  ["GIF of millions of frames", Buffer.concat([gif.subarray(0, -1), Buffer.alloc(68 * 1024 ** 2, gif.subarray(19, -1)), gif.subarray(-1)])],
+];
+
+it.each(tooLarge)("refuses a %s before it is decoded", async (_kind, file) => {
+  let isDecoded = false;
+  const decode = () => ((isDecoded = true), Promise.resolve());
+  await expect(withImage(file, decode)).rejects.toThrow(ImageTooLarge);
+  await expect(decodableHeader(file)).rejects.toThrow(ImageTooLarge);
+  expect(isDecoded).toBe(false);
+});
+
+it("refuses a TIFF of more than 1,000 pages and reads one of fewer", async () => {
+  await expect(imageHeader(tiffPages(1001))).rejects.toThrow("more than 1000 pages");
+  expect(await imageHeader(tiffPages(1000))).toMatchObject({ format: "tiff", pages: 1000 });
+});
+
+it.each(["<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "%PDF-1.7", "P6 1 1 255 abc", ""])(
+  "never hands %j to a renderer",
+  async (text) => {
+    await expect(imageHeader(Buffer.from(text))).rejects.toThrow("unsupported image format");
+  },
+);
+
+it("reads ordinary images of every format", async () => {
+  const large = plain(6000, 4000);
+  for (const [format, file] of [
+    ["png", await large.clone().png({ compressionLevel: 1 }).toBuffer()],
+    ["jpeg", await large.clone().jpeg().toBuffer()],
+    ["webp", await plain(400, 300).webp().toBuffer()],
+    ["heif", await large.clone().avif({ effort: 0, quality: 1 }).toBuffer()],
+    ["gif", gif],
+    ["tiff", await plain(400, 300).tiff({ bigtiff: true }).toBuffer()],
+  ] as const)
+    expect(await withImage(file, (header) => Promise.resolve(header.format))).toBe(format);
+}, 30_000);
+
+it("decodes at the same time only what fits the budget, in the order of the calls", async () => {
+  const half = resized(png, 16, "writeUInt32BE", 4);
+  half.writeUInt32BE(5000, 20);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const all = [half, half, png].map((file, index) =>
+    withImage(file, () => {
+      begun.push(index);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    }),
+  );
+  const none: number[] = [];
+  await expect.poll(() => begun).not.toEqual(none);
+  await imageHeader(jpeg);
+  expect(begun).toHaveLength(1);
+  ends.shift()?.();
+  await expect.poll(() => begun).toHaveLength(3);
+  for (const end of ends) end();
+  await Promise.all(all);
+});
