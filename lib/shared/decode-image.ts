@@ -6,7 +6,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import sharp, { type Metadata } from "sharp";
 
 /** For one image, and for all that are decoded at the same time. */
-export const MAX_DECODE_BYTES = 512 * 1024 ** 2;
+const MAX_DECODE_BYTES = 512 * 1024 ** 2;
 const MIN_PIXEL_BYTES = 5;
 /** sharp's own limit, for code that was given a header. */
 export const MAX_DECODE_PIXELS = Math.floor(MAX_DECODE_BYTES / MIN_PIXEL_BYTES);
