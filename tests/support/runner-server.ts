@@ -265,6 +265,8 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
     seen,
     faults,
     inputs,
+    /** Sends a message to all clients. */
+    send: (message: string | Buffer) => listeners.forEach((peer) => peer.send(message)),
     /** Whether a client listens to it. */
     hasListeners: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),

@@ -3,7 +3,7 @@
 /**
  * Why an address is no usable runner. `not_reachable`: nothing answers; `timeout`: it answers too slowly; `redirects`: it leads elsewhere;
  * `wrong_protocol`: http and https were mixed up; `cloud_service`: it asks for a key; `not_a_server`: something else answers; `too_old`: it
- * lacks something that is needed; `failing`: it answers with failures of its own.
+ * lacks something that is needed; `failing`: it answers with failures of its own; `over_limits`: it sends more than a runner may.
  */
 export const runnerProblems = [
   "not_reachable",
@@ -14,6 +14,7 @@ export const runnerProblems = [
   "not_a_server",
   "too_old",
   "failing",
+  "over_limits",
 ] as const;
 export type RunnerProblem = (typeof runnerProblems)[number];
 

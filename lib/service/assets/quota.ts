@@ -18,22 +18,23 @@ export async function requireRoom(tx: Transaction, userId: number, content: { ha
   if (refusal) throw refusal;
 }
 
-/** Undefined if the content fits, or the user has it already. */
+/** Undefined if the content fits, or the user has it already. `reservedBytes`: of content that is about to be stored. */
 export async function refusalOf(
   reader: Limited,
   userId: number,
   content: { hash: string; size: number },
+  reservedBytes = 0,
 ): Promise<ServiceError | undefined> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined || userId === PUBLIC_OWNER) return undefined;
-  const used = await usedBytes(reader, userId);
+  const used = (await usedBytes(reader, userId)) + reservedBytes;
   if (used + content.size <= quota) return undefined;
   const own = query.selectFrom("assets").select("seq").where("hash", "=", content.hash).where("owner_id", "=", userId).limit(1);
   return (await reader.row(own)) ? undefined : quotaExceeded(used, quota);
 }
 
 /** The size of the largest file that may still fit: what is left of the quota, or the size of the user's largest file. */
-export async function roomFor(reader: Limited, userId: number): Promise<number> {
+export async function roomFor(reader: Limited, userId: number, reservedBytes = 0): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
   const largest = await reader.row(
@@ -42,7 +43,7 @@ export async function roomFor(reader: Limited, userId: number): Promise<number> 
       .select(({ fn }) => fn.max("size").as("size"))
       .where("owner_id", "=", userId),
   );
-  return Math.max(quota - (await usedBytes(reader, userId)), Number(largest?.size ?? 0));
+  return Math.max(quota - (await usedBytes(reader, userId)) - reservedBytes, Number(largest?.size ?? 0));
 }
 
 /** For work whose size is not known yet: refuses if nothing at all fits any more. */

@@ -10,7 +10,7 @@ import { withoutFileNames } from "./libraries";
 import { askJson, nonsense, type ExchangeFailure } from "./speak";
 
 /** Enough for ten thousand classes with long lists of models. */
-const MOST_CATALOGUE_BYTES = 64 * 1024 ** 2;
+const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 1_000_000 };
 /** The runner looks through all folders of models first, which may be on a slow disk. */
 const CATALOGUE_ANSWER_MS = 90_000;
 const MOST_DEVICES = 64;
@@ -46,14 +46,14 @@ export async function askHealth(address: string, patience: Patience = {}): Promi
 /** What a runner's queue says of a job: its id at the runner, and who submitted it. */
 export type QueueEntry = { promptId: string; clientId: string | undefined };
 
-/** A queue holds whole graphs. */
-const MOST_QUEUE_BYTES = 64 * 1024 ** 2;
+/** A queue or history holds whole graphs; of them, nothing below the job's extra_data is read. */
+export const ENTRY_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 
 export async function askQueue(
   address: string,
   signal?: AbortSignal,
 ): Promise<Result<Record<"running" | "pending", QueueEntry[]>, ExchangeFailure>> {
-  const answer = await askJson(address, "/queue", { signal }, MOST_QUEUE_BYTES);
+  const answer = await askJson(address, "/queue", { signal }, ENTRY_BOUNDS);
   if (!answer.ok) return answer;
   const { queue_running, queue_pending } = objectOf(answer.value) ?? {};
   if (!Array.isArray(queue_running) || !Array.isArray(queue_pending)) return failed(nonsense("Its queue cannot be read."));
@@ -68,7 +68,7 @@ export function toEntry(item: unknown): QueueEntry[] {
 }
 
 export async function askCatalogue(address: string, signal?: AbortSignal): Promise<Result<Catalogue, ExchangeFailure>> {
-  const answer = await askJson(address, "/object_info", { signal, answerMs: CATALOGUE_ANSWER_MS }, MOST_CATALOGUE_BYTES);
+  const answer = await askJson(address, "/object_info", { signal, answerMs: CATALOGUE_ANSWER_MS }, CATALOGUE_BOUNDS);
   if (!answer.ok) return answer;
   const classes = Object.entries(objectOf(answer.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
   return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(nonsense("It names no node classes."));

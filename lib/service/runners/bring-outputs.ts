@@ -10,11 +10,11 @@ import { isObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { extensionOf } from "../assets/file-extension";
 import { type StagedFile } from "../assets/staged-file";
-import { type ProducedFile, type RunEvent } from "../nodes/run";
+import { type ExecutionError, type ProducedFile, type RunEvent } from "../nodes/run";
 import { type OutputFile, outputsByNode, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
-import { type ExchangeFailure } from "./speak";
-import { fetchOutput, type FileThere } from "./transfer";
+import { type OutputRoom } from "./output-room";
+import { type FetchedFile, fetchOutput, type FileThere } from "./transfer";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** Nodes of one job; the outputs of the rest come at the end. */
@@ -24,13 +24,16 @@ type Parts = {
   runner: { address: string };
   graph: Graph;
   outputDir: string;
-  limits: { leaseMs: number; pollMs: number; maxFileBytes: number };
+  limits: { leaseMs: number; pollMs: number };
+  room: OutputRoom;
   now: () => number;
   signal: AbortSignal;
   isGone: () => Promise<boolean>;
   on: (event: RunEvent) => void;
 };
-type Fetch = (file: FileThere) => ReturnType<typeof fetchOutput>;
+/** `error`: how the job ends because of it; without one, it may be tried again. */
+export type OutputFailure = { message: string; code: string; error?: ExecutionError };
+type Fetch = (file: FileThere) => Promise<Result<FetchedFile, OutputFailure>>;
 /** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
 type Early = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
 
@@ -39,13 +42,21 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   let last: Promise<unknown> = Promise.resolve();
   /** After a failure the rest comes at the end: an unreachable runner is not waited for once for each node. */
   let isFailing = false;
+  /** What does not fit is not fetched a second time. */
+  let tooMuch: OutputFailure | undefined;
 
-  const fetchOnce: Fetch = (file) =>
-    fetchOutput(parts.runner.address, file, {
-      folder: parts.outputDir,
-      maxBytes: parts.limits.maxFileBytes,
-      signal: parts.signal,
-    });
+  const fetchOnce: Fetch = async (file) => {
+    if (tooMuch) return failed(tooMuch);
+    const { runner, outputDir: folder, now, signal, room } = parts;
+    const limit = await room.next(file.filename);
+    const fetched = await fetchOutput(runner.address, file, { folder, maxBytes: limit.bytes, now, signal });
+    if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
+    const error = fetched.ok ? await room.take(fetched.value) : await limit.error();
+    if (fetched.ok && !error) return fetched;
+    if (fetched.ok) await fetched.value.dispose();
+    tooMuch = { code: "too_large", message: error?.exception_message ?? "", ...(error && { error }) };
+    return failed(tooMuch);
+  };
 
   /** The runner has done the job: a broken connection is no reason to run it again, unless it stays broken. */
   const fetchPatiently: Fetch = async (file) => {
@@ -64,7 +75,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
     nodeId: string,
     outputs: ReturnType<typeof readOutputs>,
     fetch: Fetch,
-  ): Promise<Result<StagedFile[], ExchangeFailure>> {
+  ): Promise<Result<StagedFile[], OutputFailure>> {
     const staged: StagedFile[] = [];
     const files: ProducedFile[] = [];
     for (const file of outputs.files.filter((one) => one.nodeId === nodeId)) {
@@ -86,7 +97,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   return {
     /** What the runner reported of a node; nodes are fetched one after the other. */
     executed(nodeId: string, output: unknown): void {
-      if (early.size >= MOST_EARLY || isFailing || !isObject(output)) return;
+      if (early.has(nodeId) || early.size >= MOST_EARLY || isFailing || !isObject(output)) return;
       const outputs = readOutputs(new Map([[nodeId, output]]));
       const fetched = last.then(async () => {
         const done = isFailing ? undefined : await bring(nodeId, outputs, fetchOnce).catch(() => undefined);
@@ -98,7 +109,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
     },
 
     /** Brings what the job's history entry names and is not here yet. Returns what went wrong, if anything did. */
-    async rest(entry: unknown): Promise<string | undefined> {
+    async rest(entry: unknown): Promise<OutputFailure | undefined> {
       const byNode = outputsByNode(entry, parts.graph);
       const outputs = readOutputs(byNode);
       await last;
@@ -107,7 +118,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
         const staged = await before?.files;
         if (staged && before?.reported === writeExactJson(byNode.get(nodeId))) continue;
         const done = await bring(nodeId, outputs, fetchPatiently);
-        if (!done.ok) return done.failure.message;
+        if (!done.ok) return done.failure;
         for (const one of staged ?? []) await one.dispose();
       }
       return undefined;
@@ -115,9 +126,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   };
 }
 
-type Fetched = StagedFile & { width?: number; height?: number };
-
-function toProduced({ nodeId, key, index, filename, type, facts }: OutputFile, fetched: Fetched): ProducedFile {
+function toProduced({ nodeId, key, index, filename, type, facts }: OutputFile, fetched: FetchedFile): ProducedFile {
   const { path, hash, sha256, size, mediaType, width, height } = fetched;
   const displayName = basename(filename.replaceAll("\\", "/")).slice(0, 200);
   return {

@@ -13,8 +13,15 @@ export type Outputs = { files: OutputFile[]; texts: Map<string, string[]>; other
 export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
 
 const MOST_FILES = 10_000;
+const MAX_NAME_LENGTH = 1000;
+/** An error is shown with its job in every list. */
+const MAX_MESSAGE_LENGTH = 10_000;
+const MAX_TRACEBACK_LENGTH = 64 * 1024;
+const MAX_INPUTS_LENGTH = 256 * 1024;
 /** For all texts together; what is longer is cut off. */
 const MOST_TEXT = 4 * 1024 ** 2;
+
+const isFact = (value: unknown) => typeof value === "number" || (typeof value === "string" && value.length <= MAX_NAME_LENGTH);
 
 /** Undefined if the entry cannot be read: then nothing is known of the job. */
 export function readEnding(entry: unknown): Ending | undefined {
@@ -25,10 +32,33 @@ export function readEnding(entry: unknown): Ending | undefined {
   const failure: unknown = messageNamed("execution_error");
   if (Array.isArray(failure)) {
     const read = executionErrorSchema.safeParse(failure[1]);
-    return read.success ? { kind: "error", error: read.data } : undefined;
+    return read.success ? { kind: "error", error: boundError(read.data) } : undefined;
   }
   if (messageNamed("execution_interrupted")) return { kind: "interrupted" };
   return status.status_str === "success" ? { kind: "success" } : undefined;
+}
+
+function boundError(error: ExecutionError): ExecutionError {
+  const { node_id, node_type, exception_type, exception_message, traceback, current_inputs, current_outputs } = error;
+  let left = MAX_TRACEBACK_LENGTH;
+  return {
+    node_id: node_id && cut(node_id, MAX_NAME_LENGTH),
+    node_type: node_type && cut(node_type, MAX_NAME_LENGTH),
+    exception_type: cut(exception_type, MAX_NAME_LENGTH),
+    exception_message: cut(exception_message, MAX_MESSAGE_LENGTH),
+    // The last lines name the place of the error.
+    traceback: traceback
+      .map((line) => cut(line, MAX_MESSAGE_LENGTH))
+      .reverse()
+      .filter((line) => (left -= line.length + 1) > 0)
+      .reverse(),
+    current_inputs: writeExactJson(current_inputs).length > MAX_INPUTS_LENGTH ? {} : current_inputs,
+    current_outputs: writeExactJson(current_outputs).length > MAX_INPUTS_LENGTH ? {} : current_outputs,
+  };
+}
+
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 /**
@@ -45,7 +75,8 @@ export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string,
     found.set(nodeId, keys);
     for (const [key, items] of Object.entries(output)) {
       const before = keys.get(key);
-      keys.set(key, Array.isArray(before) && Array.isArray(items) ? [...before, ...items] : items);
+      if (Array.isArray(before) && Array.isArray(items)) for (const item of items) before.push(item);
+      else keys.set(key, Array.isArray(items) ? [...items] : items);
     }
   }
   return new Map([...found].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
@@ -58,10 +89,13 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): Outputs {
     for (const [key, items] of Object.entries(output)) {
       if (!Array.isArray(items)) continue;
       const others: unknown[] = [];
+      const named = new Set<string>();
       items.forEach((item, index) => {
         const file = toFile(item);
         if (file) {
-          if (outputs.files.length < MOST_FILES) outputs.files.push({ ...file, nodeId, key, index });
+          const name = `${file.type} ${file.subfolder} ${file.filename}`;
+          if (outputs.files.length < MOST_FILES && !named.has(name)) outputs.files.push({ ...file, nodeId, key, index });
+          named.add(name);
         } else if (item !== null) others.push(item);
       });
       if (others.length === 0) continue;
@@ -78,7 +112,9 @@ function toFile(item: unknown): (FileThere & { facts: Record<string, unknown> })
   if (!isObject(item)) return undefined;
   const filename = textOf(item.filename);
   const type = textOf(item.type) ?? "output";
-  if (filename === undefined || !["output", "temp", "input"].includes(type)) return undefined;
-  const facts = Object.fromEntries(["format", "frame_rate"].flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])));
-  return { filename, subfolder: typeof item.subfolder === "string" ? item.subfolder : "", type, facts };
+  const subfolder = typeof item.subfolder === "string" ? item.subfolder : "";
+  if (filename === undefined || filename.length + subfolder.length > MAX_NAME_LENGTH || !["output", "temp", "input"].includes(type))
+    return undefined;
+  const facts = Object.fromEntries(["format", "frame_rate"].flatMap((name) => (isFact(item[name]) ? [[name, item[name]]] : [])));
+  return { filename, subfolder, type, facts };
 }

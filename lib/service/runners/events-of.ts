@@ -1,5 +1,6 @@
 // Turns what a runner reports of one job while it runs (GET /ws of the family) into the events of a run.
 // Best effort on purpose: how a job ended is read from its history; without this, only progress is missing.
+// Guarantees: messages are counted and bounded before they are read, one per turn of the event loop; what repeats is reported once.
 // Must never: send an Origin, or take a message about another job for one about this job.
 
 import { lookup as systemLookup } from "node:dns";
@@ -8,8 +9,11 @@ import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json"
 import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "../nodes/run";
+import { meterJson, type RunnerTraffic } from "./runner-limits";
 
-const MOST_MESSAGE_BYTES = 8 * 1024 ** 2;
+/** SaveImageWebsocket sends whole pictures. */
+const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;
+const TEXT_BOUNDS = { bytes: 8 * 1024 ** 2, values: 100_000 };
 const HANDSHAKE_MS = 3000;
 const AGAIN_MS = 1000;
 const PREVIEW = 1;
@@ -21,6 +25,8 @@ type Handlers = {
   executed: (nodeId: string, output: unknown) => void;
   /** The job has ended at the runner, in whatever way. */
   ended: () => void;
+  /** The runner sends more than it may; nothing more of it is read. `message`: what, as a sentence. */
+  exceeded: (message: string) => void;
   on: (event: RunEvent) => void;
 };
 
@@ -39,13 +45,14 @@ export type Listening = {
 };
 
 export function listenTo(
-  runner: { address: string; clientId: string },
+  runner: { address: string; clientId: string; traffic: RunnerTraffic },
   job: { promptId: string; graph: Graph; nodesTotal: number },
-  { reported, executed, ended, on }: Handlers,
+  { reported, executed, ended, exceeded, on }: Handlers,
 ): Listening {
   let promptId = job.promptId;
   let working: { nodeId: string; startMs: number } | undefined;
   const times = new Map<string, Times>();
+  let hasCached = false;
   let isStopped = false;
 
   function endWorking(): void {
@@ -64,9 +71,10 @@ export function listenTo(
     if (data.prompt_id !== promptId) return;
     reported();
     if (type === "execution_cached") {
-      const nodeIds = Array.isArray(data.nodes)
-        ? data.nodes.filter((id): id is string => typeof id === "string" && Object.hasOwn(job.graph, id))
-        : [];
+      const named = new Set<unknown>(Array.isArray(data.nodes) ? data.nodes : []);
+      const nodeIds = Object.keys(job.graph).filter((id) => named.has(id) && !times.has(id));
+      if (nodeIds.length === 0 && hasCached) return;
+      hasCached = true;
       const at = Date.now();
       on({ kind: "cached", nodeIds, at });
       for (const nodeId of nodeIds) {
@@ -120,15 +128,24 @@ export function listenTo(
     socket = new WebSocket(url, {
       headers: { "user-agent": "lightdesk" },
       handshakeTimeout: HANDSHAKE_MS,
-      maxPayload: MOST_MESSAGE_BYTES,
+      maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
+      // Messages that arrive together are read one per turn of the event loop, so that others get theirs.
+      allowSynchronousEvents: false,
       followRedirects: false,
       lookup: guardedLookup(systemLookup),
     });
     socket.on("open", () => open());
     socket.on("message", receive);
+    socket.on("ping", (bytes) => isWithinLimits(bytes.length));
+    socket.on("pong", (bytes) => isWithinLimits(bytes.length));
     // How the job ends is read from the history anyway.
-    socket.on("error", () => open());
+    socket.on("error", (error) => {
+      open();
+      const code = "code" in error ? error.code : undefined;
+      if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") exceed(`a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MB`);
+      if (code === "HPE_HEADER_OVERFLOW") exceed("headers that are too long");
+    });
     socket.on("close", () => {
       open();
       // A job without news would be taken for one that hangs.
@@ -136,13 +153,34 @@ export function listenTo(
     });
   }
 
+  function stop(): void {
+    isStopped = true;
+    clearTimeout(again);
+    socket.terminate();
+  }
+
+  function exceed(what: string): void {
+    if (isStopped) return;
+    stop();
+    exceeded(`It sends ${what}.`);
+  }
+
+  function isWithinLimits(bytes: number): boolean {
+    if (isStopped) return false;
+    const excess = runner.traffic.add(bytes);
+    if (excess !== undefined) exceed(excess);
+    return excess === undefined;
+  }
+
   function receive(bytes: RawData, isBinary: boolean): void {
-    if (isStopped || !Buffer.isBuffer(bytes)) return;
+    if (!Buffer.isBuffer(bytes) || !isWithinLimits(bytes.length)) return;
     if (isBinary) {
       if (working && bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW) on({ kind: "preview", bytes });
       return;
     }
-    const message = objectOf(parseJson(bytes.toString("utf8")));
+    const text = meterJson(bytes, TEXT_BOUNDS);
+    if (!text.ok) return exceed(`a message with ${text.failure}`);
+    const message = objectOf(parseJson(text.value));
     const [type, data] = [textOf(message?.type), objectOf(message?.data)];
     if (type !== undefined && data) handle(type, data);
   }
@@ -153,10 +191,6 @@ export function listenTo(
     isCalled: (id) => void (promptId = id),
     timesOf: (nodeId) => times.get(nodeId),
     connection: () => (socket.readyState === WebSocket.OPEN ? connections : undefined),
-    stop() {
-      isStopped = true;
-      clearTimeout(again);
-      socket.terminate();
-    },
+    stop,
   };
 }

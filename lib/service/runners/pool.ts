@@ -10,6 +10,7 @@ import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { createLibraries } from "./libraries";
+import { createRunnerTraffic, type RunnerTraffic } from "./runner-limits";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
 export type Place = { runner: RunnerRow; slot: string };
@@ -31,6 +32,7 @@ type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere"
 export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
   const used = new Map<string, Set<number>>();
+  const traffic = new Map<string, RunnerTraffic>();
   const needsById = new Map<number, Needs>();
   const lacking = new Map<string, string[]>();
   const kinds = new Map<string, { needs: number | null; tried: string[] }>();
@@ -147,6 +149,13 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     canDo,
     concurrency,
 
+    /** What the runner has sent to this process lately. */
+    trafficOf(runnerId: string): RunnerTraffic {
+      const known = traffic.get(runnerId) ?? createRunnerTraffic();
+      traffic.set(runnerId, known);
+      return known;
+    },
+
     /** The runners that take jobs now and have a free slot. */
     free,
     freeSlots: () => free().reduce((sum, row) => sum + slotsOf(row) - usedOf(row), 0),
@@ -242,7 +251,7 @@ function inWords(state: JobWaits["state"], labels: readonly string[]): string {
   if (state === "none") return "No runner has what this job needs any more. Whoever runs the service can add one.";
   if (state === "checking") return `Waits for ${names}, which has not answered yet.`;
   if (state === "unreachable") return `Waits for ${names}, which cannot be reached now.`;
-  if (state === "set_aside") return `Waits for ${names}, which was set aside after failures.`;
+  if (state === "set_aside") return `Waits for ${names}, which was set aside.`;
   if (state === "draining") return `Waits for ${names}, which ends what it runs and takes no new jobs.`;
   return `Waits for ${names}, which is paused.`;
 }

@@ -8,6 +8,8 @@ import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
 import { whileAway } from "../store/while-away";
 import { type Attempt, writeAttempt } from "./attempts";
+import { type OutputRoom } from "./output-room";
+import { type RunnerTraffic } from "./runner-limits";
 import { type ExchangeFailure } from "./speak";
 import { type Input } from "./transfer";
 
@@ -38,8 +40,11 @@ export type Order = {
   outputDir: string;
   /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
-  /** The runner could not be reached: it is checked before it gets another job. */
-  unreachable: (failure: ExchangeFailure) => void;
+  /** Stores what is wrong with the runner: it gets no other job before it is checked, or before someone resumes it. */
+  reportProblem: (failure: ExchangeFailure) => void;
+  traffic: RunnerTraffic;
+  /** Room for the files that the job puts out. */
+  room: OutputRoom;
 };
 
 /** `signal`: the attempt is no longer followed here. */

@@ -10,6 +10,7 @@ import { type Run } from "../nodes/runner";
 import { bringOutputs } from "./bring-outputs";
 import { listenTo } from "./events-of";
 import { lost, type Order, type RemoteJob, type RemoteParts } from "./remote-job";
+import { overLimits } from "./speak";
 import { submitThere } from "./submit-there";
 import { watchThere } from "./watch-there";
 
@@ -21,7 +22,12 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   const report = (event: RunEvent) => {
     if (!isOver) on(event);
   };
-  const work = attempt({ ...parts, ...order, on: report, signal: leaving.signal }).catch((error: unknown): RunOutcome => {
+  /** The rounds (rounds.ts) clear away what is left at the runner. */
+  const exceeded = (message: string) => {
+    order.reportProblem(overLimits(message));
+    end(lost(`${order.runner.label}: ${message}`));
+  };
+  const work = attempt({ ...parts, ...order, on: report, signal: leaving.signal }, exceeded).catch((error: unknown): RunOutcome => {
     if (leaving.signal.aborted) return { kind: "left" };
     const { jobId: job, attempt, runner } = order;
     parts.log.error({ err: error, job, attempt: attempt.number, runner: runner.label }, "an attempt on a runner failed inside the service");
@@ -43,17 +49,18 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   };
 }
 
-async function attempt(job: RemoteJob): Promise<RunOutcome> {
-  const { runner, attempt: own, graph, nodesTotal, limits, now, on, signal } = job;
+async function attempt(job: RemoteJob, exceeded: (message: string) => void): Promise<RunOutcome> {
+  const { runner, attempt: own, graph, nodesTotal, limits, now, on, signal, traffic } = job;
   const pause = createPause();
   let lastReportMs = now();
   const listening = listenTo(
-    { address: runner.address, clientId: own.clientId },
+    { address: runner.address, clientId: own.clientId, traffic },
     { promptId: own.promptId, graph, nodesTotal },
     {
       reported: () => (lastReportMs = now()),
       executed: (nodeId, output) => outputs.executed(nodeId, output),
       ended: pause.end,
+      exceeded,
       on,
     },
   );

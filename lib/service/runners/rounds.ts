@@ -8,7 +8,7 @@ import { type Processes } from "../store/processes";
 import { askCatalogue, askHealth } from "./ask-about";
 import { clearAway } from "./whereabouts";
 import { clearedAway, lostAttempts } from "./attempts";
-import { readRunner, readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
+import { isOverLimits, readRunner, readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
 
 /** Models may be added to a runner while it runs. */
 const CATALOGUE_MS = 300_000;
@@ -49,7 +49,7 @@ async function lookAtAll(stores: Stores): Promise<void> {
   const { database, changed, signal } = stores;
   const all = await readRunners(database);
   const others = all.filter(({ address }) => address !== null);
-  await Promise.all(others.map((row) => lookAt(stores, row)));
+  await Promise.all(others.filter((row) => !isOverLimits(row)).map((row) => lookAt(stores, row)));
   await clearAll(stores, others);
   // The built-in runner drains too, also where it is the only one.
   if (signal.aborted || (others.length === 0 && !all.some(({ mode }) => mode === "draining"))) return;
@@ -82,9 +82,10 @@ async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): P
   });
 }
 
-/** The runner may have been removed, or have another address, since it was asked. */
+/** The runner may have been removed or set aside, or have another address, since it was asked. */
 async function isStillThere(tx: Transaction, { id, address }: RunnerRow): Promise<boolean> {
-  return (await readRunner(tx, id))?.address === address;
+  const row = await readRunner(tx, id);
+  return row?.address === address && !isOverLimits(row);
 }
 
 /** How late something that was just sent may arrive. */

@@ -1,6 +1,6 @@
 // Talks to a plain local server of the family over HTTP: returns its answer, or what is wrong with it, as data.
-// Guarantees: every exchange is bounded in time and bytes; a redirect is an answer and never followed; an address where no service can be
-// is never opened. Must never: send an Origin (a local server refuses it), or a key.
+// Guarantees: every exchange is bounded in time, bytes and values; a redirect is an answer and never followed; an address where no service
+// can be is never opened. Must never: send an Origin (a local server refuses it), or a key.
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
@@ -9,6 +9,7 @@ import { parseJson, withoutNaN } from "@/lib/contract/json/json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { createJsonMeter, type JsonBounds } from "./runner-limits";
 
 /** `status`: of the answer; absent if nothing came. `wasSent`: false if the request cannot have arrived. */
 export type ExchangeFailure = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
@@ -17,8 +18,11 @@ const CONNECT_MS = 5000;
 const ANSWER_MS = 15_000;
 /** How long the bytes may pause. */
 const PAUSE_MS = 30_000;
-const MOST_JSON = 4 * 1024 ** 2;
-const MOST_WORDS = 64 * 1024;
+/** How long the bytes of an answer may take in all; a runner that sends one byte now and then would never end otherwise. */
+const MAX_BODY_MS = 120_000;
+const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
+/** A refused workflow comes with an error for each of its nodes. */
+const REFUSAL_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
 const agent = new Agent({
   connect: guardedConnector(CONNECT_MS),
@@ -63,14 +67,16 @@ export async function askText(
   address: string,
   path: string,
   ask: Ask = {},
-  mostBytes = MOST_JSON,
+  bounds = ANSWER_BOUNDS,
 ): Promise<Result<string, ExchangeFailure>> {
   try {
-    const answer = await exchange(address, path, ask);
+    const deadline = AbortSignal.timeout((ask.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
+    const signal = ask.signal ? AbortSignal.any([ask.signal, deadline]) : deadline;
+    const answer = await exchange(address, path, { ...ask, signal });
     const isGood = answer.statusCode >= 200 && answer.statusCode < 300;
-    const text = await readBounded(answer.body, isGood ? mostBytes : MOST_WORDS);
-    if (!isGood) return failed(refusal(answer.statusCode, text ?? ""));
-    return text === undefined ? failed(nonsense("It answers more than can be read.")) : ok(text);
+    const text = await readBounded(answer.body, isGood ? bounds : REFUSAL_BOUNDS);
+    if (!text.ok) return failed(overLimits(`Its answer to ${path.replace(/\?.*/, "")} has ${text.failure}.`));
+    return isGood ? text : failed(refusal(answer.statusCode, text.value));
   } catch (error) {
     return failed(toExchangeFailure(error, address));
   }
@@ -80,9 +86,9 @@ export async function askJson(
   address: string,
   path: string,
   ask: Ask = {},
-  mostBytes = MOST_JSON,
+  bounds = ANSWER_BOUNDS,
 ): Promise<Result<unknown, ExchangeFailure>> {
-  const answer = await askText(address, path, ask, mostBytes);
+  const answer = await askText(address, path, ask, bounds);
   if (!answer.ok) return answer;
   const value = parseJson(answer.value) ?? parseJson(withoutNaN(answer.value));
   return value === undefined ? failed(nonsense("It does not answer in JSON.")) : ok(value);
@@ -91,7 +97,10 @@ export async function askJson(
 export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
   try {
     const { statusCode, headers, body } = await exchange(address, path, ask);
-    if (statusCode !== 200 && statusCode !== 206) return failed(refusal(statusCode, (await readBounded(body, MOST_WORDS)) ?? ""));
+    if (statusCode !== 200 && statusCode !== 206) {
+      body.destroy();
+      return failed(refusal(statusCode, ""));
+    }
     const length = Number(headers["content-length"] ?? NaN);
     const range = headers["content-range"];
     return ok({
@@ -104,17 +113,19 @@ export async function openFile(address: string, path: string, ask: Ask = {}): Pr
   }
 }
 
-/** Undefined if it is longer. */
-async function readBounded(body: Readable, mostBytes: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+/** Fails with what exceeds the bounds. */
+async function readBounded(body: Readable, bounds: JsonBounds): Promise<Result<string, string>> {
+  const meter = createJsonMeter(bounds);
   for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) continue;
-    length += chunk.byteLength;
-    if (length > mostBytes) return undefined; // leaving the loop ends the exchange
-    chunks.push(Buffer.from(chunk));
+    const excess = chunk instanceof Uint8Array ? meter.push(chunk) : undefined;
+    if (excess !== undefined) return failed(excess); // leaving the loop ends the exchange
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return ok(meter.text());
+}
+
+/** The runner sends more than the service takes: it gets no more jobs until someone resumes it. */
+export function overLimits(message: string): ExchangeFailure {
+  return { code: "over_limits", message, wasSent: true };
 }
 
 export function nonsense(message: string): ExchangeFailure {
@@ -144,6 +155,7 @@ const refusedAtOnce = new Set([
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
   const code = codeOf(error);
   const wasSent = !refusedAtOnce.has(code);
+  if (code === "UND_ERR_HEADERS_OVERFLOW" || code === "HPE_HEADER_OVERFLOW") return overLimits("The headers of its answer are too long.");
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
     return { code: "wrong_protocol", message: "It speaks http, and the address says https.", wasSent: false };
   if (code.startsWith("HPE_") || code === "UND_ERR_SOCKET" || code === "ECONNRESET")

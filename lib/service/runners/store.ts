@@ -48,7 +48,9 @@ export function createRunners({ database, now, builtIn, changed = async () => un
     const isBuiltIn = row.address === null;
     const ended = row.done + row.failed;
     const [code, message] =
-      row.mode === "set_aside" ? (["failures", row.mode_reason ?? ""] as const) : [row.problem, row.problem_message ?? ""];
+      row.mode === "set_aside" && !isOverLimits(row)
+        ? (["failures", row.mode_reason ?? ""] as const)
+        : [row.problem, row.problem_message ?? ""];
     return {
       id: row.id,
       label: row.label,
@@ -129,6 +131,8 @@ export function createRunners({ database, now, builtIn, changed = async () => un
           ...(tags !== undefined && { tags: writeExactJson(tags) }),
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
+          // It is asked again, and takes no job before it has answered.
+          ...((isMoved || state !== undefined) && isOverLimits(row) && { ...askedAnew, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
         if (about?.ok) await storeAbout(tx, id, about.value, now());
@@ -188,7 +192,12 @@ export async function storeFacts(
   await tx.run(query.updateTable("runners").set({ ...known, ...answered }).where("id", "=", id)); // prettier-ignore
 }
 
-/** Inside a commit. */
+const askedAnew = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
+
+/** It is not asked anything until someone resumes it. */
+export const isOverLimits = ({ problem }: Pick<RunnerRow, "problem">): boolean => problem === "over_limits";
+
+/** Inside a commit. A runner that sends too much is set aside: the next answer may do the same harm. */
 export async function storeProblem(
   tx: Transaction,
   id: string,
@@ -196,7 +205,8 @@ export async function storeProblem(
   at: number,
 ): Promise<void> {
   const changes = { problem: code, problem_message: message, checked_at: at, queue_running: null, queue_pending: null };
-  await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
+  const mode = code === "over_limits" ? { mode: "set_aside" as const, mode_reason: message } : {};
+  await tx.run(query.updateTable("runners").set({ ...changes, ...mode }).where("id", "=", id)); // prettier-ignore
 }
 
 /** Inside a commit: pauses draining runners that have nothing left to do. */

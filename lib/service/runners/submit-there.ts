@@ -58,7 +58,7 @@ async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, R
 
 /** The job cannot run at this runner: it goes elsewhere, or waits. If the runner was not reached, no attempt of the job is used up. */
 function notSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
-  if (!failure.wasSent || failure.status === undefined) job.unreachable(failure);
+  if (!failure.wasSent || failure.status === undefined) job.reportProblem(failure);
   return lost(`${job.runner.label}: ${failure.message}`, failure.wasSent);
 }
 

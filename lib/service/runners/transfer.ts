@@ -8,6 +8,7 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/file-extension";
 import { stageStream, type StagedFile } from "../assets/staged-file";
+import { asRefusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { askJson, nonsense, openFile, type ExchangeFailure } from "./speak";
 
@@ -47,30 +48,44 @@ function viewPath({ filename, subfolder, type }: FileThere): string {
   return `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 }
 
-/** Complete, or a failure: bytes that were cut short are refused. */
+/** A file may pause for seconds, but a runner that sends one byte now and then would never end. */
+const SLOW_MS = 60_000;
+const MIN_BYTES_PER_MS = 16;
+
+export type FetchedFile = StagedFile & { width?: number; height?: number };
+/** `isTooLarge`: it has more than `maxBytes`. */
+export type FetchFailure = ExchangeFailure & { isTooLarge?: true };
+type FetchOptions = { folder: string; maxBytes: number; now: () => number; signal: AbortSignal };
+
+/** Complete, or a failure: bytes that were cut short are refused. After a failure nothing of the file is left. */
 export async function fetchOutput(
   address: string,
   file: FileThere,
-  { folder, maxBytes, signal }: { folder: string; maxBytes: number; signal: AbortSignal },
-): Promise<Result<StagedFile & { width?: number; height?: number }, ExchangeFailure>> {
+  { folder, maxBytes, now, signal }: FetchOptions,
+): Promise<Result<FetchedFile, FetchFailure>> {
   const opened = await openFile(address, viewPath(file), { signal });
   if (!opened.ok) return opened;
   const { bytes, size } = opened.value;
+  const tooLarge: FetchFailure = { ...nonsense(`Its file ${file.filename} has more than ${maxBytes} bytes.`), isTooLarge: true };
   if (size !== undefined && size > maxBytes) {
     bytes.destroy();
-    return failed(nonsense(`Its file ${file.filename} has ${size} bytes; at most ${maxBytes} are taken.`));
+    return failed(tooLarge);
   }
   const head: Uint8Array[] = [];
   let length = 0;
+  let isSlow = false;
+  const beganMs = now();
   try {
     const staged = await stageStream(passing(bytes), { folder, maxBytes });
-    if (size !== undefined && staged.size !== size) {
+    if (isSlow || (size !== undefined && staged.size !== size)) {
       await staged.dispose();
-      return failed(nonsense(`Its file ${file.filename} came with ${staged.size} of ${size} bytes.`));
+      const failure = nonsense(`Its file ${file.filename} came with ${staged.size} of ${size ?? "unknown"} bytes.`);
+      return failed(isSlow ? { ...failure, code: "timeout", message: `It sends its file ${file.filename} too slowly.` } : failure);
     }
     const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
     return ok({ ...staged, ...seen });
   } catch (error) {
+    if (asRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
     const failure = nonsense(`Its file ${file.filename} could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
     return failed(asStorageFailure(error) ? failure : { ...failure, code: "not_reachable" });
   }
@@ -81,6 +96,8 @@ export async function fetchOutput(
       if (!(chunk instanceof Uint8Array)) continue;
       if (length < HEAD_BYTES) head.push(chunk);
       length += chunk.byteLength;
+      isSlow = now() - beganMs > SLOW_MS + length / MIN_BYTES_PER_MS;
+      if (isSlow) return;
       yield chunk;
     }
   }

@@ -39,8 +39,12 @@ export async function watchThere(job: RemoteJob, { promptId, listening, outputs,
     if (place.kind === "ended") return finish(job, place.entry, outputs);
     if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
     if (place.kind === "silent") {
+      if (place.failure.code === "over_limits") {
+        job.reportProblem(place.failure);
+        return lost(`${runner.label}: ${place.failure.message}`);
+      }
       if (now() - seenMs > limits.leaseMs) {
-        job.unreachable(place.failure);
+        job.reportProblem(place.failure);
         return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.failure.message}`);
       }
     } else {
@@ -88,7 +92,8 @@ async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"
   if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) return stale;
   const problem = await outputs.rest(entry);
   // A failed job keeps the outputs that could be fetched.
-  if (problem !== undefined && ending.kind === "success") return lost(`${runner.label}: ${problem}`);
+  if (problem && ending.kind === "success")
+    return problem.error ? { kind: "error", error: problem.error } : lost(`${runner.label}: ${problem.message}`);
   return toOutcome(ending, job);
 }
 

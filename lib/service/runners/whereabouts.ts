@@ -3,13 +3,14 @@
 
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { askQueue, type QueueEntry, toEntry } from "./ask-about";
+import { askQueue, ENTRY_BOUNDS, type QueueEntry, toEntry } from "./ask-about";
 import { askJson, askText, type ExchangeFailure } from "./speak";
 
 type Whereabouts =
   { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" | "nowhere" } | { kind: "silent"; failure: ExchangeFailure };
 
-const MOST_HISTORY_BYTES = 64 * 1024 ** 2;
+/** A job's graph, the editor's workflow, and what its nodes put out. */
+const HISTORY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
 const LOOKS_A_QUEUE = 10;
 /** How many of the last entries are searched for a job whose id there is not known. */
 const LAST_ENTRIES = 200;
@@ -51,7 +52,7 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
 }
 
 async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
-  const answer = await askJson(address, `/history/${promptId}`, { signal }, MOST_HISTORY_BYTES);
+  const answer = await askJson(address, `/history/${encodeURIComponent(promptId)}`, { signal }, HISTORY_BOUNDS);
   if (!answer.ok) return { kind: "silent", failure: answer.failure };
   const entry = own(objectOf(answer.value), promptId);
   return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
@@ -59,10 +60,11 @@ async function historyOf(address: string, { promptId }: Known, signal?: AbortSig
 
 /** For a server that chose an id of its own, which did not arrive here. */
 async function historyByClient(address: string, { clientId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
-  const answer = await askJson(address, `/history?max_items=${LAST_ENTRIES}`, { signal }, MOST_HISTORY_BYTES);
+  const answer = await askJson(address, `/history?max_items=${LAST_ENTRIES}`, { signal }, ENTRY_BOUNDS);
   if (!answer.ok) return { kind: "silent", failure: answer.failure };
-  const entry = Object.values(objectOf(answer.value) ?? {}).find((one) => toEntry(objectOf(one)?.prompt)[0]?.clientId === clientId);
-  return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
+  const entries = Object.entries(objectOf(answer.value) ?? {});
+  const [promptId] = entries.find(([, one]) => toEntry(objectOf(one)?.prompt)[0]?.clientId === clientId) ?? [];
+  return promptId === undefined ? { kind: "nowhere" } : historyOf(address, { promptId, clientId }, signal);
 }
 
 /** True if the job is neither queued nor running any more. Takes out only this job, and interrupts only where this job runs. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { errorAround } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, noteEnd } from "@/lib/service/runners/attempts";
+import { createOutputRoom } from "@/lib/service/runners/output-room";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { kindOf } from "@/lib/service/runners/pool";
@@ -123,11 +124,13 @@ async function runOnRunner(
       library: pool.libraries.all(),
       outputDir,
       isGone: async () => (await readRunner(database, id)) === undefined,
-      unreachable: ({ code, message }) =>
+      traffic: pool.trafficOf(id),
+      room: createOutputRoom({ database, folder: outputDir, label, maxFileBytes: parts.remoteLimits.maxFileBytes }, job.userId),
+      reportProblem: ({ code, message }) =>
         void database
           .commit((tx) => storeProblem(tx, id, { code, message }, now()))
           .then(pool.refresh)
-          .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "that a runner is out of reach could not be stored")),
+          .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "what is wrong with a runner could not be stored")),
     },
     on,
   );

@@ -1,0 +1,188 @@
+// What a runner may send: one that sends more is set aside, its jobs go elsewhere, and nothing of it stays on the disk.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterEach, describe, expect, it } from "vitest";
+import { type RunEvent } from "@/lib/service/nodes/run";
+import { listenTo } from "@/lib/service/runners/events-of";
+import { createRunnerTraffic } from "@/lib/service/runners/runner-limits";
+import { fetchOutput } from "@/lib/service/runners/transfer";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { startLittleServer } from "@/tests/support/little-server";
+import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type ServiceBench, startService } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
+import { made, makes } from "./house-job";
+import { ended, record, string, submit } from "./support";
+
+const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+function sendForever(response: ServerResponse): void {
+  const chunk = "x".repeat(65_536);
+  Readable.from((function* () { for (;;) yield chunk; })()).pipe(response); // prettier-ignore
+}
+
+describe("limits of runners", () => {
+  let bench: ServiceBench;
+  const servers: RunnerServer[] = [];
+  afterEach(async () => {
+    await bench.dispose();
+    for (const server of servers.splice(0)) await server.close();
+  });
+
+  async function start(settings: Parameters<typeof startService>[0] = {}) {
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerSilenceMs: 60_000, concurrency: 1, ...settings });
+    return bench.client();
+  }
+  async function add(label: string): Promise<RunnerServer> {
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    servers.push(server);
+    const added = await bench.service.runners.add({ address: server.address, label });
+    if (!added.ok) throw new Error(added.failure.message);
+    return server;
+  }
+  const shown = async (label: string) => (await bench.service.runners.list()).find((one) => one.label === label);
+  const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
+
+  it.each<[string, (server: RunnerServer) => void]>([
+    ["a list of a million entries", (a) => a.send(cached(Array.from({ length: 1_000_000 }, () => "1")))],
+    ["an object of a million members", (a) => a.send(cached(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0]))))],
+    ["a text of 9 MB", (a) => a.send(cached(["x".repeat(9 * 1024 ** 2)]))],
+    ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nested(100_000)}}}`)],
+    ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
+    ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
+  ])("sets a runner aside that sends %s, and runs the job elsewhere", async (_name, send) => {
+    const client = await start();
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made());
+    await until("the job runs on A", () => a.queue().running !== undefined);
+    await add("B");
+    send(a);
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await shown("A")).toMatchObject(isSetAside);
+    await until("the job is cleared away there", () => a.queue().running === undefined);
+  });
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ["an answer without end", (response) => sendForever(response)],
+    ["a million values", (response) => response.end(`[${"1,".repeat(1_000_000)}1]`)],
+    ["headers of 100 KB", (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}")],
+    ["a refusal without end", (response) => sendForever(response.writeHead(400))],
+  ])("sets a runner aside whose history is %s", async (_name, answer) => {
+    const client = await start();
+    const a = await add("A");
+    a.does("hold");
+    const id = await submit(client, made());
+    await until("the job runs on A", () => a.queue().running !== undefined);
+    await add("B");
+    a.faults.set("GET /history/*", (_request, response) => answer(response));
+    expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
+    expect(await shown("A")).toMatchObject(isSetAside);
+  });
+
+  it("asks a set-aside runner nothing until someone resumes it", async () => {
+    await start();
+    const a = await add("A");
+    let asked = 0;
+    a.faults.set("GET /system_stats", (_request, response) => ((asked += 1), response.end(`[${"1,".repeat(200_000)}1]`)));
+    await until("it is set aside", async () => (await shown("A"))?.state === "set_aside");
+    const askedBefore = asked;
+    await add("B");
+    await until("B was checked again", async () => ((await shown("B"))?.lastSeenMs ?? 0) > Date.now() - 50);
+    expect(asked).toBe(askedBefore);
+    a.faults.clear();
+    expect(await bench.service.runners.change((await shown("A"))?.id ?? "", { state: "ready" })).toMatchObject({
+      value: { state: "checking", reason: null },
+    });
+    await until("it is ready", async () => (await shown("A"))?.state === "ready");
+  });
+
+  it.each<[string, Parameters<typeof startService>[0], string, RegExp]>([
+    ["the user's quota", { userQuotaBytes: 300_000 }, "StorageQuotaExceeded", /storage of 300000 bytes/],
+    [
+      "the limit of a file",
+      { maxUploadBytes: 300_000 },
+      "OutputTooLarge",
+      /A sent a file that is too large, house_00001_.png: at most 300000/,
+    ],
+  ])("fails a job whose file does not end, at %s, and removes the file", async (_name, settings, exception_type, message) => {
+    const client = await start(settings);
+    const a = await add("A");
+    a.faults.set("GET /view", (_request, response) => sendForever(response));
+    const job = await ended(client, await submit(client, made()));
+    expect(job).toMatchObject({ status: "failed", outputs_count: 0, execution_error: { exception_type } });
+    expect(record(job.execution_error).exception_message).toMatch(message);
+    expect(await shown("A")).toMatchObject({ state: "ready" });
+    const work = join(bench.folder, "work");
+    await until("its folder is empty", async () => (await readdir(work, { recursive: true, withFileTypes: true })).every((one) => one.isDirectory())); // prettier-ignore
+  });
+
+  it("cuts long error texts of a runner", async () => {
+    const client = await start();
+    const a = await add("A");
+    const long = "x".repeat(3_000_000);
+    a.faults.set("GET /history/*", (request, response) => {
+      const id = (request.url ?? "").split("/").at(-1) ?? "";
+      const facts = { node_id: "2", node_type: long, exception_message: long, exception_type: long, traceback: [long, "last"] };
+      const status = { status_str: "error", messages: [["execution_error", { ...facts, current_inputs: { text: [long] } }]] };
+      response.end(JSON.stringify({ [id]: { outputs: {}, status } }));
+    });
+    const job = await ended(client, await submit(client, made()));
+    expect(JSON.stringify(job.execution_error).length).toBeLessThan(100_000);
+    expect(string(record(job.execution_error).exception_message)).toHaveLength(10_001);
+    expect(record(job.execution_error).traceback).toContain("last");
+  });
+});
+
+it("reports a cached node once, however often a runner names it", async () => {
+  const server = await startRunnerServer({ objectInfo: {} });
+  const events: RunEvent[] = [];
+  const noted = (event: RunEvent) => events.push(event);
+  const nothing = () => undefined;
+  const listening = listenTo(
+    { address: server.address, clientId: "c", traffic: createRunnerTraffic() },
+    { promptId: "x", graph: { "1": { class_type: "A", inputs: {} }, "2": { class_type: "A", inputs: {} } }, nodesTotal: 2 },
+    { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: noted },
+  );
+  await listening.ready;
+  server.send(cached(Array.from({ length: 50_000 }, () => "1")));
+  server.send(cached(["1", "1", "stranger"]));
+  server.send(cached(["1", "2"]));
+  await until("both nodes are reported", () => listening.timesOf("2"));
+  expect(events.map((event) => [event.kind, "nodeIds" in event ? event.nodeIds : "nodeId" in event && event.nodeId])).toEqual([
+    ["cached", ["1"]],
+    ["node", "1"],
+    ["cached", ["2"]],
+    ["node", "2"],
+  ]);
+  listening.stop();
+  await server.close();
+});
+
+it("gives up a file that comes too slowly", async () => {
+  const server = await startLittleServer((_request, response) => void response.write("x"));
+  let now = 0;
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-slow-"));
+  const options = { folder, maxBytes: 1e6, now: () => (now += 70_000), signal: AbortSignal.timeout(50_000) };
+  const file = { filename: "slow.png", subfolder: "", type: "output" };
+  expect(await fetchOutput(server.url, file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+  await server.close();
+});
+
+it("allows a burst of messages and bytes, and after that so many per second", () => {
+  let now = 0;
+  const traffic = createRunnerTraffic(() => now);
+  for (let count = 0; count < 10_000; count += 1) expect(traffic.add(100)).toBeUndefined();
+  expect(traffic.add(100)).toBe("more than 1000 messages per second");
+  now += 2000;
+  for (let count = 0; count < 1999; count += 1) expect(traffic.add(100)).toBeUndefined();
+  now += 60_000;
+  expect(traffic.add(120 * 1024 ** 2)).toBeUndefined();
+  expect(traffic.add(10 * 1024 ** 2)).toBe("more than 16 MB per second");
+});
