@@ -23,11 +23,20 @@ export type RunnerOptions = {
   vram?: number;
   /** Called when a job begins, before its nodes, and awaited. */
   works?: (graph: Record<string, Node>) => Promise<void>;
+  /** The errors of nodes; a graph with an error at each of its nodes is refused. */
+  validates?: (graph: Record<string, Node>) => Json;
 };
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-export async function startRunnerServer({ objectInfo, makes = () => undefined, isOld = false, vram = 8e9, works }: RunnerOptions) {
+export async function startRunnerServer({
+  objectInfo,
+  makes = () => undefined,
+  isOld = false,
+  vram = 8e9,
+  works,
+  validates,
+}: RunnerOptions) {
   let running: Item | undefined;
   let pending: Item[] = [];
   let history = new Map<string, Json>();
@@ -153,6 +162,9 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
       if (typeof image === "string" && !inputs.has(image))
         return refuse("prompt_outputs_failed_validation", `Invalid image file: ${image}`);
     }
+    const node_errors = validates?.(graph) ?? {};
+    if (Object.keys(node_errors).length === Object.keys(graph).length)
+      return refuse("prompt_outputs_failed_validation", "Prompt outputs failed validation", node_errors);
     seen.submissions.push(body);
     const id = isOld || body.prompt_id === undefined ? randomUUID() : String(body.prompt_id);
     const isOutput = (node: Node) => (objectInfo[node.class_type] as Json).output_node === true;
@@ -168,7 +180,7 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
       { ...(body.extra_data as Json), ...(body.client_id !== undefined && { client_id: body.client_id }) },
       wanted,
     ]);
-    answer({ prompt_id: id, number, node_errors: {} });
+    answer({ prompt_id: id, number, node_errors });
     setImmediate(() => void runAll());
   }
 
@@ -210,13 +222,17 @@ export async function startRunnerServer({ objectInfo, makes = () => undefined, i
       }).formData();
       const file = form.get("image");
       if (!(file instanceof File)) return nothing(400);
-      inputs.set(file.name, Buffer.from(await file.arrayBuffer()));
-      seen.uploads.push(file.name);
-      return json({ name: file.name, subfolder: "", type: "input" });
+      const [subfolder = "", type = "input"] = [form.get("subfolder"), form.get("type")].map((field) => field?.toString());
+      const path = `${type === "input" ? "" : `${type}:`}${subfolder ? `${subfolder}/` : ""}${file.name}`;
+      inputs.set(path, Buffer.from(await file.arrayBuffer()));
+      seen.uploads.push(path);
+      return json({ name: file.name, subfolder, type });
     }
     if (route === "GET /view") {
       const name = url.searchParams.get("filename") ?? "";
-      const bytes = url.searchParams.get("type") === "input" ? inputs.get(name) : outputs.get(name)?.bytes;
+      const [folder, type] = [url.searchParams.get("subfolder"), url.searchParams.get("type")];
+      const sent = inputs.get(`${type === "input" ? "" : `${type}:`}${folder ? `${folder}/` : ""}${name}`);
+      const bytes = sent ?? (type === "input" ? undefined : outputs.get(name)?.bytes);
       if (!bytes) return nothing(404);
       if (request.headers.range === "bytes=0-0")
         return void response

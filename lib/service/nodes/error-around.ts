@@ -2,6 +2,9 @@
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 
+/** The type of error of a job whose workflow a runner refused. */
+export const REFUSED = "ValidationError";
+
 /** An error that no node caused. */
 export function errorAround(type: string, message: string): ExecutionError {
   return {

@@ -2,6 +2,7 @@
 // Two graphs that differ in texts and numbers alone need the same. If a runner lacks something, it is named.
 
 import { type InputField, type NodeLibrary } from "./definition";
+import { namesOneOf } from "./file-inputs";
 import { inputOf, isLinkLike, unwrapLiteral } from "./link";
 import { quoted } from "./literal";
 import { type ParsedGraph } from "./validation/parse-prompt";
@@ -11,21 +12,34 @@ type Chosen = string | number | boolean;
 export type Need = { node: string; class: string; given?: string[]; chosen?: [string, Chosen][] };
 export type Needs = readonly Need[];
 
-/** `reached`: the nodes that will run. Nodes that need the same are merged; the first of them is named. */
-export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>): Needs {
+/**
+ * `reached`: the nodes that will run; `files`: the names of the user's files among the values. Nodes that need the same are merged; the first
+ * of them is named.
+ */
+export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
   const needs = new Map<string, Need>();
   for (const { id, node, definition } of graph.values()) {
     const need: Need = { node: id, class: definition.name };
     if (reached.has(id)) {
       need.given = Object.keys(node.inputs).sort();
       need.chosen = definition.inputs.flatMap((field) =>
-        field.name === definition.imageInput ? [] : chosenFor(field, inputOf(node.inputs, field.name)),
+        field.name === definition.imageInput || namesOneOf(files, node, definition, field.name)
+          ? []
+          : chosenFor(field, inputOf(node.inputs, field.name)),
       );
     }
     const key = needText([need]);
     if (!needs.has(key)) needs.set(key, need);
   }
   return [...needs.values()];
+}
+
+/** A value that no runner's list has is not a need: whether a class takes it is decided where it runs. */
+function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
+  if (!field.choices || field.isOpen || field.namesFile || written === undefined || isLinkLike(written)) return [];
+  const value = unwrapLiteral(written);
+  const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
 }
 
 /** The same text for graphs that need the same, whatever their nodes' ids are. */
@@ -37,12 +51,6 @@ export function needText(needs: Needs): string {
     )
     .sort()
     .join("\n");
-}
-
-function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
-  if (!field.choices || field.isOpen || field.namesFile || written === undefined || isLinkLike(written)) return [];
-  const value = unwrapLiteral(written);
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? [[field.name, value]] : [];
 }
 
 /** What the library lacks, in words; empty if it has everything. */

@@ -4,6 +4,7 @@
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 
 export type { ExecutionError };
 
@@ -66,8 +67,17 @@ export type RunEvent =
       texts?: string[];
       others?: NodeOthers;
     }
+  /** Something about the run that its user should know. */
+  | { kind: "note"; at: number; note: RunNote }
   /** A picture of unfinished work, as the family sends it. */
   | { kind: "preview"; bytes: Uint8Array };
+
+/**
+ * Kept with the job. `outputs_refused`: the runner runs only some of the outputs, and says why. `cache_cleared`: the runner's files were gone
+ * while its cache still listed them, so the job ran a second time.
+ */
+export type RunNote =
+  { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared"; runner: string; filename: string };
 
 /** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;

@@ -6,9 +6,9 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { classes } from "./classes";
 import { type NodeLibrary } from "./definition";
-import { inputOf } from "./link";
+import { fileTexts } from "./file-inputs";
 import { neededBy, type Needs } from "./needs";
-import { type CheckedNode, checkInputs, type Files, namesFile } from "./validation/check-inputs";
+import { type CheckedNode, checkInputs, type Files } from "./validation/check-inputs";
 import { collectErrors } from "./validation/collect-errors";
 import { findCycles } from "./validation/find-cycles";
 import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
@@ -39,7 +39,7 @@ export function validatePrompt(
 
   const reached = reach(good, sourcesOf);
   const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
-  const needs = neededBy(graph, reached);
+  const needs = neededBy(graph, reached, new Set(images));
   return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)], needs };
 }
 
@@ -47,10 +47,7 @@ export function validatePrompt(
 export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrary): string[] {
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return [];
-  const names = [...parsed.value.values()].flatMap(({ node, definition }) =>
-    definition.inputs.filter((field) => namesFile(field, definition)).map((field) => inputOf(node.inputs, field.name)),
-  );
-  return [...new Set(names.filter((name): name is string => typeof name === "string" && name !== ""))];
+  return [...new Set([...parsed.value.values()].flatMap(({ node, definition }) => fileTexts(node, definition)))];
 }
 
 /** In graph order. */

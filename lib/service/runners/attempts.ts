@@ -123,9 +123,9 @@ export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptR
  */
 export async function noteEnd(
   tx: Transaction,
-  end: { runner: string | null; userId: number; isGood: boolean; ms: number; needs?: number | null },
+  end: { runner: string | null; userId: number; isGood: boolean; isRefused?: boolean; ms: number },
 ): Promise<void> {
-  const { runner, userId, isGood, ms } = end;
+  const { runner, userId, isGood, isRefused, ms } = end;
   const id = runner ?? "built-in";
   const column = isGood ? "done" : "failed";
   await tx.run(
@@ -134,7 +134,8 @@ export async function noteEnd(
       .set(({ eb }) => ({ [column]: eb(column, "+", 1), run_ms: eb("run_ms", "+", Math.max(0, Math.round(ms))) }))
       .where("id", "=", id),
   );
-  if (runner === null) return;
+  // A refused workflow says nothing about the runner.
+  if (runner === null || isRefused) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;
   const users = isGood ? [] : [...new Set([...readUsers(row.failed_users), userId])];

@@ -13,8 +13,9 @@ import { type StagedFile } from "../assets/staged-file";
 import { type ExecutionError, type ProducedFile, type RunEvent } from "../nodes/run";
 import { type OutputFile, outputsByNode, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
+import { asKnown, userNames } from "./names-there";
 import { type OutputRoom } from "./output-room";
-import { type FetchedFile, fetchOutput, type FileThere } from "./transfer";
+import { type FetchedFile, fetchOutput, type FileThere, type Input } from "./transfer";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** Nodes of one job; the outputs of the rest come at the end. */
@@ -26,6 +27,7 @@ type Parts = {
   outputDir: string;
   limits: { leaseMs: number; pollMs: number };
   room: OutputRoom;
+  inputs: readonly Input[];
   now: () => number;
   signal: AbortSignal;
   isGone: () => Promise<boolean>;
@@ -39,6 +41,7 @@ type Early = { reported: string; files: Promise<readonly StagedFile[] | undefine
 
 export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   const early = new Map<string, Early>();
+  const names = userNames(parts.inputs);
   let last: Promise<unknown> = Promise.resolve();
   /** After a failure the rest comes at the end: an unreachable runner is not waited for once for each node. */
   let isFailing = false;
@@ -89,7 +92,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
     }
     const ended = parts.now();
     const { startMs, endMs, cached } = timesOf(nodeId) ?? { startMs: ended, endMs: ended, cached: false };
-    const [texts, others] = [outputs.texts.get(nodeId), outputs.others.get(nodeId)];
+    const [texts, others] = asKnown([outputs.texts.get(nodeId), outputs.others.get(nodeId)] as const, names);
     parts.on({ kind: "node", nodeId, startMs, endMs, cached, files, ...(texts && { texts }), ...(others && { others }) });
     return ok(staged);
   }

@@ -2,6 +2,7 @@
 // describes. The stored catalogues are read again whenever one of them has changed. What is in memory here follows from the tables alone;
 // runners with the same catalogue share it, since one takes megabytes.
 
+import { basename } from "node:path/posix";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
@@ -9,6 +10,7 @@ import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-sp
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { classes } from "../nodes/classes";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
+import { isPrivateName } from "../nodes/file-inputs";
 import { describeLibrary } from "../nodes/library";
 import { type Database, query } from "../store/database";
 
@@ -174,7 +176,22 @@ function withFiles(base: Info, info: Info, images: readonly string[]): Info {
 
 /** Files come and go on a runner, and are no user's to see: a catalogue is kept without their names, and so stays the same. */
 export function withoutFileNames(info: Info): Info {
-  return hasFiles(info) ? withFiles(info, info, []) : info;
+  const shown = hasFiles(info) ? withFiles(info, info, []) : info;
+  const input = objectOf(shown.input) ?? {};
+  const groupsShown = groups.flatMap((group) => {
+    const specs = objectOf(input[group]);
+    return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, withoutSentFiles(spec)]))] as const] : [];
+  });
+  return { ...shown, input: { ...input, ...Object.fromEntries(groupsShown) } };
+}
+
+/** Loaders without an upload control also list what was sent to the runner for a job. */
+function withoutSentFiles(spec: unknown): unknown {
+  const choices = listOf(spec);
+  const left = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
+  if (!Array.isArray(spec) || left.length === choices.length) return spec;
+  const [type, options]: unknown[] = spec;
+  return Array.isArray(type) ? [left, ...spec.slice(1)] : [type, { ...objectOf(options), options: left }];
 }
 
 function toLibrary(catalogue: Catalogue): NodeLibrary {
@@ -194,6 +211,7 @@ function toDeclaration(name: string, info: Info): NodeDeclaration {
   }));
   const image = inputs.find(({ spec }) => isImage(spec));
   const declaration = { name, inputs, outputs, isOutput: info.output_node === true, takesMore: true as const };
+  if (!classes.has(name)) return { ...declaration, isForeign: true };
   return image
     ? { ...declaration, inputs: inputs.map((field) => (field === image ? { ...field, namesFile: false } : field)), imageInput: image.name }
     : declaration;
@@ -215,6 +233,6 @@ function toField(name: string, spec: unknown, isOptional: boolean): InputField {
       : { ...field, isOpen: true };
   }
   if (!readable.has(type)) return { ...field, isOpen: true };
-  const { min, max } = settingsOf(spec);
-  return { ...field, options: { ...(min !== undefined && { min }), ...(max !== undefined && { max }) } };
+  const { min, max, multiline } = settingsOf(spec);
+  return { ...field, options: { ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(multiline && { multiline }) } };
 }

@@ -4,6 +4,13 @@
 import { isObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeLibrary } from "../nodes/definition";
+import { mapFileTexts } from "../nodes/file-inputs";
+import { bareName, type Input, nameThere } from "./transfer";
+
+/** The user's names by those at the runner, both without annotations. */
+export function userNames(inputs: readonly Input[]): Map<string, string> {
+  return new Map(inputs.map((input) => [nameThere(input), bareName(input.name)]));
+}
 
 /** `names`: the user's names, by the names at the runner. */
 export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
@@ -25,11 +32,8 @@ export function withNames(graph: Graph, library: NodeLibrary, called: ReadonlyMa
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => {
       const definition = library.get(node.class_type);
-      const inputs = Object.entries(node.inputs).map(([name, value]) => {
-        const isFile = definition?.imageInput === name || definition?.inputs.some((field) => field.name === name && field.namesFile);
-        return [name, isFile && typeof value === "string" ? (called.get(value) ?? value) : value];
-      });
-      return [id, { ...node, inputs: Object.fromEntries(inputs) }];
+      const rename = (text: string) => called.get(text) ?? text;
+      return [id, definition ? { ...node, inputs: mapFileTexts(node, definition, rename) } : node];
     }),
   );
 }

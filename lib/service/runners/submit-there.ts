@@ -1,17 +1,21 @@
 // Sends a job to its runner: the files it reads, then the workflow, once.
 // Guarantees: whether a request that failed may have arrived is never guessed.
 
-import { isObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/node-errors";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { errorAround } from "../nodes/error-around";
+import { errorAround, REFUSED } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Listening } from "./events-of";
-import { withNames } from "./names-there";
+import { asKnown, userNames, withNames } from "./names-there";
 import { lost, type RemoteJob, stale, write } from "./remote-job";
 import { askJson, type ExchangeFailure } from "./speak";
 import { bring, type Input } from "./transfer";
 import { clearAway } from "./whereabouts";
+
+const MAX_NODE_ERRORS = 50;
+const MAX_TEXT_LENGTH = 300;
 
 /** The job's id at the runner, or how the attempt has already ended. */
 export async function submitThere(job: RemoteJob, listening: Listening): Promise<Result<string, RunOutcome>> {
@@ -39,10 +43,14 @@ export async function submitThere(job: RemoteJob, listening: Listening): Promise
   if (promptId === undefined) return ok(attempt.promptId);
   listening.isCalled(promptId);
   const isOwn = await write(job, { state: "sent", prompt_id: promptId });
-  const isRefused = isObject(reply?.node_errors) && Object.keys(reply.node_errors).length > 0;
-  if (isOwn && !isRefused) return ok(promptId);
-  await clearAway(runner.address, { promptId, clientId: attempt.clientId });
-  return failed(isOwn ? refused(job, writeExactJson(reply)) : stale);
+  if (!isOwn) {
+    await clearAway(runner.address, { promptId, clientId: attempt.clientId });
+    return failed(stale);
+  }
+  const { nodeErrors } = readRefusal(job, reply);
+  if (Object.keys(nodeErrors).length > 0)
+    job.on({ kind: "note", at: job.now(), note: { code: "outputs_refused", runner: runner.label, nodeErrors } });
+  return ok(promptId);
 }
 
 /** Their names at the runner, by the names in the graph. */
@@ -70,9 +78,51 @@ function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunO
 }
 
 /** Worded like a refusal that comes late, in the family's wire format: readers take from it what is wrong. */
-function refused({ runner: { label }, graph }: RemoteJob, answer: string): RunOutcome {
-  const read = objectOf(parseJson(answer));
-  const errors = Object.entries(objectOf(read?.node_errors) ?? {}).filter(([id]) => Object.hasOwn(graph, id));
-  const body = read ? writeExactJson({ ...read, ...("node_errors" in read && { node_errors: Object.fromEntries(errors) }) }) : answer;
-  return { kind: "error", error: errorAround("ValidationError", `${label} refused the workflow. 400: ${body}`) };
+function refused(job: RemoteJob, body: string): RunOutcome {
+  const { error, nodeErrors } = readRefusal(job, objectOf(parseJson(body)));
+  const isRead = error !== undefined || Object.keys(nodeErrors).length > 0;
+  const known = isRead ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
+  return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${known}`) };
+}
+
+/** What of a refusal is kept with the job: errors of some nodes, without the lists that they may choose from. */
+function readRefusal(
+  { graph, inputs }: RemoteJob,
+  answer: JsonObject | undefined,
+): { error: NodeError | undefined; nodeErrors: NodeErrors } {
+  const body = asKnown(answer, userNames(inputs));
+  const error = nodeErrorSchema.safeParse(body?.error);
+  let left = MAX_NODE_ERRORS;
+  const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(
+    ([id, { class_type, dependent_outputs, errors }]) => {
+      const kept = errors.slice(0, Math.max(0, left)).map(boundError);
+      left -= kept.length;
+      if ((errors.length > 0 && kept.length === 0) || !Object.hasOwn(graph, id)) return [];
+      return [
+        [
+          id,
+          {
+            class_type: class_type?.slice(0, MAX_TEXT_LENGTH),
+            dependent_outputs: dependent_outputs.slice(0, MAX_NODE_ERRORS),
+            errors: kept,
+          },
+        ] as const,
+      ];
+    },
+  );
+  return { error: error.success ? boundError(error.data) : undefined, nodeErrors: Object.fromEntries(nodes) };
+}
+
+function boundError({ type, message, details, extra_info }: NodeError): NodeError {
+  const { input_name, received_value } = extra_info;
+  const isShort = writeExactJson(received_value).length <= MAX_TEXT_LENGTH;
+  return {
+    type: type.slice(0, MAX_TEXT_LENGTH),
+    message: message.slice(0, MAX_TEXT_LENGTH),
+    details: details.slice(0, MAX_TEXT_LENGTH),
+    extra_info: {
+      ...(typeof input_name === "string" && { input_name: input_name.slice(0, MAX_TEXT_LENGTH) }),
+      ...(isShort && received_value !== undefined && { received_value }),
+    },
+  };
 }

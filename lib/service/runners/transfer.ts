@@ -2,6 +2,7 @@
 // back as a stream that is hashed while it is written.
 
 import { openAsBlob } from "node:fs";
+import { extname } from "node:path/posix";
 import { FormData } from "undici";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
@@ -12,26 +13,47 @@ import { asRefusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { askJson, nonsense, openFile, type ExchangeFailure } from "./speak";
 
-/** `name`: the name in the graph. */
+/** `name`: the name in the graph, perhaps with " [output]" or the like at its end. */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
 
-export const nameThere = ({ hash, mediaType, name }: Input) => `${hash}.${extensionOf(mediaType, name)}`;
+const annotation = / ?\[(input|output|temp)\]$/;
+/** The family's loaders of 3D models list the files of this folder only. */
+const MODEL_FOLDER = "3d";
+const modelExtensions = new Set(["glb", "gltf", "obj", "fbx", "stl", "ply", "spz", "splat", "ksplat"]);
+
+export const bareName = (name: string) => name.replace(annotation, "");
+
+/** Without the annotation of `name`. */
+export function nameThere(input: Input): string {
+  const { filename, subfolder } = fileOf(input);
+  return subfolder ? `${subfolder}/${filename}` : filename;
+}
+
+function fileOf({ hash, mediaType, name }: Input): FileThere {
+  // Models are known by their names: a .gltf is JSON, and an .obj is plain text.
+  const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
+  const isModel = modelExtensions.has(ownExtension);
+  const filename = `${hash}.${isModel ? ownExtension : extensionOf(mediaType, bareName(name))}`;
+  return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotation.exec(name)?.[1] ?? "input" };
+}
 
 /** Sends the input if it is missing there. Returns the name that its node is given. */
 export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, ExchangeFailure>> {
-  const name = nameThere(input);
-  const known = await openFile(address, viewPath({ filename: name, subfolder: "", type: "input" }), {
+  const there = fileOf(input);
+  const [suffix = ""] = annotation.exec(input.name) ?? [];
+  const known = await openFile(address, viewPath(there), {
     signal,
     headers: { range: "bytes=0-0" },
   });
   if (known.ok) {
     known.value.bytes.destroy();
     const whole = known.value.range === undefined ? known.value.size : Number(/\/(\d+)$/.exec(known.value.range)?.[1]);
-    if (whole === input.size) return ok(name);
+    if (whole === input.size) return ok(nameThere(input) + suffix);
   }
   const form = new FormData();
-  form.append("image", await openAsBlob(input.path), name);
-  form.append("type", "input");
+  form.append("image", await openAsBlob(input.path), there.filename);
+  form.append("type", there.type);
+  if (there.subfolder) form.append("subfolder", there.subfolder);
   form.append("overwrite", "true");
   const sent = await askJson(address, "/upload/image", { method: "POST", form, signal });
   if (!sent.ok) return sent;
@@ -39,7 +61,7 @@ export async function bring(address: string, input: Input, signal: AbortSignal):
   const folder = isObject(sent.value) ? textOf(sent.value.subfolder) : undefined;
   return called === undefined
     ? failed(nonsense("It does not say what an uploaded file is called."))
-    : ok(folder ? `${folder}/${called}` : called);
+    : ok((folder ? `${folder}/${called}` : called) + suffix);
 }
 
 export type FileThere = { filename: string; subfolder: string; type: string };

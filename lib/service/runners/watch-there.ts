@@ -7,9 +7,8 @@ import { isCurrent } from "./attempts";
 import { type bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { type Listening } from "./events-of";
-import { asKnown } from "./names-there";
+import { asKnown, userNames } from "./names-there";
 import { lost, patiently, type RemoteJob, stale, write } from "./remote-job";
-import { nameThere } from "./transfer";
 import { clearAway, looksFor, whereIs } from "./whereabouts";
 
 type Watched = {
@@ -101,8 +100,7 @@ function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOut
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
     return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
-  const names = new Map(inputs.map((input) => [nameThere(input), input.name]));
-  const { node_id, current_outputs, ...error } = asKnown(ending.error, names);
+  const { node_id, current_outputs, ...error } = asKnown(ending.error, userNames(inputs));
   const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
   return {
     kind: "error",

@@ -1,7 +1,7 @@
 // One job from its claim to its end: the request to the runner, the events that come back, the commit that ends it.
 
 import { join } from "node:path";
-import { errorAround } from "@/lib/service/nodes/error-around";
+import { errorAround, REFUSED } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, noteEnd } from "@/lib/service/runners/attempts";
 import { createOutputRoom } from "@/lib/service/runners/output-room";
@@ -216,6 +216,7 @@ async function end(
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
     isGood: outcome.kind === "success",
+    isRefused: outcome.kind === "error" && outcome.error.exception_type === REFUSED,
     ms: at - record.startMs,
   });
 }

@@ -29,6 +29,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const files: ProducedFile[] = [];
   const texts = new Map<string, string[]>();
   const others = new Map<string, NodeOthers>();
+  const notes: Message[] = [];
   /** The running node, and when it began. */
   let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
@@ -56,6 +57,10 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
 
     note(event: RunEvent): void {
       if (event.kind === "preview") return;
+      if (event.kind === "note") {
+        notes.push(["note", { prompt_id: jobId, timestamp: event.at, ...event.note }]);
+        return;
+      }
       if (event.kind === "cached") return; // reported again for each node, in its turn
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
@@ -93,6 +98,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       const first: Message[] = [
         ["execution_start", { prompt_id: jobId, timestamp: startMs }],
         ["execution_cached", { nodes: cached, prompt_id: jobId, timestamp: startMs }],
+        ...notes,
       ];
       if (ending.kind === "success") return [...first, ["execution_success", { prompt_id: jobId, timestamp: at }]];
       if (ending.kind === "error") return [...first, ["execution_error", { prompt_id: jobId, ...ending.error, executed, timestamp: at }]];

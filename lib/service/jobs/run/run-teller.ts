@@ -55,7 +55,7 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
     },
 
     note(event: RunEvent): void {
-      if (isOver || !events.hasListeners(job)) return;
+      if (isOver || event.kind === "note" || !events.hasListeners(job)) return;
       if (event.kind === "preview") events.show(job, event.bytes);
       else if (event.kind === "cached") {
         for (const nodeId of event.nodeIds) finished.add(nodeId);

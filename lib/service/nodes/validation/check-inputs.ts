@@ -4,9 +4,11 @@
 import { type NodeError } from "@/lib/contract/schemas/node-errors";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Choices, type InputField } from "../definition";
+import { fileTexts, isPrivateName } from "../file-inputs";
 import { inputConfig } from "../library";
 import { inputOf, isLinkLike, toLink, unwrapLiteral } from "../link";
 import { checkRange, quoted, readLiteral } from "../literal";
+import { type NodeValue } from "../values";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 
 const MOST_CHOICES = 20;
@@ -38,12 +40,15 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
       if (!field.optional) checked.errors.push(missing(field));
     } else if (isLinkLike(written)) {
       checkLink(field, written, graph, checked);
+    } else if (definition.isForeign) {
+      checkForeign(field, written, files, checked);
     } else if (namesFile(field, definition)) {
       checkFile(field, written, files, checked);
     } else if (!field.isOpen) {
       checkLiteral(field, unwrapLiteral(written), checked);
     }
   }
+  if (definition.isForeign) checked.fileNames.push(...fileTexts(node, definition).filter((text) => files.has(text)));
   if (definition.takesMore) checked.sources.push(...undeclaredSources(node.inputs, definition.inputs, graph));
   return checked;
 }
@@ -133,19 +138,36 @@ function foundInstead(found: { mediaType: string } | undefined): string {
   return found ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
 }
 
+/**
+ * For a class that only runners have. The family converts numbers for every class, but a class with checks of its own is not held to its
+ * lists and ranges: the runner decides about these.
+ */
+function checkForeign(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
+  const chooses = field.namesFile || field.type === "COMBO";
+  if (chooses && typeof written === "string" && isPrivateName(written) && !files.has(written) && !field.choices?.includes(written))
+    checkFile(field, written, files, checked);
+  else if (!field.isOpen && !chooses) convert(field, unwrapLiteral(written), checked);
+}
+
 function checkLiteral(field: InputField, written: unknown, checked: CheckedNode): void {
+  const value = convert(field, written, checked);
+  if (value === undefined) return;
+  const range = checkRange(field, value);
+  if (range) checked.errors.push(problem(field, { ...range, details: field.name }, { received_value: value }));
+  if (field.choices && !field.choices.some((choice) => choice === written)) checked.errors.push(notInList(field, written, field.choices));
+}
+
+function convert(field: InputField, written: unknown, checked: CheckedNode): NodeValue {
   const literal = readLiteral(field.type, written);
   if (!literal.ok) {
     const message = `Failed to convert an input value to a ${field.type} value`;
     const details = `${field.name}, ${typeof written === "string" ? written.slice(0, 200) : quoted(written)}, ${literal.failure}`;
     const extra = { received_value: written, exception_message: literal.failure };
     checked.errors.push(problem(field, { type: "invalid_input_type", message, details }, extra));
-    return;
+    return undefined;
   }
   checked.literals.set(field.name, literal.value);
-  const range = checkRange(field, literal.value);
-  if (range) checked.errors.push(problem(field, { ...range, details: field.name }, { received_value: literal.value }));
-  if (field.choices && !field.choices.some((choice) => choice === written)) checked.errors.push(notInList(field, written, field.choices));
+  return literal.value;
 }
 
 function notInList(field: InputField, written: unknown, choices: Choices): NodeError {

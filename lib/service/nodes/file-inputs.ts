@@ -1,0 +1,59 @@
+// Which texts in a graph may name a file of the user. A class that is built in says so of its inputs. Of a class that only runners have, any
+// text may: a loader's list is that of the runner, and custom loaders take plain texts.
+
+import { objectOf } from "@/lib/contract/json/json";
+import { type GraphNode } from "@/lib/contract/schemas/graph";
+import { type NodeDeclaration } from "./definition";
+import { inputOf, toLink } from "./link";
+
+/** A graph's own values nest less deep; what is below is never a file's name. */
+const MAX_DEPTH = 4;
+const MAX_NAME_LENGTH = 255;
+const fileName = /^[^\n\r]+\.[A-Za-z0-9]{1,12}( ?\[(input|output|temp)\])?$/;
+
+/** Content by its hash, and what jobs put out: on a runner these may be another user's. */
+const privateName = /^(blake3:)?[0-9a-f]{64}(\.[A-Za-z0-9]{1,12})?( ?\[(input|output|temp)\])?$|\[(output|temp)\]$/;
+
+type Test = (text: string) => boolean;
+
+/** Whether a name that means no file of the user must not be looked for on a runner. */
+export const isPrivateName: Test = (text) => privateName.test(text.trim());
+
+/** The texts of a node that may name a file, in no order. */
+export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
+  const found = new Set<string>();
+  mapFileTexts(node, definition, (text) => (found.add(text), text));
+  return [...found];
+}
+
+/** The inputs with those texts replaced. */
+export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {
+  const inputs = Object.entries(node.inputs).map(([name, value]) => {
+    const test = testFor(definition, name);
+    return [name, test ? mapTexts(value, test, rename) : value] as const;
+  });
+  return Object.fromEntries(inputs);
+}
+
+/** Whether an input's value is, as a whole, the name of one of these files. */
+export function namesOneOf(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
+  const value = inputOf(node.inputs, input);
+  return typeof value === "string" && files.has(value) && testFor(definition, input)?.(value) === true;
+}
+
+function testFor(definition: NodeDeclaration, input: string): Test | undefined {
+  const field = definition.inputs.find(({ name }) => name === input);
+  if (field?.namesFile || input === definition.imageInput) return (text) => text !== "";
+  if (!definition.isForeign) return undefined;
+  if (field?.choices) return (text) => text !== "" && !field.choices?.includes(text);
+  return field?.options?.multiline === true ? undefined : (text) => text.length <= MAX_NAME_LENGTH && fileName.test(text);
+}
+
+function mapTexts(value: unknown, test: Test, rename: (text: string) => string, depth = 0): unknown {
+  if (typeof value === "string") return test(value) ? rename(value) : value;
+  if (depth >= MAX_DEPTH || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value) && toLink(value)) return value;
+  if (Array.isArray(value)) return value.map((one: unknown) => mapTexts(one, test, rename, depth + 1));
+  const members = Object.entries(objectOf(value) ?? {}).map(([key, one]) => [key, mapTexts(one, test, rename, depth + 1)] as const);
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,123 @@
+// Classes that only runners have: the runner decides about lists and ranges, its refusal comes back, and every loader takes stored files.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseLateValidation } from "@/lib/contract/failure";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { ended, type Json, list, record, string, submit } from "./support";
+
+const described = (required: Json, optional: Json = {}) => ({
+  input: { required, optional },
+  output: ["LATENT"],
+  output_name: ["LATENT"],
+  output_node: true,
+});
+
+const objectInfo: Json = {
+  ...gpuClasses(["one.safetensors"]),
+  CustomCombo: described({ choice: [[]], count: ["INT", { min: 0, max: 10 }] }, { index: ["INT", {}], option1: ["STRING", {}] }),
+  LoadLatent: described({ latent: [["example.latent", `${"a".repeat(64)}.latent`], {}] }),
+  LoadAudio: described({ audio: [["there.wav"], { audio_upload: true }] }),
+  Load3D: described({ model_file: ["COMBO", { options: ["3d/there.glb"], file_upload: true }], image: ["LOAD_3D", {}] }),
+  LoadPath: described({ path: ["STRING", {}], note: ["STRING", { multiline: true }] }),
+  LoadImageOutput: described({ image: ["COMBO", { image_upload: true, image_folder: "output" }] }),
+};
+const combo = (choice: unknown, count: unknown = 99) => ({ class_type: "CustomCombo", inputs: { choice, count } });
+
+describe("classes that only runners have", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  let server: RunnerServer;
+  let validates: RunnerOptions["validates"];
+  beforeEach(async () => {
+    bench = await startService({ runnerCheckMs: 100, concurrency: 1 });
+    client = bench.client();
+    validates = undefined;
+    server = await startRunnerServer({ objectInfo, validates: (graph) => validates?.(graph) ?? {} });
+    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    if (!added.ok) throw new Error(added.failure.message);
+  });
+  afterEach(async () => {
+    await bench.dispose();
+    await server.close();
+  });
+
+  const sent = () => record(server.seen.submissions.at(-1)?.prompt);
+  const run = async (graph: Json) => ended(client, await submit(client, graph));
+  const errorsOf = (body: unknown) => Object.values(record(record(body).node_errors)).flatMap((node) => (record(node).errors as Json[]).map(({ type }) => type)); // prettier-ignore
+
+  it("sends values outside of lists and ranges to the runner as they are", async () => {
+    const graph = { "1": combo("any text"), "2": combo(7, -3), "3": { class_type: "LoadLatent", inputs: { latent: "there.latent" } } };
+    expect(await run(graph)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    expect(sent()).toEqual(graph);
+  });
+
+  it("fails a job with the node errors of the runner's refusal, which does not count against the runner", async () => {
+    await client.upload("latent", "mine.latent", { tags: '["input"]' });
+    validates = (graph) => Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { class_type: node.class_type, dependent_outputs: [id], errors: [{ type: "value_not_in_list", message: "Value not in list", details: `latent: '${string(node.inputs.latent)}' not in []`, extra_info: { input_name: "latent", input_config: [["x".repeat(100_000)]] } }] }])); // prettier-ignore
+    const graph = { "1": { class_type: "LoadLatent", inputs: { latent: "mine.latent" } } };
+    for (const user of ["ada", "bob", "eve"]) {
+      const own = bench.client(user);
+      await own.upload("latent", "mine.latent", { tags: '["input"]' });
+      const job = await ended(own, await submit(own, graph));
+      expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ValidationError" } });
+      const message = string(record(job.execution_error).exception_message);
+      expect(message.length).toBeLessThan(2000);
+      expect(parseLateValidation(message)).toMatchObject({
+        code: "prompt_outputs_failed_validation",
+        nodeErrors: { "1": { class_type: "LoadLatent", errors: [{ type: "value_not_in_list", details: "latent: 'mine.latent' not in []", extra_info: { input_name: "latent" } }] } }, // prettier-ignore
+      });
+    }
+    expect((await bench.service.runners.list())[1]).toMatchObject({ state: "ready", failed: 3 });
+  });
+
+  it("runs the outputs that the runner takes, and keeps why it refused the others", async () => {
+    const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
+    validates = () => ({ "2": { class_type: "CustomCombo", dependent_outputs: ["2"], errors } });
+    const job = await run({ "1": combo("a"), "2": combo("b") });
+    expect(job).toMatchObject({ status: "completed" });
+    expect(record(job.execution_status).messages).toContainEqual([
+      "note",
+      expect.objectContaining({ code: "outputs_refused", runner: "GPU", nodeErrors: { "2": expect.objectContaining({ errors }) } }),
+    ]);
+  });
+
+  it.each<[string, Json, string]>([
+    ["a missing input", { class_type: "CustomCombo", inputs: { choice: "a" } }, "required_input_missing"],
+    ["text in place of a number", combo("a", "many"), "invalid_input_type"],
+    ["a link to an output of another type", { class_type: "LoadPath", inputs: { path: ["9", 0], note: "" } }, "return_type_mismatch"],
+    ["a link to nowhere", { class_type: "LoadPath", inputs: { path: ["8", 0], note: "" } }, "bad_linked_input"],
+    ["a stranger's content", { class_type: "LoadLatent", inputs: { latent: `${"a".repeat(64)}.latent` } }, "custom_validation_failed"],
+    ["a stranger's output", { class_type: "LoadAudio", inputs: { audio: "theirs.wav [output]" } }, "custom_validation_failed"],
+  ])("refuses %s", async (_name, node, type) => {
+    const answer = await client.post("/api/prompt", { prompt: { "1": node, "9": combo("a", 1) }, partial_execution_targets: ["1"] });
+    expect([answer.status, errorsOf(answer.body)]).toEqual([400, [type]]);
+    expect(server.seen.submissions).toEqual([]);
+  });
+
+  it.each<[string, string, (name: string) => Json, (name: string) => string]>([
+    ["LoadLatent", "a.latent", (latent) => ({ latent }), (hash) => `${hash}.latent`],
+    ["LoadLatent", "a.latent [output]", (latent) => ({ latent }), (hash) => `output:${hash}.latent`],
+    ["LoadAudio", "a.wav", (audio) => ({ audio }), (hash) => `${hash}.txt`],
+    ["LoadAudio", "a.wav [input]", (audio) => ({ audio }), (hash) => `${hash}.txt`],
+    ["Load3D", "a.gltf", (model_file) => ({ model_file, image: {} }), (hash) => `3d/${hash}.gltf`],
+    ["Load3D", "scene.bin [temp]", (image) => ({ model_file: "", image: { image, width: 1 } }), (hash) => `temp:${hash}.bin`],
+    ["LoadPath", "clip.mp4", (path) => ({ path, note: "clip.mp4" }), (hash) => `${hash}.txt`],
+    ["LoadImageOutput", "a.svg [output]", (image) => ({ image }), (hash) => `output:${hash}.txt`],
+  ])("sends a stored file to %s by the name %s", async (class_type, name, inputs, there) => {
+    const [, bare = "", suffix = ""] = /^(.*?)( \[\w+\])?$/.exec(name) ?? [];
+    await client.upload(`bytes of ${name}`, bare, { tags: '["input"]' });
+    const [asset] = list(record((await client.get(`/api/assets?name_contains=${bare}`)).body).assets);
+    const hash = string(asset?.asset_hash).replace("blake3:", "").replace(/\..*/, "");
+    expect(await run({ "1": { class_type, inputs: inputs(name) } })).toMatchObject({ status: "completed" });
+    const path = there(hash);
+    expect(server.seen.uploads).toEqual([path]);
+    const { note, ...values } = inputs(path.replace(/^\w+:/, "") + suffix);
+    expect(sent()).toEqual({ "1": { class_type, inputs: { ...values, ...(note !== undefined && { note: name }) } } });
+  });
+
+  it("does not list what was sent to a runner", async () => {
+    const { latent } = record(record(record(record((await client.get("/api/object_info")).body).LoadLatent).input).required);
+    expect(latent).toEqual([["example.latent"], {}]);
+  });
+});
