@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-keys";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -46,16 +46,10 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
     onDone: () => void refresh(),
     onDeleted,
   });
-  usePageKey(
-    (event) => {
-      if (!isEscape(event)) return;
-      // Closes the panel before Esc clears the selection, which needs a second press.
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      onClose();
-    },
-    { isFirst: true },
-  );
+  useEscape("panel", () => {
+    onClose();
+    return true;
+  });
   return (
     <aside
       aria-label={t("label", { name: asset?.name ?? id })}

@@ -185,7 +185,11 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
             />
           ) : null}
           <UnreadableRows count={source.unreadable} />
-          <NewRows count={source.newCount} text={t("grid.waiting", { count: source.newCount })} />
+          <NewRows
+            count={source.newCount}
+            text={t("grid.waiting", { count: source.newCount })}
+            onFirstPage={isPaged && query.offset > 0 ? () => place.go({ offset: 0 }) : undefined}
+          />
           {!source.isEmpty && source.count === 0 && !source.unreadable ? <AssetsEmpty place={place} canChange={canChange} /> : null}
           {source.count > 0 && !source.isEmpty && look.look === "gallery" ? (
             <div aria-busy={place.isMoving || undefined} className={place.isMoving ? "opacity-60" : undefined}>

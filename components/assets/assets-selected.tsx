@@ -37,7 +37,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
   const selected = useMemo(
     () =>
       isMatching
-        ? { kind: "matching" as const, query, total: total ?? ids.size }
+        ? { kind: "matching" as const, query, total: total ?? ids.size, seen: chosen() }
         : { kind: "named" as const, assets: ids.size > 0 ? chosen() : [] },
     [isMatching, ids, query, total, chosen],
   );

@@ -2,16 +2,18 @@ type NewRowsProps = {
   count: number;
   /** "12 new jobs" */
   text: string;
+  /** On a later page: opens the first one. */
+  onFirstPage?: () => void;
 };
 
 /** New rows that wait above: a click scrolls to the top, where they appear. */
-export function NewRows({ count, text }: NewRowsProps) {
+export function NewRows({ count, text, onFirstPage }: NewRowsProps) {
   if (count === 0) return null;
   return (
     <div className="pointer-events-none fixed inset-x-0 top-28 z-30 flex justify-center">
       <button
         type="button"
-        onClick={() => window.scrollTo({ top: 0 })}
+        onClick={onFirstPage ?? (() => window.scrollTo({ top: 0 }))}
         className="pointer-events-auto rounded-full bg-accent px-3 py-1 font-medium text-accent-ink shadow-lg"
       >
         {text}

@@ -1,13 +1,24 @@
 type Named = { id: string };
 
-/** While a person reads further down, known rows are updated in place and new ones wait behind a bar. */
-export function pauseRows<Row extends Named>(shown: readonly Row[], latest: readonly Row[]): { rows: Row[]; newCount: number } {
+/**
+ * Updates the shown rows in place while arrivals wait. Rows that arrivals pushed off the end of the page stay; rows that left the list go,
+ * and those that moved up from the next page follow. `isGrown`: the list is longer than when the rows were first shown.
+ */
+export function pauseRows<Row extends Named>(
+  shown: readonly Row[],
+  latest: readonly Row[],
+  isGrown = true,
+): { rows: Row[]; newCount: number } {
   const latestById = new Map(latest.map((row) => [row.id, row]));
   const known = new Set(shown.map(({ id }) => id));
-  return {
-    rows: shown.map((row) => latestById.get(row.id) ?? row),
-    newCount: latest.filter(({ id }) => !known.has(id)).length,
-  };
+  const lastKnown = latest.findLastIndex(({ id }) => known.has(id));
+  if (lastKnown < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
+  const followers = lastKnown < 0 ? [] : latest.slice(lastKnown + 1);
+  const newCount = latest.length - followers.length - shown.filter(({ id }) => latestById.has(id)).length;
+  const firstPushedOff = shown.findLastIndex(({ id }) => latestById.has(id)) + 1;
+  const canPush = followers.length === 0 && newCount > 0 && latest.length >= shown.length;
+  const kept = shown.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
+  return { rows: [...kept, ...followers], newCount };
 }
 
 /** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */

@@ -2,15 +2,18 @@ import { useState, useSyncExternalStore } from "react";
 import { isAtTop, subscribeToTop } from "./at-top";
 import { pauseRows, shareRows } from "./paused-rows";
 
-type Shown<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number };
+/** `baseTotal`: the length of the list when its rows were last shown as they were. */
+type Shown<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
+/** `isHeld`: a later page of the list, on which new rows never appear by themselves. */
+type Page = { total: number | undefined; isHeld: boolean };
 
-/** At the top of the page new rows simply appear; further down they wait, so that nothing jumps. `view` identifies the query. */
+/** At the top of a first page new rows simply appear; elsewhere they wait, so that nothing jumps. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
   latest: Row[],
-  canPause: boolean,
+  { total, isHeld }: Page,
 ): { rows: Row[]; newCount: number } {
-  const [shown, setShown] = useState<Shown<Row>>({ view, latest, isPaused: false, rows: latest, newCount: 0 });
+  const [shown, setShown] = useState<Shown<Row>>({ view, latest, isPaused: false, rows: latest, newCount: 0, baseTotal: total });
   // Scrolling away from the top changes nothing yet; the next answer waits until the reader returns to the top.
   const isBack = useSyncExternalStore(
     subscribeToTop,
@@ -18,12 +21,16 @@ export function usePausedRows<Row extends { id: string }>(
     () => true,
   );
   const isNew = shown.latest !== latest || shown.view !== view;
-  const isAway = shown.isPaused ? !isBack : isNew && !isAtTop();
-  const isPaused = canPause && isAway && shown.view === view && shown.rows.length > 0;
+  const isAway = isHeld || (shown.isPaused ? !isBack : isNew && !isAtTop());
+  const isPaused = isAway && shown.view === view && shown.rows.length > 0;
   if (!isNew && shown.isPaused === isPaused) return shown;
-  const next = isPaused ? pauseRows(shown.rows, latest) : { rows: latest, newCount: 0 };
+  const baseTotal = isPaused ? shown.baseTotal : total;
+  const growth = total === undefined || baseTotal === undefined ? undefined : total - baseTotal;
+  const next = isPaused ? pauseRows(shown.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
   const rows = shown.view === view ? shareRows(shown.rows, next.rows) : next.rows;
-  const now = { view, latest, isPaused, rows, newCount: next.newCount };
+  // More may have arrived than one page holds.
+  const newCount = next.newCount > 0 ? Math.max(next.newCount, growth ?? 0) : 0;
+  const now = { view, latest, isPaused, rows, newCount, baseTotal };
   setShown(now);
   return now;
 }

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
-import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-keys";
 import { type useCapabilities, learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
@@ -39,7 +39,10 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
   const locale = useLocale();
   const name = path.slice(path.lastIndexOf("/") + 1);
   const panel = useRef<HTMLElement>(null);
-  usePageKey((event) => isEscape(event) && onClose());
+  useEscape("panel", () => {
+    onClose();
+    return true;
+  });
   useEffect(() => {
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);

@@ -8,6 +8,7 @@ import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { MOST_COMPARED } from "@/components/viewer/viewer-item";
+import { AssetPicture } from "../asset-picture";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { TagsDialog } from "../tags-dialog";
 import { type AssetRights } from "../use-asset-rights";
@@ -153,7 +154,7 @@ export function BulkBar({
         />
       ) : null}
       {sharing ? <ShareDialog subject={{ assets: sharing }} connectionId={connectionId} onClose={() => setSharing(undefined)} /> : null}
-      <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
+      <BulkConfirm asked={bulk.asked} connectionId={connectionId} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
 }
@@ -181,16 +182,24 @@ function useArchive(connectionId: string | undefined) {
   return { download, isAsking };
 }
 
-type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
+type BulkConfirmProps = {
+  asked: Asked | undefined;
+  connectionId: string | undefined;
+  onClose: () => void;
+  onConfirm: () => void;
+};
 
-/** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
-function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
+const MAX_PICTURES = 12;
+
+/** Asks for confirmation with the number and the pictures; a number beyond the limit of one action is reported beforehand. */
+function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const isLocal = useConnection()?.isLocal === true;
   if (!asked) return null;
   const { act, selected } = asked;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
-  const fixed = selected.kind === "named" ? selected.assets.filter(({ immutable }) => immutable).length : 0;
+  const deletable = (selected.kind === "named" ? selected.assets : selected.seen).filter(({ immutable }) => !immutable);
+  const fixed = selected.kind === "named" ? total - deletable.length : 0;
   const count = Math.min(total - fixed, MOST_IN_ACT);
   const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
   return (
@@ -208,6 +217,18 @@ function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
       }
     >
       <p>{t(`${act.kind}.text`)}</p>
+      {act.kind === "delete" ? (
+        <ul aria-label={t("pictures")} className="mt-3 grid grid-cols-4 gap-1.5 sm:grid-cols-6">
+          {deletable.slice(0, MAX_PICTURES).map((asset) => (
+            <li key={asset.id} title={asset.name}>
+              <AssetPicture asset={asset} connection={connectionId} edge={128} alt={asset.name} isPlain eager />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {act.kind === "delete" && count > MAX_PICTURES ? (
+        <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_PICTURES) })}</p>
+      ) : null}
       {act.kind === "delete" && isLocal ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
       {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}

@@ -5,12 +5,13 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetAct, type Entry, type Meant, runAct } from "./asset-acts";
 import { walkAssets } from "./walk-assets";
 
-/** Listed assets, or everything that a query matches. */
-export type Selected = { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number };
+/** Listed assets, or everything that a query matches; `seen`: those of them that were read. */
+export type Selected =
+  { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number; seen: readonly AssetView[] };
 export type Asked = { act: AssetAct; selected: Selected };
 
-/** Up to this many deletions can still be sent when the page closes. */
-const MOST_AT_CLOSE = 100;
+/** A wrong tile among so few is noticed while the deletion can be undone. */
+const MAX_UNCONFIRMED = 5;
 
 type Choices = {
   connection: string | undefined;
@@ -22,7 +23,7 @@ type Choices = {
   onBack: (assets: readonly Meant[]) => void;
 };
 
-/** Deleting listed assets can be undone for five seconds; larger acts ask for confirmation with the number. */
+/** Deleting a few listed assets can be undone for five seconds; larger acts ask for confirmation with the number. */
 export function useAssetBulk(choices: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({
@@ -42,7 +43,7 @@ export function useAssetBulk(choices: Choices) {
     ...work,
     asked,
     start: (act: AssetAct, selected: Selected) => {
-      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MOST_AT_CLOSE);
+      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
       if (isFar) setAsked({ act, selected });
       else if (act.kind !== "delete") carryOut({ act, selected });
       else {

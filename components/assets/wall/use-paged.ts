@@ -6,7 +6,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage, toAssetPage } from "../asset-page";
-import { assetsApiPath, isNewestFirst, questionOf } from "../assets-address";
+import { assetsApiPath, questionOf } from "../assets-address";
 import { type AssetsSource } from "./assets-source";
 
 type PagedOptions = {
@@ -25,7 +25,7 @@ export function usePaged({ query, connectionId, first, isOn }: PagedOptions): As
   const poll = usePoll(path, { ...(isOn && initialOf(first)), read: toAssetPage, motion: still });
   const page = poll.value;
   const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
-  const paused = usePausedRows(view, page?.assets ?? none, query.offset === 0 && isNewestFirst(query));
+  const paused = usePausedRows(view, page?.assets ?? none, { total: page?.total, isHeld: query.offset > 0 });
   const { rows, newCount } = paused;
   const { failure, atMs, everyMs, refresh, patch } = poll;
   return useMemo(

@@ -1,6 +1,5 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
-import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { type Tone } from "@/components/ui/tone";
@@ -42,7 +41,6 @@ type BulkLinesProps<Act, Item, Entry extends { id: string }> = Words<Act, Item, 
 /** A line for each act: what can still be undone, the progress, the outcome. */
 export function BulkLines<Act, Item, Entry extends { id: string }>(props: BulkLinesProps<Act, Item, Entry>) {
   const { works } = props.acts;
-  useKeepFromEscape(works.some(({ phase: { kind } }) => kind === "undoable" || kind === "walking" || kind === "working"));
   const label = useTranslations(props.words)("label");
   if (works.length === 0) return null;
   return (
@@ -125,11 +123,6 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
     case "broken":
       return <WorkLine tone="bad" text={say.failureText(phase.failure)} onDismiss={dismiss} />;
   }
-}
-
-/** Esc clears the selection and the results of finished acts, but not acts in progress. */
-function useKeepFromEscape(isMoving: boolean): void {
-  usePageKey((event) => isEscape(event) && event.preventDefault(), { isOn: isMoving, isFirst: true });
 }
 
 type MovingLineProps = {

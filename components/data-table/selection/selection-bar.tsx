@@ -1,12 +1,15 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { isEscape, usePageKey } from "@/components/ui/hooks/page-keys";
+import { useEscape } from "@/components/ui/hooks/page-keys";
 
 /** The actions for the selected rows, inside a `LowerEdge`. Esc clears the selection. */
 export function SelectionBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
   const t = useTranslations("common.selection");
   const isShown = count > 0;
-  usePageKey((event) => isEscape(event) && onClear(), { isOn: isShown });
+  useEscape("selection", () => {
+    if (isShown) onClear();
+    return isShown;
+  });
   if (!isShown) return null;
   return (
     <div

@@ -63,9 +63,12 @@ export function createSelection() {
       leftOut = new Set(these);
       tell();
     },
-    clear: () => {
+    /** Returns whether anything was selected. */
+    clear: (): boolean => {
       anchor = undefined;
-      if (ids.size > 0 || isMatching) become(new Set());
+      const wasAny = ids.size > 0 || isMatching;
+      if (wasAny) become(new Set());
+      return wasAny;
     },
   };
 }

@@ -7,7 +7,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
 import { JobPanelFrame } from "./job-panel-frame";
-import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
+import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 
 type JobPanelProps = {
   jobId: string;
@@ -87,13 +87,13 @@ function focusRow(id: string): void {
 
 type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => void };
 
-/** Handled before the list's own keys: with a job open, j and k switch jobs, and Esc closes the job before it clears a selection. */
+/** Handled before the list's own keys: with a job open, j and k switch jobs. */
 function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
+  useEscape("panel", () => {
+    onClose();
+    return true;
+  });
   const act = (event: KeyboardEvent): boolean => {
-    if (event.key === "Escape") {
-      onClose();
-      return true;
-    }
     if (!isFreeKey(event)) return false;
     // Up and down scroll the panel; left and right are free inside it.
     const isInside = panel.current?.contains(document.activeElement) ?? false;

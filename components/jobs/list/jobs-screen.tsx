@@ -2,7 +2,6 @@
 
 import { useTranslations } from "next-intl";
 import { useCallback, useState } from "react";
-import { NewRows } from "@/components/data-table/new-rows";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { useOpened } from "@/components/frame/list/use-opened";
@@ -90,7 +89,7 @@ const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row
 export function JobsScreen({ query: asRead, ignored, connection: linked, view: bare, canRun, isTeam, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
   const shown = useJobList({ list: "jobs", asRead, first: jobs, links: { connection: linked, view: bare }, toView });
-  const { connection, question, query, view, poll, state, rows, newCount, total, selection, isBusy } = shown;
+  const { connection, question, query, view, poll, state, rows, total, selection, isBusy } = shown;
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
   const usual = isTeam ? usualChoice : choiceOfOne;
   const [choice, choose] = useColumnChoice(connection, usual);
@@ -121,7 +120,6 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
           </>
         }
       >
-        <NewRows count={newCount} text={t("newRows", { count: newCount })} />
         <JobsBeside opened={opened} rows={rows} connection={connection} linked={linked} canRun={canRun} state={state}>
           {view && rows.length > 0 ? (
             <ChosenTable

@@ -1,5 +1,7 @@
 import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { NewRows } from "@/components/data-table/new-rows";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
 import { cn } from "@/components/ui/cn";
@@ -25,22 +27,30 @@ export function ListRows({ state, className, children }: { state: ListState; cla
   );
 }
 
-/** Which rows of how many these are, and links to the others. */
-export function ListPages({ query: { offset, limit }, rows, view, total, state }: ShownList) {
+/** Which rows of how many these are, links to the others, and the count of new ones. */
+export function ListPages({ query: { offset, limit }, rows, newCount, view, total, state }: ShownList) {
+  const t = useTranslations("jobList");
   if (!view) return null;
   // Unreadable rows took a place on the page, too.
   const hasMore = view.hasMore ?? rows.length + (view.unreadable ?? 0) >= limit;
   return (
-    <Paging
-      offset={offset}
-      limit={limit}
-      count={rows.length}
-      total={total}
-      hasMore={hasMore}
-      hrefOf={(to) => state.hrefOf({ offset: to })}
-      className="mt-auto md:sticky md:bottom-0 md:z-20"
-    >
-      <PageControls offset={offset} limit={limit} total={total} onGo={state.go} />
-    </Paging>
+    <>
+      <NewRows
+        count={newCount}
+        text={t("newRows", { count: newCount })}
+        onFirstPage={offset > 0 ? () => state.go({ offset: 0 }) : undefined}
+      />
+      <Paging
+        offset={offset}
+        limit={limit}
+        count={rows.length}
+        total={total}
+        hasMore={hasMore}
+        hrefOf={(to) => state.hrefOf({ offset: to })}
+        className="mt-auto md:sticky md:bottom-0 md:z-20"
+      >
+        <PageControls offset={offset} limit={limit} total={total} onGo={state.go} />
+      </Paging>
+    </>
   );
 }

@@ -6,7 +6,7 @@ import { type SelectionStore } from "@/components/data-table/selection/selection
 import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { useOfferActions } from "@/components/frame/palette/overlay";
-import { isEscape, isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
+import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type JobRow } from "../job-row";
 import { type Command } from "./chosen-jobs";
@@ -55,7 +55,7 @@ export function SelectedJobs(props: SelectedJobsProps) {
   useJobKeys(store, (next) => props.canRun && setCommand(next));
   useSelectionActions(store, !props.canRun ? 0 : isMatching ? total : ids.size, setCommand);
   // Works even before the bar that mentions it has loaded.
-  usePageKey((event) => isEscape(event) && store.clear());
+  useEscape("selection", store.clear);
   useAllRowsKey(store, total > rows.length ? store.chooseMatching : undefined);
   return <Selected {...props} command={command} ids={ids} isMatching={isMatching} />;
 }

@@ -48,9 +48,8 @@ export function useJobList<Answer>({ list, asRead, first, links, toView }: JobLi
   const href = listHref(list, query);
   const [selection] = useState(createSelection);
   // After a change of filters, the selected jobs may not be in the list.
-  useEffect(() => selection.clear, [href, selection]);
-  const isNewestFirst = query.offset === 0 && !query.status && query.sort_by === "create_time" && query.sort_order === "desc";
-  const { rows, newCount } = usePausedRows(href, view?.rows ?? noRows, isNewestFirst);
+  useEffect(() => () => void selection.clear(), [href, selection]);
+  const { rows, newCount } = usePausedRows(href, view?.rows ?? noRows, { total: view?.total, isHeld: query.offset > 0 });
   // An empty list that can no longer be read shows no numbers.
   const total = poll.failure && rows.length === 0 ? undefined : view?.total;
   const busyIds = useBusyJobs();

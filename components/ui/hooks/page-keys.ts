@@ -11,6 +11,28 @@ export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true,
   }, [isOn, isFirst]);
 }
 
+/** Each press of Esc closes one thing: the selection before the panel, and the newest first within a layer. */
+const escapeLayers = { selection: new Set<() => boolean>(), panel: new Set<() => boolean>() };
+const layersInOrder = [escapeLayers.selection, escapeLayers.panel];
+
+/** `onEscape` returns whether there was something to close. */
+export function useEscape(layer: keyof typeof escapeLayers, onEscape: () => boolean): void {
+  const handle = useEffectEvent(onEscape);
+  useEffect(() => {
+    const handler = () => handle();
+    window.addEventListener("keydown", closeNext);
+    escapeLayers[layer].add(handler);
+    return () => {
+      escapeLayers[layer].delete(handler);
+      if (layersInOrder.every(({ size }) => size === 0)) window.removeEventListener("keydown", closeNext);
+    };
+  }, [layer]);
+}
+
+function closeNext(event: KeyboardEvent): void {
+  if (isEscape(event) && layersInOrder.some((layer) => [...layer].reverse().some((handler) => handler()))) event.preventDefault();
+}
+
 /** Esc that nothing else has handled; an open dialog closes first. */
 export function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
   return key === "Escape" && !defaultPrevented && !document.querySelector("dialog[open]");

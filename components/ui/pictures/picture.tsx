@@ -53,6 +53,8 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   }
   return (
     <img
+      // An element with another address would show the picture before it until its own arrives.
+      key={src}
       ref={attach}
       src={src}
       srcSet={srcSet}

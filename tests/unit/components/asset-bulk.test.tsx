@@ -74,6 +74,23 @@ const none = () => new Response(null, { status: 204 });
 /** Passes the five seconds for Undo, without waiting. */
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
+it("asks before it deletes more than five assets, and shows which ones", async () => {
+  const sent = outside(none);
+  show([...many(13), asset("fixed", { immutable: true })]);
+  await press("Delete");
+  const dialog = within(screen.getByRole("dialog"));
+  expect(within(dialog.getByRole("list", { name: "Assets to delete" })).getAllByRole("img")).toHaveLength(12);
+  expect(dialog.getByText("and 1 more")).toBeDefined();
+  expect(dialog.queryByRole("img", { name: "fixed.png" })).toBeNull();
+  await press("Not now");
+  expect(screen.queryByRole("dialog")).toBeNull();
+  cleanup();
+  show(many(5));
+  await press("Delete");
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(sent).toEqual([]);
+});
+
 it("deleting named assets is held for five seconds with Undo, leaves what is immutable, and says asset by asset what became of it", async () => {
   vi.useFakeTimers();
   const sent = outside(({ path }) => {
@@ -106,15 +123,15 @@ it("deleting named assets is held for five seconds with Undo, leaves what is imm
 it("what is held when the page goes away is sent at once, all of it together", async () => {
   const open: (() => void)[] = [];
   const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
-  show(many(9));
+  show(many(5));
   await press("Delete");
   expect(sent).toEqual([]);
   await act(async () => void window.dispatchEvent(new Event("pagehide")));
-  expect(sent.map(({ method }) => method)).toEqual(Array(9).fill("DELETE"));
+  expect(sent.map(({ method }) => method)).toEqual(Array(5).fill("DELETE"));
   await act(async () => open.splice(0).forEach((answer) => answer()));
 });
 
-it("more than leave together with a page are asked for by their number, and sent at once", async () => {
+it("deletes many assets at once after they were confirmed by their number", async () => {
   const sent = outside(none);
   show(many(101));
   await press("Delete");
@@ -249,7 +266,7 @@ it("of all matching the ids and links are read to the last, and a hundred thousa
   });
   const query = { sort: "created_at", order: "desc", include_public: false, offset: 0, limit: 60 } as const;
   const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), isReading: false };
-  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total }} {...common} total={total} />);
+  const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total, seen: [] }} {...common} total={total} />);
   await press("Copy ids");
   await shown("12,345 assets are ready to copy");
   expect(sent).toHaveLength(25);
@@ -258,7 +275,7 @@ it("of all matching the ids and links are read to the last, and a hundred thousa
   expect(texts.map((text) => text.split("\n").length)).toEqual([total, total]);
   expect(texts[1]?.split("\n").at(-1)).toMatch(/^http.*\/assets\/m12344\?connection=c1$/);
   await press("Dismiss");
-  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000 }} {...common} total={250_000} />));
+  rerender(inApp(<BulkBar selected={{ kind: "matching", query, total: 250_000, seen: [] }} {...common} total={250_000} />));
   await press("Delete");
   expect(screen.getByText("You can do this for up to 100,000 assets at a time. Repeat it for the rest.")).toBeDefined();
 });

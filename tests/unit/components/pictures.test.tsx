@@ -94,3 +94,12 @@ test("a picture of a list of many comes back as well, in the same element", asyn
   await pass(2_000);
   expect([plain.dataset.lost, plain.getAttribute("src"), plain.isConnected]).toEqual([undefined, "/f1?connection=f", true]);
 });
+
+test("an image never keeps its element for another address, which would show the picture before it", () => {
+  const { rerender } = render(<Picture src="/one" alt="tile" width={10} height={10} eager />);
+  const before = image("tile");
+  rerender(<Picture src="/one" alt="tile" width={20} height={10} eager />);
+  expect(image("tile")).toBe(before);
+  rerender(<Picture src="/two" alt="tile" width={20} height={10} eager />);
+  expect(image("tile")).not.toBe(before);
+});

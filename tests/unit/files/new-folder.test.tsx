@@ -28,7 +28,7 @@ function choose(...names: string[]) {
 }
 const type = (name: string) => act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
 
-test("a new folder asks for its first file and says why; what is chosen goes into it", async () => {
+test("Enter creates the folder, and chosen files go into it", async () => {
   const calls: string[] = [];
   renderInApp(
     <NewFolder
@@ -39,14 +39,23 @@ test("a new folder asks for its first file and says why; what is chosen goes int
   await press("New folder");
   expect(screen.getByText("The service does not keep empty folders: the folder appears with its first file.")).toBeTruthy();
   type("a b/100%");
-  await press("Choose a file for it…");
+  await press("Choose files…");
   expect(calls).toEqual([]);
   choose("one.json", "two.json");
   expect(calls).toEqual(["one.json,two.json into a b/100%"]);
   await press("New folder");
   type("later");
-  await press("Open without a file");
+  act(() => void fireEvent.submit(screen.getByRole("textbox", { hidden: true })));
   expect(calls.at(-1)).toBe("opened later");
+});
+
+test("a cancelled name is gone when the dialog opens again", async () => {
+  renderInApp(<NewFolder onName={() => undefined} onFiles={() => undefined} />);
+  await press("New folder");
+  type("half a na");
+  await press("Cancel");
+  await press("New folder");
+  expect(screen.getByRole<HTMLInputElement>("textbox", { hidden: true }).value).toBe("");
 });
 
 test("a folder that is not there yet says so, and takes its first file on the spot", async () => {

@@ -8,6 +8,7 @@ import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";
 import { ok } from "@/lib/shared/result";
+import { AtPage } from "../../../support/at-page";
 import { renderInApp } from "../render";
 
 const network = { isBroken: false };
@@ -121,4 +122,35 @@ it("says of how many its entries are some, as the service counts ended jobs", as
   });
   await act(() => vi.advanceTimersByTimeAsync(0));
   expect(screen.getByRole("navigation", { name: "Pages" }).textContent).toMatch(/^1.1 of 240/);
+});
+
+it("holds the rows of a later page when jobs arrive, and leads to the first page", async () => {
+  const entry = (prompt_id: string) => ({ prompt_id, status: { status_str: "success", completed: true, messages: [] } });
+  const answered = { history: [entry("new-1"), entry("old-1")] };
+  vi.stubGlobal("fetch", async (path: string) =>
+    Response.json(path.startsWith("/api/history") ? answered : { jobs: [], pagination: { total: 103 } }),
+  );
+  const search = new URLSearchParams("offset=2&max_items=2");
+  const row = (id: string) => ({ id, word: "completed", state: "completed" as const, outputs: 0 });
+  const value: JobsView = { rows: [row("old-1"), row("old-0")], unreadable: 0 };
+  const history = Promise.resolve(ok({ value, atMs: Date.now() }));
+  await act(async () => {
+    renderInApp(
+      <AtPage search={search}>
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+          <Suspense>
+            <HistoryScreen isTeam={false} canRemove query={readList("history", search).query} history={history} />
+          </Suspense>
+        </ConnectionProvider>
+      </AtPage>,
+    );
+    await history;
+  });
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  await act(() => vi.dynamicImportSettled());
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect([...document.querySelectorAll("tr[data-row]")].map((each) => each.getAttribute("data-row"))).toEqual(["old-1", "old-0"]);
+  fireEvent.click(screen.getByRole("button", { name: "1 new job" }));
+  await act(() => vi.advanceTimersByTimeAsync(1000));
+  expect(window.location.search).toBe("?max_items=2");
 });

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";
+import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/selected-jobs";
 import { usePageActions } from "@/components/frame/palette/overlay";
 import { renderInApp } from "../render";
@@ -92,4 +93,30 @@ it("offers acts on the selected jobs among the commands", async () => {
   );
   usePageActions.getState()[0]?.run();
   expect(await screen.findByText("Cancelling 2 jobs")).toBeDefined();
+});
+
+it("Esc clears the selection first and closes the open job with the next press, whichever appeared last", async () => {
+  vi.stubGlobal("CSS", { escape: (text: string) => text });
+  vi.stubGlobal("fetch", async () => Response.json({ id: "job-1", status: "completed" }));
+  const onClose = vi.fn();
+  const store = createSelection();
+  const panel = <JobPanel jobId="job-1" connection="c1" linked={undefined} canRun onClose={onClose} />;
+  const selected = <SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} />;
+  for (const tree of [[selected, panel] as const, [panel, selected] as const]) {
+    const view = await act(async () =>
+      renderInApp(
+        <>
+          {tree[0]}
+          {tree[1]}
+        </>,
+      ),
+    );
+    onClose.mockClear();
+    store.choose("job-1", true);
+    fireEvent.keyDown(window, { key: "Escape" });
+    expect([[...store.ids()], onClose.mock.calls.length]).toEqual([[], 0]);
+    fireEvent.keyDown(window, { key: "Escape" });
+    expect(onClose).toHaveBeenCalledTimes(1);
+    view.unmount();
+  }
 });

@@ -80,6 +80,21 @@ describe("rows held back while somebody reads further down", () => {
   it("keeps a row in view that new ones pushed off the page", () => {
     expect(pauseRows([row("b"), row("a")], [row("c"), row("b")])).toEqual({ rows: [row("b"), row("a")], newCount: 1 });
   });
+
+  it.each([
+    ["a removed row goes and the next page's row follows", "d c b", "d b a", "d b a", 0],
+    ["a removed row goes although others arrived", "d c b", "f d b", "d b", 1],
+    ["a row that arrived in the middle of a sorted list waits", "d b a", "d c b", "d b a", 1],
+    ["the whole page was pushed away", "b a", "d c", "b a", 2],
+    ["rows after the last one appear, as they move nothing", "c b", "c b a", "c b a", 0],
+  ])("%s", (_, shown, latest, rows, newCount) => {
+    const list = (ids: string) => ids.split(" ").map((id) => row(id));
+    expect(pauseRows(list(shown), list(latest))).toEqual({ rows: list(rows), newCount });
+  });
+
+  it("shows the next page's rows when all rows of this one were removed", () => {
+    expect(pauseRows([row("d"), row("c")], [row("b"), row("a")], false)).toEqual({ rows: [row("b"), row("a")], newCount: 0 });
+  });
 });
 
 describe("a job's page", () => {
