@@ -8,7 +8,7 @@ import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";
 import { ok } from "@/lib/shared/result";
-import { AtPage } from "../../../support/at-page";
+import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
 const network = { isBroken: false };
