@@ -34,7 +34,7 @@ function closeNext(event: KeyboardEvent): void {
 }
 
 /** Esc that nothing else has handled; an open dialog closes first. */
-export function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
+function isEscape({ key, defaultPrevented }: KeyboardEvent): boolean {
   return key === "Escape" && !defaultPrevented && !document.querySelector("dialog[open]");
 }
 
