@@ -60,9 +60,16 @@ function decodePath(segments: readonly string[]): Result<string, Failure> {
   } catch {
     return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
   }
-  const climbs = path.split("/").some((part) => part === "." || part === ".." || part === "");
-  if (path === "" || path.length > LONGEST || climbs || /[\u0000-\u001f\u007f\\]/.test(path)) {
-    return failed(refusal("FORBIDDEN", "This path is not allowed."));
-  }
+  const reason = refusedFor(path);
+  if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);
+}
+
+function refusedFor(path: string): string | undefined {
+  const names = path.split("/");
+  if (names.includes("")) return "It contains an empty name.";
+  if (names.includes(".") || names.includes("..")) return '"." and ".." are not names.';
+  if (path.length > LONGEST) return `It is longer than ${LONGEST} characters.`;
+  if (path.includes("\\")) return "It contains a backslash.";
+  return /[\u0000-\u001f\u007f]/.test(path) ? "It contains a control character." : undefined;
 }

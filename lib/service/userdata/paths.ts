@@ -14,9 +14,11 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d�
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
+const BADLY_ENCODED = "It encodes a dot or a slash in a form that no program writes.";
+
 /** `raw`: still percent-encoded, exactly as in the URL. Returns the segments of a file. */
 export function parseFilePath(raw: string): string[] {
-  if (overlong.test(raw)) throw notAllowed();
+  if (overlong.test(raw)) throw notAllowed(BADLY_ENCODED);
   return requireHonest(decode(raw));
 }
 
@@ -28,7 +30,7 @@ export function parseFolder(dir: string): string[] {
 
 /** A path that decodes, once more or repeatedly, into a way out was meant as one. */
 function requireHonest(path: string): string[] {
-  if (overlong.test(path)) throw notAllowed();
+  if (overlong.test(path)) throw notAllowed(BADLY_ENCODED);
   let inner = path;
   for (let round = 0; round < MOST_DECODINGS; round += 1) {
     const decoded = inner.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
@@ -36,19 +38,28 @@ function requireHonest(path: string): string[] {
     inner = decoded;
     refuseWayOut(inner);
   }
-  throw notAllowed();
+  throw notAllowed("It is encoded too many times.");
 }
 
 function refuseWayOut(path: string): string[] {
   const segments = path.split("/");
-  const leaves =
-    path.startsWith("/") ||
-    path.includes("\\") ||
-    path.includes("\0") ||
-    // Some systems drop dots and blanks at the end of a name: "..", but also ".. " and "x.".
-    segments.some((one) => /[. ]$/.test(one) || /^[A-Za-z]:/.test(one) || device.test(one));
-  if (leaves) throw notAllowed();
+  if (path.startsWith("/")) throw notAllowed("It starts with a slash.");
+  if (path.includes("\\")) throw notAllowed("It contains a backslash.");
+  if (path.includes("\0")) throw notAllowed("It contains a NUL character.");
+  for (const name of segments) {
+    if (name === "." || name === "..") throw notAllowed(`"${name}" is not a name.`);
+    // Some systems drop dots and spaces at the end of a name.
+    if (/[. ]$/.test(name)) throw notAllowed(`"${short(name)}" ends with a dot or a space.`);
+    if (/^[A-Za-z]:/.test(name)) throw notAllowed(`"${short(name)}" starts with a drive letter.`);
+    if (device.test(name)) throw notAllowed(`"${short(name)}" is a device name on some systems.`);
+  }
   return segments;
+}
+
+/** A name of the path for a message. */
+function short(name: string): string {
+  const printable = name.replace(/\p{C}/gu, "\uFFFD");
+  return printable.length > 60 ? `${printable.slice(0, 60)}…` : printable;
 }
 
 function requireInside(path: string): string[] {
@@ -68,6 +79,6 @@ function decode(raw: string): string {
   }
 }
 
-function notAllowed(): ServiceError {
-  return new ServiceError("FORBIDDEN", "This path is not allowed.");
+function notAllowed(reason: string): ServiceError {
+  return new ServiceError("FORBIDDEN", `This path is not allowed. ${reason}`);
 }

@@ -58,9 +58,23 @@ describe("paths of user data", () => {
     "refuses %s as it was sent, before a parser resolves it",
     async (path) => {
       const answer = await client.call("GET", keepDots(`/api/userdata/${path}?a=../b`));
-      expect([answer.status, answer.text]).toEqual([403, "This path is not allowed."]);
+      expect([answer.status, answer.text]).toEqual([403, expect.stringMatching(/^This path is not allowed\. (It contains|"\.\.?" is)/)]);
     },
   );
+
+  it.each([
+    ["%2Fetc", "It starts with a slash."],
+    ["a%5Cb", "It contains a backslash."],
+    ["a%00b", "It contains a NUL character."],
+    ["a%2F..%2Fb", '".." is not a name.'],
+    ["a%2Fname%20", '"name " ends with a dot or a space.'],
+    ["D%3Ax", '"D:x" starts with a drive letter.'],
+    ["con.json", '"con.json" is a device name on some systems.'],
+    [`${"y".repeat(80)}.`, `"${"y".repeat(60)}…" ends with a dot or a space.`],
+  ])("names the reason that %s is refused", async (path, reason) => {
+    const answer = await client.call("POST", `/api/userdata/${path}`, "x");
+    expect([answer.status, answer.text]).toEqual([403, `This path is not allowed. ${reason}`]);
+  });
 
   it("leaves every other address as it is", () => {
     for (const url of ["/api/userdata/a%2Fb..json?x=..", "/api/userdata?dir=..%2F", "/api/view?filename=../x", "/api/../x"])
