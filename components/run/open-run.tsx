@@ -163,6 +163,9 @@ export function OpenRun({ run, opened, ports, place, ways, note }: OpenRunProps)
         >
           {note}
           {opened.leftOut && !opened.sent ? <SecretsNotice places={opened.leftOut} isSent={false} /> : null}
+          {opened.duplicates ? (
+            <p className="text-wait">{t("duplicates", { count: opened.duplicates.length, ids: opened.duplicates.join(", ") })}</p>
+          ) : null}
           {opened.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
           {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
           {faults ? (

@@ -43,12 +43,12 @@ export async function openAnyWorkflow(
     const { reason } = read.failure;
     return reason.code === "ui_format" ? openDrawing(reason.file, ports, fileName, known) : read;
   }
-  const { graph, extraData } = read.value;
+  const { graph, extraData, duplicates } = read.value;
   const drawing = drawingIn(extraData);
   if (drawnNodes(drawing) === 0) return ok(toOpened(read.value, fileName, known));
   const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing-of");
   // The id and name of a drawing that does not match the graph belong to other runs.
-  const own = readDrawingOf(drawing, graph) ? read.value : { graph, extraData: withoutDrawing(extraData) };
+  const own = readDrawingOf(drawing, graph) ? read.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), known };
   return ok({ ...toOpened(own, fileName, known), both });
 }
@@ -88,7 +88,7 @@ function drawnNodes(drawing: JsonObject | undefined): number {
   return Array.isArray(drawing?.nodes) ? drawing.nodes.length : 0;
 }
 
-function toOpened({ title, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {
+function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {
   const { graph, extraData } = known.leavesOut ? leftOut(read, known.leavesOut) : read;
   return {
     name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
@@ -98,6 +98,7 @@ function toOpened({ title, ...read }: Workflow, fileName: string | undefined, kn
     graph,
     ...(extraData && { extraData: withoutMasks(extraData) }),
     ...(known.leavesOut && { leftOut: known.leavesOut }),
+    ...(duplicates && { duplicates }),
   };
 }
 
@@ -109,6 +110,8 @@ export async function openFile(
 ): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
   try {
+    // A folder may have no size either, but cannot be read.
+    if (source.size === 0 && (await source.text()) === "") return refuse({ code: "empty" });
     // Loaded on demand: most people open JSON.
     const { carriedBy } = await import("@/lib/browser/carried-texts");
     const carried = await carriedBy(source);

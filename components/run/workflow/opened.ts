@@ -26,6 +26,8 @@ export type OpenWorkflow = {
   advanced?: Advanced;
   /** Where keys and tokens were taken out. */
   leftOut?: readonly SecretPlace[];
+  /** Node ids that the file uses more than once. */
+  duplicates?: readonly string[];
   /** Set if it was made from a graph editor's file: the connection whose list of nodes was used. */
   readFor?: string;
   both?: BothFormats;

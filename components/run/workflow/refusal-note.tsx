@@ -57,6 +57,7 @@ export function useReason(reason: RefusalReason): string {
       return "";
     case "ui_format":
     case "empty":
+    case "no_nodes":
     case "nothing_runs":
     case "several_files":
     case "job_gone":

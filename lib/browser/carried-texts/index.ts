@@ -3,7 +3,7 @@
 // Guarantees: a file's kind is decided by its first bytes, never by its name; only headers and texts are read, in parts and within bounds;
 // a hostile file gets an answer, too. Throws only what reading the file itself throws.
 
-import { isObject, objectOf, parseJson, withoutNaN } from "@/lib/contract/json/json";
+import { isObject, objectOf, parseJson, parseLenientJson } from "@/lib/contract/json/json";
 import { type ByteSource } from "../files/byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { matroskaTexts, movieTexts } from "./films";
@@ -61,10 +61,9 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
 }
 
 /** In the form that `readWorkflow` knows: the graph that ran, with its drawing. That reader reports a text that is not an object. */
-function workflowText({ prompt, workflow }: Found): string | undefined {
-  const [graph, drawing] = [prompt, workflow].map((text) => text && withoutNaN(text));
-  if (!graph || !isObject(parseJson(graph))) return drawing ?? graph;
-  const extra = drawing && isObject(parseJson(drawing)) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
+function workflowText({ prompt: graph, workflow: drawing }: Found): string | undefined {
+  if (!graph || !isObject(parseLenientJson(graph))) return drawing ?? graph;
+  const extra = drawing && isObject(parseLenientJson(drawing)) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
   return `{"prompt":${graph}${extra}}`;
 }
 

@@ -10,7 +10,7 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { settingsOf } from "../nodes/input-spec";
-import { type Definition, type EditorFile, type EditorNode, isEditorFile, listOf, readEditorFile } from "./file";
+import { type Definition, type EditorFile, type EditorNode, idText, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, setterFor } from "./follow";
 import { isNeverSent, isRunning, isSwitch, linkedIds, tunnelOf } from "./node-kinds";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
@@ -85,6 +85,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const widgetOf = widgetFinder(file, info);
 
   function send(scope: Scope): void {
+    problems.push(...duplicateIds(scope));
     for (const node of scope.net.nodes) {
       if (++visited > workflowLimits.nodes) return;
       // The editor checks only on the outside whether a use is on: deeper nodes are sent by their own modes.
@@ -183,6 +184,18 @@ function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
 function asSent(values: EditorNode["values"]): JsonObject {
   const named = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
+}
+
+function duplicateIds(scope: Scope): EditorProblem[] {
+  const sameId = new Map<string | undefined, EditorNode[]>();
+  for (const node of scope.net.nodes) {
+    const id = idText(node.raw.id);
+    sameId.set(id, [...(sameId.get(id) ?? []), node]);
+  }
+  return [...sameId.values()].flatMap((nodes): EditorProblem[] => {
+    const last = nodes.at(-1);
+    return last && nodes.length > 1 ? [{ code: "duplicate_id", nodeId: idIn(scope, last), count: nodes.length }] : [];
+  });
 }
 
 function leftOut({ scope, node }: Place): EditorNotice {

@@ -10,6 +10,8 @@ export type EditorProblem =
   /** `pack`: the node pack by its registry id or repository, if the file names it. */
   | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
+  /** Several nodes have this id; links and values go to the last one. */
+  | { code: "duplicate_id"; nodeId: string; count: number }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
   /** The file has no value, and the class no default. */

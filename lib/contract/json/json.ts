@@ -33,7 +33,14 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Some services write NaN and Infinity, which JSON does not know: these become null. A text that is JSON stays unchanged. */
-export function withoutNaN(text: string): string {
-  return parseJson(text) === undefined ? text.replace(/([:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,\]}])/g, "$1null") : text;
+/** Also reads NaN and Infinity, which some programs write and JSON does not have, as null. A text that is JSON is read as it is. */
+export function parseLenientJson(text: string): unknown {
+  return parseJson(text) ?? parseJson(withoutNaN(text));
+}
+
+const textOrNaN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
+
+/** `as`: what replaces each NaN and Infinity, filled up to its length. Texts in quotes stay as they are. */
+export function withoutNaN(text: string, as: "null" | "0" = "null"): string {
+  return text.replace(textOrNaN, (found) => (found.startsWith('"') ? found : as.padEnd(found.length)));
 }

@@ -1,18 +1,23 @@
-// Reads a text that was dropped, pasted or stored (a bare API graph, a job's { prompt, extra_data }, job details { workflow: … }) into a
-// graph to submit or a problem to explain. The editor's own format is handed back: it needs the service's list of nodes (editor-workflow/).
+// Reads a text that was dropped, pasted or stored into a graph to submit or a problem to explain: a bare API graph, or one inside the objects
+// that programs wrap it in. The editor's own format is handed back: it needs the service's list of nodes (editor-workflow/).
 // Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
 // Must never: pass on a partner key (another person's, or a redacted one).
 
-import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
+import { isObject, type JsonObject, objectOf, parseLenientJson, withoutNaN } from "../json/json";
 import { findJsonError, lineAndColumn } from "../json/json-position";
+import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
+import { duplicateKeys } from "./duplicate-keys";
 import { nameInExtraData } from "./workflow-name";
 
 export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 } as const;
 
 /** Facts only: sentences belong to the message catalogue. */
 export type WorkflowProblem =
+  /** A text without a character, or only blanks. */
   | { code: "empty" }
+  /** `{}`, or a workflow with an empty list of nodes. */
+  | { code: "no_nodes" }
   | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
   | { code: "not_json"; line: number; column: number }
   | { code: "ui_format"; file: JsonObject }
@@ -20,16 +25,18 @@ export type WorkflowProblem =
   | { code: "node_without_class"; nodeId: string }
   | { code: "node_with_bad_inputs"; nodeId: string };
 
-export type Workflow = { graph: Graph; title?: string; extraData?: JsonObject };
+/** `duplicates`: ids that the text gives to several nodes. */
+export type Workflow = { graph: Graph; title?: string; extraData?: JsonObject; duplicates?: readonly string[] };
 export type WorkflowReading = { ok: true; value: Workflow } | { ok: false; failure: WorkflowProblem };
 
 export function readWorkflow(text: string): WorkflowReading {
   const json = text.startsWith("\uFEFF") ? text.slice(1) : text;
   if (json.trim() === "") return refuse({ code: "empty" });
   if (json.length > workflowLimits.characters) return tooLarge("characters", json.length);
-  const parsed = parseJson(json);
-  if (parsed === undefined) return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(json)) });
-  return readParsed(parsed);
+  const parsed = parseLenientJson(json);
+  // Stand-ins of the same length keep the place of an error.
+  if (parsed === undefined) return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
+  return readParsed(parsed, json);
 }
 
 /** The submitted graph, from a job's `workflow` (or an already parsed file); undefined if it holds none. */
@@ -38,29 +45,65 @@ export function unwrapWorkflow(workflow: unknown): { graph: Graph; extraData?: J
   return reading.ok ? { graph: reading.value.graph, extraData: reading.value.extraData } : undefined;
 }
 
-function readParsed(parsed: unknown): WorkflowReading {
-  if (!isObject(parsed)) return refuse({ code: "no_graph", found: nameOfType(parsed) });
+function readParsed(parsed: unknown, text?: string): WorkflowReading {
   const depth = depthOf(parsed, workflowLimits.depth);
   if (depth > workflowLimits.depth) return tooLarge("depth", depth);
-  const outer = isWrapper(parsed.workflow) ? parsed.workflow : parsed;
-  const candidate = isWrapper(outer) ? outer.prompt : outer;
-  const problem = problemOf(candidate);
+  const found = locate(parsed, { path: [], text });
+  if (!found) return refuse(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: nameOfType(parsed) });
+  const problem = problemOf(found.graph);
   if (problem) return refuse(problem);
-  const extraData = isWrapper(outer) ? withoutPartnerKeys(outer.extra_data) : undefined;
+  const extraData = withoutPartnerKeys(found.extraData);
   const title = extraData && nameInExtraData(extraData);
-  return { ok: true, value: { graph: toGraph(candidate), ...(title !== undefined && { title }), ...(extraData && { extraData }) } };
+  const duplicates = found.text === undefined ? [] : duplicateKeys(found.text, found.path);
+  return {
+    ok: true,
+    value: {
+      graph: toGraph(found.graph),
+      ...(title !== undefined && { title }),
+      ...(extraData && { extraData }),
+      ...(duplicates.length > 0 && { duplicates }),
+    },
+  };
 }
 
-/** { prompt: {…}, … }, unless `prompt` is itself a node of a bare graph. */
-function isWrapper(value: unknown): value is JsonObject & { prompt: JsonObject } {
-  return isObject(value) && isObject(value.prompt) && typeof value.prompt.class_type !== "string" && typeof value.class_type !== "string";
+/** `text`: the JSON text that has it at `path`. */
+type Place = { text: string | undefined; path: readonly string[] };
+type Located = Place & { graph: JsonObject; extraData?: unknown };
+
+/** Keys under which programs put a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
+const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
+const DEEPEST_WRAPPER = 4;
+
+/** The graph or the editor's file in a value: itself, or in one of the objects, lists of one, and JSON texts around it. */
+function locate(value: unknown, place: Place): Located | undefined {
+  if (place.path.length > DEEPEST_WRAPPER) return undefined;
+  if (typeof value === "string") {
+    const parsed = /^\s*\{/.test(value) ? parseLenientJson(value) : undefined;
+    return isObject(parsed) && depthOf(parsed, workflowLimits.depth) <= workflowLimits.depth
+      ? locate(parsed, { text: value, path: [] })
+      : undefined;
+  }
+  if (Array.isArray(value)) return value.length === 1 ? locate(value[0], { ...place, path: [...place.path, "0"] }) : undefined;
+  if (!isObject(value)) return undefined;
+  if (Array.isArray(value.nodes) || Object.values(value).some(hasClass)) return { ...place, graph: value };
+  for (const key of wrappers) {
+    const inner = locate(own(value, key), { ...place, path: [...place.path, key] });
+    if (!inner) continue;
+    const drawing = key === "workflow" ? undefined : locate(own(value, "workflow"), place)?.graph;
+    const beside = Array.isArray(drawing?.nodes) && !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: drawing } };
+    return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (beside || undefined) };
+  }
+  return undefined;
+}
+
+function isBlank(value: JsonObject): boolean {
+  const entries = Object.entries(value);
+  return entries.every(([key, inner]) => wrappers.some((name) => name === key) && isObject(inner) && isBlank(inner));
 }
 
 function problemOf(candidate: JsonObject): WorkflowProblem | undefined {
-  if (Array.isArray(candidate.nodes)) return { code: "ui_format", file: candidate };
+  if (Array.isArray(candidate.nodes)) return candidate.nodes.length === 0 ? { code: "no_nodes" } : { code: "ui_format", file: candidate };
   const entries = Object.entries(candidate);
-  if (entries.length === 0) return { code: "empty" };
-  if (!entries.some(([, node]) => hasClass(node))) return { code: "no_graph", found: "object" };
   if (entries.length > workflowLimits.nodes) {
     return { code: "too_large", limit: "nodes", most: workflowLimits.nodes, found: entries.length };
   }

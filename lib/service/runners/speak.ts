@@ -5,7 +5,7 @@
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson, withoutNaN } from "@/lib/contract/json/json";
+import { parseLenientJson } from "@/lib/contract/json/json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -90,7 +90,7 @@ export async function askJson(
 ): Promise<Result<unknown, ExchangeFailure>> {
   const answer = await askText(address, path, ask, bounds);
   if (!answer.ok) return answer;
-  const value = parseJson(answer.value) ?? parseJson(withoutNaN(answer.value));
+  const value = parseLenientJson(answer.value);
   return value === undefined ? failed(nonsense("It does not answer in JSON.")) : ok(value);
 }
 

@@ -40,6 +40,50 @@ describe("a workflow file", () => {
     });
   });
 
+  it.each([
+    ["a request to a hosted worker", { input: { workflow: graph, images: [] } }],
+    ["its prompt", { input: { prompt: graph } }],
+    ["data", { data: { workflow: graph } }],
+    ["a list of one", [{ prompt: graph }]],
+    ["JSON in a text", { workflow: JSON.stringify(graph) }],
+    ["a text that is no workflow beside it", { prompt: "a cat", workflow: graph }],
+  ])("may be wrapped in %s", (_, wrapped) => {
+    expect(readWorkflow(JSON.stringify(wrapped))).toEqual({ ok: true, value: { graph } });
+  });
+
+  const drawing = { id: "w", name: "Poster", nodes: [{ id: 4 }] };
+  it.each([
+    ["the editor's own result", { output: graph, workflow: drawing }],
+    ["the texts of a picture", { prompt: JSON.stringify(graph), workflow: JSON.stringify(drawing) }],
+  ])("keeps the drawing in %s", (_, both) => {
+    expect(readWorkflow(JSON.stringify(both))).toEqual({
+      ok: true,
+      value: { graph, title: "Poster", extraData: { extra_pnginfo: { workflow: drawing } } },
+    });
+  });
+
+  it("hands back the editor's file from the same wrappers", () => {
+    for (const wrapped of [{ input: { workflow: drawing } }, { workflow: drawing, prompt: "a cat" }, [drawing]])
+      expect(problem(JSON.stringify(wrapped))).toEqual({ code: "ui_format", file: drawing });
+  });
+
+  it("reads NaN and Infinity as null, and leaves them in texts", () => {
+    const text = '{"1":{"class_type":"X","inputs":{"a":NaN,"b":[-Infinity , Infinity],"c":"1, NaN, \\"NaN, 2"},"is_changed":[NaN]}}';
+    expect(readWorkflow(text)).toMatchObject({
+      value: { graph: { "1": { inputs: { a: null, b: [null, null], c: '1, NaN, "NaN, 2' }, is_changed: [null] } } },
+    });
+  });
+
+  it.each([
+    ['{"5":{"class_type":"X","inputs":{"5":1,"a":[{"5":2}]}},"6":{"class_type":"X"}}', undefined],
+    ['{"5":{"class_type":"X"},"6":{"class_type":"Y"},"5":{"class_type":"Z"},"\\u0035":{"class_type":"Z"}}', ["5"]],
+    ['{"a":{"5":1},"input":{"prompt":{"5":{"class_type":"X"},"5":{"class_type":"Y"}}}}', ["5"]],
+    ['[{"__proto__":{"class_type":"X"},"__proto__":{"class_type":"Y"},"n":{"class_type":"X","inputs":{"s":NaN}}}]', ["__proto__"]],
+  ])("names ids that %s gives twice", (text, duplicates) => {
+    const reading = readWorkflow(text);
+    expect(reading.ok && reading.value.duplicates).toEqual(duplicates);
+  });
+
   it("may have a node called prompt", () => {
     const reading = readWorkflow(JSON.stringify({ prompt: { class_type: "PreviewAny", inputs: {} } }));
     expect(reading).toMatchObject({ ok: true, value: { graph: { prompt: { class_type: "PreviewAny" } } } });
@@ -55,7 +99,11 @@ describe("a file that is none", () => {
   it.each([
     ["", { code: "empty" }],
     [" \n", { code: "empty" }],
-    ["{}", { code: "empty" }],
+    ["{}", { code: "no_nodes" }],
+    ['{"prompt": {}}', { code: "no_nodes" }],
+    ['{"input": {"workflow": {}}}', { code: "no_nodes" }],
+    ['{"nodes": [], "links": [], "version": 0.4}', { code: "no_nodes" }],
+    ["[]", { code: "no_graph", found: "list" }],
     ['{"a": 1,\n "b": oops}', { code: "not_json", line: 2, column: 7 }],
     ['{"a": 1', { code: "not_json", line: 1, column: 8 }],
     ["hello", { code: "not_json", line: 1, column: 1 }],
@@ -66,7 +114,9 @@ describe("a file that is none", () => {
     ["true", { code: "no_graph", found: "boolean" }],
     ['{"name": "package", "version": "1"}', { code: "no_graph", found: "object" }],
     ['{"nodes": [{}, {}], "links": [], "version": 0.4}', { code: "ui_format", file: { nodes: [{}, {}], links: [], version: 0.4 } }],
-    ['{"prompt": {"nodes": []}}', { code: "ui_format", file: { nodes: [] } }],
+    ['{"prompt": {"nodes": [{}]}}', { code: "ui_format", file: { nodes: [{}] } }],
+    ['{"a": NaN, "b": -Infinity, "c": oops}', { code: "not_json", line: 1, column: 33 }],
+    ['{"a": "NaN, x", "b": NAN}', { code: "not_json", line: 1, column: 22 }],
     ['{"1": {"class_type": "X"}, "2": {"inputs": {}}}', { code: "node_without_class", nodeId: "2" }],
     ['{"1": {"class_type": "X"}, "2": null}', { code: "node_without_class", nodeId: "2" }],
     ['{"1": {"class_type": "X", "inputs": []}}', { code: "node_with_bad_inputs", nodeId: "1" }],

@@ -40,6 +40,9 @@ describe("opening a workflow", () => {
   it.each([
     ["broken.json", '{ "1": ', /was not opened/, /not valid JSON\. The error is at line 1, column 8/],
     ["list.json", "[1]", /was not opened/, /a list/],
+    ["nothing.json", "", /was not opened/, /The file is empty/],
+    ["photo.png", "", /was not opened/, /The file is empty/],
+    ["editor.json", '{"nodes": [], "links": []}', /was not opened/, /has no nodes/],
     ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /needs the service's list of nodes/],
   ])("of %s is refused with the reason, and what was open and typed stays", async (name, text, title, reason) => {
     show(portsTo(service));
@@ -80,6 +83,12 @@ describe("opening a workflow", () => {
     expect(await screen.findByRole("heading", { level: 1, name: /Invert/ })).toBeTruthy();
     expect(screen.queryByRole("dialog")).toBeNull();
     expect(screen.getByRole("button", { name: "Back to Pasted workflow" })).toBeTruthy();
+  });
+
+  it("names ids that the file uses more than once", async () => {
+    show(portsTo(service));
+    await openText('{"5":{"class_type":"EmptyImage","inputs":{}},"5":{"class_type":"EmptyImage","inputs":{"width":64}}}');
+    expect(screen.getByText(/uses this node id more than once, and only the last node counts: 5$/)).toBeTruthy();
   });
 
   it("takes one file at a time, and says that none of several was opened", async () => {

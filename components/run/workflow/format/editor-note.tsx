@@ -82,6 +82,8 @@ function Sentence({ problem }: { problem: EditorProblem }) {
     case "value_not_listed":
     case "missing_class":
       return null;
+    case "duplicate_id":
+      return t(problem.code, { nodeId: problem.nodeId, count: problem.count });
     case "not_set":
       return t("not_set", { nodeId: problem.nodeId, input: problem.input, name: problem.name });
     default:

@@ -289,3 +289,16 @@ test("a value shown outside goes into every place on its input, those without a 
   const { graph } = convert(using({ in: {} }, [shared]));
   expect(graph["2:6"]?.inputs).toEqual({ any: 6 });
 });
+
+test("an id that several nodes have is reported, in a subgraph too", () => {
+  const twice = (first: number) => [
+    { id: first, type: "Source" },
+    { id: first, type: "Source" },
+  ];
+  const inner = { ...definition(INNER, twice(30)) };
+  const file = { ...net([...twice(1), { id: 2, type: inner.id }]), definitions: { subgraphs: [inner] } };
+  expect(convert(file).problems).toEqual([
+    { code: "duplicate_id", nodeId: "1", count: 2 },
+    { code: "duplicate_id", nodeId: expect.stringMatching(/^2:/), count: 2 },
+  ]);
+});
