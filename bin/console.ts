@@ -19,6 +19,7 @@ import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { starting, stillStarting } from "@/lib/http/still-starting";
 import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
+import { holdDataFolder } from "@/lib/server/data-folder";
 import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { tellSeen } from "@/lib/server/seen-request";
@@ -39,6 +40,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 async function main(): Promise<void> {
   const asked = readEnv();
+  if (asked.databaseUrl === undefined) holdDataFolder(asked.dataDir);
   await startTelemetry(asked.service, "lightdesk");
   let handle: Handle = async (request, response) => stillStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
@@ -135,7 +137,8 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? error.code : undefined;
   if (code === "BAD_SETTING") return error.message;
-  if (code === "EADDRINUSE") return `PORT must be a free port: something listens on it already (${error.message}).`;
+  if (code === "EADDRINUSE")
+    return `PORT must be a free port: something listens on it already, perhaps another Lightdesk (${error.message}).`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST must be an address of this machine (${error.message}).`;
   // Plain errors and those with a code were written for readers; all others are faults of the program.
   return error.name === "Error" || code !== undefined ? error.message : (error.stack ?? error.message);

@@ -4,9 +4,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildFolder } from "./build/build-folder.mjs";
+import { withBuildLock } from "./build/build-lock.mjs";
 import { fingerprint } from "./build/fingerprint.mjs";
 import { finishPages } from "./build/finish-pages.mjs";
-import { ensureInstalled } from "./build/installed.mjs";
+import { ensureInstalled, isInstalled } from "./build/installed.mjs";
 import { run } from "./run.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -30,7 +31,7 @@ export function enterProject() {
 /** The packages and bundles that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources. */
 export async function ensureBundles() {
   checkNode();
-  await ensureInstalled(root);
+  if (!isInstalled(root)) await withBuildLock(root, () => ensureInstalled(root));
   const wanted = fingerprint(root);
   await madeOnce(bundles, wanted, async () => {
     const { bundle } = await import("./build/bundle.mjs");
@@ -53,11 +54,16 @@ export function load(name) {
 /** Runs `make` unless its stamp says it is done. The stamp is removed before the work and written after it: half a build never counts. */
 async function madeOnce({ folder, stamp }, wanted, make) {
   const file = join(root, stamp);
-  if (existsSync(file) && readFileSync(file, "utf8") === wanted) return;
-  rmSync(file, { force: true });
-  await make();
-  mkdirSync(join(root, folder), { recursive: true });
-  writeFileSync(file, wanted);
+  const isMade = () => existsSync(file) && readFileSync(file, "utf8") === wanted;
+  if (isMade()) return;
+  await withBuildLock(root, async () => {
+    // Another start may have made it meanwhile.
+    if (isMade()) return;
+    rmSync(file, { force: true });
+    await make();
+    mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(file, wanted);
+  });
 }
 
 async function buildPages(folder, basePath) {

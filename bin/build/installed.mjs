@@ -8,9 +8,14 @@ import { run } from "../run.mjs";
 const stampOf = (root) => join(root, "node_modules/.lightdesk-installed");
 
 /** @param {string} root */
+export function isInstalled(root) {
+  return readText(stampOf(root)) === wantedStamp(root);
+}
+
+/** @param {string} root */
 export async function ensureInstalled(root) {
   const wanted = wantedStamp(root);
-  if (readText(stampOf(root)) === wanted) return;
+  if (isInstalled(root)) return;
   if (!(await agreesWithLock(root))) await install(root);
   writeFileSync(stampOf(root), wanted);
 }

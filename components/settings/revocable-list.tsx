@@ -21,13 +21,15 @@ type RevocableListProps<T extends Revocable> = {
   isOpen: (item: T) => boolean;
   canRevoke?: boolean;
   none: ReactNode;
+  /** Shown in the question before revoking, where names alone do not tell items apart. */
+  about?: (item: T) => string;
   /** The item's description, shown before its button. */
   row: (item: T) => ReactNode;
 };
 
 /** Valid items with a button to revoke them, and below them the ended ones. */
 export function RevocableList<T extends Revocable>(props: RevocableListProps<T>) {
-  const { words, path, title, items, isOpen, canRevoke = true, none, row } = props;
+  const { words, path, title, items, isOpen, canRevoke = true, none, about, row } = props;
   const t = useTranslations(words);
   const settings = useTranslations("settings");
   const router = useRouter();
@@ -95,6 +97,7 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         onRemove={(gone) => void revoke(gone)}
         onClose={() => setLeaving(undefined)}
       >
+        {about && leaving ? <span className="mb-2 block break-words text-ink">{about(leaving)}</span> : null}
         {t("revokeText")}
       </RemovalDialog>
     </>

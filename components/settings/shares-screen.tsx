@@ -3,16 +3,17 @@
 import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { EmptyState } from "@/components/ui/empty-state";
-import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { useClock } from "@/components/ui/time/use-clock";
+import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type Tone } from "@/components/ui/tone";
 import { type Role } from "@/lib/contract/people/roles";
 import { type ShareState, type ShareView } from "@/lib/contract/share";
+import { expiresSoon } from "@/lib/contract/times";
 import { RevocableList } from "./revocable-list";
 import { SettingsTabs } from "./settings-tabs";
 
-const tones: Readonly<Record<ShareState, Tone>> = { open: "ok", expired: "off", revoked: "off", closed: "wait" };
+const tones: Readonly<Record<ShareState | "soon", Tone>> = { open: "ok", soon: "wait", expired: "off", revoked: "off", closed: "wait" };
 
 /** `shares` is absent for roles that cannot make any; `isOn`: sharing is switched on in the console. */
 type SharesScreenProps = { role: Role; shares?: readonly ShareView[]; isOn: boolean };
@@ -21,6 +22,8 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
   const t = useTranslations("sharing.list");
   const settings = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
+  const clock = useClock();
+  const aboutShare = useAboutShare();
   return (
     <>
       <PageHeader title={settings("title")} />
@@ -32,10 +35,14 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
             words="sharing.list"
             path="/api/console/shares"
             title={t("title")}
-            items={shares.map((share) => ({ ...share, name: share.title || t("untitled") }))}
+            items={shares.map((share) => ({
+              ...share,
+              name: share.title || t("untitled", { made: clock(share.createdAt, "until") ?? "" }),
+            }))}
+            about={(share) => aboutShare(share).join(" · ")}
             isOpen={({ state }) => state === "open" || state === "closed"}
             none={<EmptyState title={t("none")} text={t("noneText")} />}
-            row={(share) => <Share share={share} name={share.name} />}
+            row={(share) => <Share share={share} name={share.name} about={aboutShare(share)} />}
           />
         ) : (
           <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
@@ -45,19 +52,31 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
   );
 }
 
-function Share({ share, name }: { share: ShareView; name: string }) {
+/** What tells shares with the same title apart. */
+function useAboutShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
   const clock = useClock();
-  const { state, maker, isOwn, connection, count, createdAt, expiresAt, views, downloads } = share;
+  return ({ count, ofJob, connection, isOwn, maker, hasPassword, keepsMetadata, showsWorkflow, createdAt }) => {
+    const made = clock(createdAt, "until");
+    return [
+      t("files", { count }) + (ofJob ? ` ${t("ofJob")}` : ""),
+      ...(made ? [t("made", { made })] : []),
+      connection,
+      ...(isOwn ? [] : [t("by", { name: maker })]),
+      ...(hasPassword ? [t("password")] : []),
+      ...(keepsMetadata ? [t("metadata")] : []),
+      ...(showsWorkflow ? [t("workflow")] : []),
+    ];
+  };
+}
+
+function Share({ share, name, about }: { share: ShareView; name: string; about: readonly string[] }) {
+  const t = useTranslations("sharing.list");
+  const clock = useClock();
+  const { expiresAt, views, downloads } = share;
   const until = clock(expiresAt, "until");
-  const about = [
-    t("files", { count }) + (share.ofJob ? ` ${t("ofJob")}` : ""),
-    connection,
-    ...(isOwn ? [] : [t("by", { name: maker })]),
-    ...(share.hasPassword ? [t("password")] : []),
-    ...(share.keepsMetadata ? [t("metadata")] : []),
-    ...(share.showsWorkflow ? [t("workflow")] : []),
-  ];
+  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => share.state === "open" && expiresSoon(share, nowMs));
+  const state = isSoon ? "soon" : share.state;
   return (
     <>
       <div className="min-w-0 flex-1 basis-full sm:basis-0">
@@ -66,9 +85,8 @@ function Share({ share, name }: { share: ShareView; name: string }) {
         </p>
         <p className="text-sm break-words text-ink-3">{about.join(" · ")}</p>
         <p className="text-sm text-ink-3">
-          <RelativeTime ms={createdAt} />
-          {state === "open" && until ? <> · {t("until", { until })}</> : null}
-          {state === "closed" ? <> · {t("closedHint")}</> : null}
+          {share.state === "open" && until ? t("until", { until }) : null}
+          {state === "closed" ? t("closedHint") : null}
         </p>
       </div>
       <span className="text-sm sm:w-[150px] text-ink-2 tabular-nums">

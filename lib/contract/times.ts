@@ -20,3 +20,12 @@ function parseText(text: string): number {
 function byMagnitude(value: number): number {
   return Math.round(Math.abs(value) < FIRST_MILLISECONDS ? value * 1000 : value);
 }
+
+const MAX_SOON_MS = 3 * 24 * 60 * 60_000;
+
+/** In the last tenth of its lifetime, but at most three days before its end. Without a beginning only the three days count. */
+export function expiresSoon({ createdAt, expiresAt }: { createdAt?: number; expiresAt?: number }, nowMs: number): boolean {
+  if (expiresAt === undefined || expiresAt <= nowMs) return false;
+  const tenthMs = createdAt === undefined ? MAX_SOON_MS : (expiresAt - createdAt) / 10;
+  return expiresAt - nowMs <= Math.min(tenthMs, MAX_SOON_MS);
+}

@@ -77,6 +77,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
     await operator.goto(`${desk.url}/queue`);
     await page.getByLabel("Note for everyone (optional)").fill("Backup until noon");
     await page.getByRole("button", { name: "Make read-only" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Make read-only" }).click();
     const notice = (on: typeof page) => on.getByRole("status").filter({ hasText: "Lightdesk is read-only." });
     await expect(notice(page)).toContainText(`${owner.name} switched this on`);
     await expect(page.getByRole("button", { name: "Remove: Grace Operator" })).toHaveCount(0);

@@ -120,11 +120,19 @@ function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, in
 const MOST_SHOWN = 60;
 const MOST_NAMES = 20;
 
+/** The row goes away, and keyboard focus with it. */
+function focusNeighbour(button: HTMLElement): void {
+  const row = button.closest("li");
+  (row?.nextElementSibling ?? row?.previousElementSibling)?.querySelector("button")?.focus();
+}
+
 type OthersProps = { graph: Graph; catalogue?: ObjectInfo; inputs: readonly AppInput[]; onAdd: (input: AppInput) => void };
 
 function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   const t = useTranslations("apps.make.inputs");
   const [sought, setSought] = useState("");
+  // It stays open after an input is added: the next one is often added too.
+  const [isOpen, setOpen] = useState(inputs.length === 0);
   const all = useMemo(() => {
     const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);
     return form.flatMap((node) => node.fields.filter(isEditable).map(({ name }) => ({ node: node.id, input: name, title: node.title })));
@@ -135,7 +143,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
       !inputs.some((one) => one.node === node && one.input === input) && `${title} ${input}`.toLowerCase().includes(words),
   );
   return (
-    <details open={inputs.length === 0 || undefined}>
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="cursor-pointer text-ink-2 hover:text-ink">{t("add")}</summary>
       <Input
         type="search"
@@ -155,7 +163,14 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
                 <span className="text-ink-3">{title}</span> · {input}
               </span>
               {draft ? (
-                <Button size="small" aria-label={t("addOf", { input, title })} onClick={() => onAdd(draft)}>
+                <Button
+                  size="small"
+                  aria-label={t("addOf", { input, title })}
+                  onClick={({ currentTarget }) => {
+                    focusNeighbour(currentTarget);
+                    onAdd(draft);
+                  }}
+                >
                   <Plus aria-hidden="true" className="size-3.5" />
                   {t("addOne")}
                 </Button>

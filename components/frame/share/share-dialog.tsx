@@ -85,7 +85,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
     >
       <form id={form} method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5" autoComplete="off">
         <p>{t("text")}</p>
-        <FormField label={t("name")}>
+        <FormField label={t("name")} hint={t("nameHint")}>
           {(control) => <Input {...control} name="title" maxLength={LONGEST_TITLE} autoComplete="off" autoFocus />}
         </FormField>
         <FormField label={t("expires")}>
@@ -164,7 +164,7 @@ function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
     <Dialog
       isOpen
       onClose={onClose}
-      title={t("madeTitle")}
+      title={t("madeTitle", { title: made.title })}
       className="w-[min(460px,calc(100vw-32px))]"
       actions={
         <Button tone="primary" onClick={onClose}>

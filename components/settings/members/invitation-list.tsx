@@ -6,8 +6,10 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
 import { useClock } from "@/components/ui/time/use-clock";
+import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type InvitationItem } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { RevocableList } from "../revocable-list";
 
@@ -32,7 +34,13 @@ export function InvitationList({ invitations, isReadOnly = false }: InvitationLi
   );
 }
 
-const tones: Readonly<Record<InvitationItem["state"], Tone>> = { open: "wait", used: "ok", expired: "off", withdrawn: "off" };
+const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
+  open: "wait",
+  soon: "wait",
+  used: "ok",
+  expired: "off",
+  withdrawn: "off",
+};
 
 function Invitation({ invitation }: { invitation: InvitationItem }) {
   const t = useTranslations("settings.invitations");
@@ -40,6 +48,8 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
   const clock = useClock();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
   const until = clock(expiresAt, "until");
+  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
+  const shown = isSoon ? "soon" : state;
   return (
     <>
       <div className="min-w-0 flex-1 basis-full sm:basis-0">
@@ -53,8 +63,8 @@ function Invitation({ invitation }: { invitation: InvitationItem }) {
         </p>
       </div>
       <span className="w-[72px]">{roleName(role)}</span>
-      <span className="w-[92px]">
-        <StatusBadge tone={tones[state]} word={t(`state.${state}`)} />
+      <span className="w-[116px]">
+        <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
       </span>
     </>
   );

@@ -20,7 +20,7 @@ type MemberItemProps = {
 export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, onSuspend, onAdmit, onRemove }: MemberItemProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
-  const { id, name, email, role, disabled, createdAt, methods } = member;
+  const { id, name, email, role, disabled, createdAt, seenAt, roleFrom, methods } = member;
   const waysIn = ({ password, providers }: MemberMethods) => {
     const all = [...(password ? [t("members.password")] : []), ...providers];
     return all.length === 0 ? t("members.noMethod") : t("members.signsIn", { methods: all.join(" · ") });
@@ -49,17 +49,23 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
           <p className="truncate text-sm text-ink-3" title={email}>
             {email}
           </p>
-          {methods ? <p className="truncate text-sm text-ink-3">{waysIn(methods)}</p> : null}
+          <p className="truncate text-sm text-ink-3">
+            {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
+            {methods ? ` · ${waysIn(methods)}` : null}
+          </p>
         </div>
       </div>
-      <span className="w-[72px]">{roleName(role)}</span>
-      <span className="hidden w-[132px] text-right text-sm text-ink-3 md:block">
-        {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
+      <div className="w-[132px]">
+        <p>{roleName(role)}</p>
+        {roleFrom === undefined ? null : <p className="text-sm break-words text-ink-3">{t("members.roleFrom", { provider: roleFrom })}</p>}
+      </div>
+      <span className="w-[132px] text-sm text-ink-3">
+        {seenAt === undefined ? t("members.neverSeen") : t.rich("members.seen", { time: () => <RelativeTime ms={seenAt} /> })}
       </span>
       <span className="ml-auto flex min-w-[246px] flex-wrap justify-end gap-1.5">
         {canChange ? (
           <>
-            {button(t("members.changeRole"), onChangeRole)}
+            {roleFrom === undefined ? button(t("members.changeRole"), onChangeRole) : null}
             {disabled ? button(t("members.admit"), onAdmit) : button(t("members.suspend"), onSuspend, "danger")}
             {button(t("remove"), onRemove, "danger")}
           </>

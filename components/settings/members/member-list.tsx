@@ -3,9 +3,14 @@ import { use, useState } from "react";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/input";
+import { Select } from "@/components/ui/controls/select";
+import { EmptyState } from "@/components/ui/empty-state";
 import { showToast } from "@/components/ui/toast-store";
 import { type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { roles } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
 import { MemberItem } from "./member-item";
 import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
@@ -24,6 +29,7 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
   const [changing, setChanging] = useState<MemberView>();
   const [leaving, setLeaving] = useState<MemberView>();
   const [suspending, setSuspending] = useState<MemberView>();
+  const [sought, setSought] = useState({ words: "", role: "" });
   const result = use(members);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
@@ -41,12 +47,47 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
     if (await acts.remove(member)) showToast({ tone: "off", text: t("removed", { name: member.name }) });
   }
 
+  const all = result.value;
+  const shown = all.filter((member) => isSought(member, sought));
   return (
     <>
       {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
-      <Card title={t("members.title")} note={result.value.length} bodyClassName="p-0">
-        <ul>
-          {result.value.map((member) => (
+      <Card
+        title={t("members.title")}
+        note={shown.length === all.length ? all.length : t("members.someOf", { count: shown.length, all: all.length })}
+        bodyClassName="p-0"
+      >
+        <div role="search" className="flex flex-wrap gap-2 border-b border-line px-3.5 py-2">
+          <Input
+            type="search"
+            aria-label={t("members.search")}
+            placeholder={t("members.search")}
+            value={sought.words}
+            onChange={({ target }) => setSought({ ...sought, words: target.value })}
+            className="min-w-0 flex-1 basis-[200px]"
+          />
+          <Select
+            aria-label={t("members.role")}
+            value={sought.role}
+            onChange={({ target }) => setSought({ ...sought, role: target.value })}
+          >
+            <option value="">{t("members.anyRole")}</option>
+            {roles.map((role) => (
+              <option key={role} value={role}>
+                {roleName(role)}
+              </option>
+            ))}
+          </Select>
+        </div>
+        {shown.length === 0 ? (
+          <EmptyState
+            title={t("members.noMatch")}
+            text={t("members.noMatchText")}
+            action={<Button onClick={() => setSought({ words: "", role: "" })}>{t("members.clear")}</Button>}
+          />
+        ) : null}
+        <ul aria-label={t("members.title")}>
+          {shown.map((member) => (
             <MemberItem
               key={member.id}
               member={member}
@@ -80,6 +121,11 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
       </RemovalDialog>
     </>
   );
+}
+
+function isSought({ name, email, role }: MemberView, sought: { words: string; role: string }): boolean {
+  const words = sought.words.trim().toLowerCase();
+  return (sought.role === "" || role === sought.role) && `${name} ${email}`.toLowerCase().includes(words);
 }
 
 /** Changes and removes members, one at a time; the list is read again after each act, whatever the outcome. */

@@ -7,6 +7,7 @@ import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Card } from "@/components/ui/card";
+import { Dialog } from "@/components/ui/dialog";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -15,9 +16,12 @@ import { type ReadOnlyView } from "@/lib/contract/console";
 /** The switch that makes the whole console read-only, for owner and admins. */
 export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined }) {
   const t = useTranslations("settings.readOnlyCard");
+  const common = useTranslations("common");
   const router = useRouter();
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
+  /** Set while the question is open. */
+  const [asking, setAsking] = useState<{ note: string }>();
 
   async function call(init: CallInit) {
     setBusy(true);
@@ -30,7 +34,11 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
   }
   function begin(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const note = fieldText(new FormData(event.currentTarget), "note").trim();
+    setAsking({ note: fieldText(new FormData(event.currentTarget), "note").trim() });
+  }
+  function confirm() {
+    const note = asking?.note ?? "";
+    setAsking(undefined);
     void call({ method: "PUT", json: note === "" ? {} : { note } });
   }
 
@@ -55,6 +63,21 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
           </Button>
         </form>
       )}
+      <Dialog
+        isOpen={asking !== undefined}
+        onClose={() => setAsking(undefined)}
+        title={t("askTitle")}
+        actions={
+          <>
+            <Button onClick={() => setAsking(undefined)}>{common("cancel")}</Button>
+            <Button tone="danger" onClick={confirm}>
+              {t("begin")}
+            </Button>
+          </>
+        }
+      >
+        <p>{t("askText")}</p>
+      </Dialog>
     </Card>
   );
 }

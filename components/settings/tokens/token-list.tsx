@@ -9,10 +9,9 @@ import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type Tone } from "@/components/ui/tone";
 import { type Failure } from "@/lib/contract/failure";
 import { type TokenState, type TokenView } from "@/lib/contract/people/tokens";
+import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { RevocableList } from "../revocable-list";
-
-const SOON_MS = 7 * 24 * 60 * 60_000;
 
 type TokenListProps = { tokens: Promise<Result<TokenView[], Failure>>; title: string; none: string; isOfOthers?: boolean };
 
@@ -38,8 +37,8 @@ const tones: Readonly<Record<TokenState | "soon", Tone>> = { active: "ok", soon:
 function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
   const t = useTranslations("tokens");
   const roleName = useTranslations("frame.member.role");
-  const { name, member, role, state, operations, expiresAt, lastUsedAt } = token;
-  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresAt !== undefined && expiresAt - nowMs < SOON_MS);
+  const { name, member, role, state, operations, lastUsedAt } = token;
+  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "active" && expiresSoon(token, nowMs));
   const shown = isSoon ? "soon" : state;
   const mayDo = operations === "all" ? t("mayAll") : operations === "reads" ? t("mayRead") : t("chosenCount", { count: operations.length });
   return (

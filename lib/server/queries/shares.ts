@@ -3,6 +3,9 @@
 // Must never: put an id of the service, a job or a connection on the public page.
 
 import "server-only";
+import { writeThings } from "@/lib/contract/audit/audit-items";
+import { personLabel } from "@/lib/contract/audit/member-change";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
@@ -43,6 +46,16 @@ function shown({ name, kind, size, hash, width, height, text }: ShareItem) {
 /** Whether this console allows shares to be made and used. */
 export function sharesAreOn(): boolean {
   return composition().env.shares;
+}
+
+/** For the audit log: the share's title, and whose it is. */
+export async function shareFacts(id: string): Promise<{ target: string; outcome?: string }> {
+  const { store } = composition();
+  const share = (await store.shares.list()).find((one) => one.id === id);
+  const member = share && (await store.members.get(share.memberId));
+  if (!share || !member) return { target: id };
+  const name = share.title === "" ? id : share.title;
+  return { target: name, outcome: writeThings([{ id, name }], writeExactJson({ of: personLabel(member) })) };
 }
 
 export async function listShares(viewer: Viewer): Promise<ShareView[]> {

@@ -8,6 +8,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { type MadeShare, MOST_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
@@ -55,6 +56,7 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
   const createdAt = now();
   const expiresAt = createdAt + body.expiresInMs;
   const id = randomUUID();
+  const title = body.title === "" ? await defaultTitle(access.viewer.memberId, items, createdAt) : maskText(body.title);
   await store.shares.create({
     token,
     items,
@@ -63,7 +65,7 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
     connectionId: access.connection.id,
     baseUrl: access.connection.baseUrl,
     jobId: body.job,
-    title: maskText(body.title),
+    title,
     passwordHash: body.password === undefined ? undefined : await hashPassword(body.password),
     keepsMetadata: body.keepsMetadata,
     showsMaker: body.showsMaker,
@@ -71,7 +73,19 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
     createdAt,
     expiresAt,
   });
-  return ok({ id, path: `/share/${token}`, expiresAt, count: items.length });
+  return ok({ id, title, path: `/share/${token}`, expiresAt, count: items.length });
+}
+
+const MAX_NAME_LENGTH = 80;
+
+/** The date and the first file's name; numbered if an earlier share of the member has the same title. */
+async function defaultTitle(memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
+  const name = toPlainLine(items.find((item) => item.name !== "")?.name ?? "").slice(0, MAX_NAME_LENGTH);
+  const title = `${new Date(nowMs).toISOString().slice(0, 10)} ${name}`.trim();
+  const taken = new Set((await composition().store.shares.list(memberId)).map((share) => share.title));
+  let number = 1;
+  while (taken.has(number === 1 ? title : `${title} (${number})`)) number += 1;
+  return number === 1 ? title : `${title} (${number})`;
 }
 
 function isClean({ text, name, mimeType }: ShareItem): boolean {

@@ -78,6 +78,16 @@ it("makes an app of what is open and pinned in Run, as it was put in order and n
   expect(visited).toEqual(["/apps/app-1"]);
 });
 
+it("keeps the list of inputs open while inputs are added, and the focus in it", async () => {
+  tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
+  await show();
+  const list = (await screen.findByRole("list", { name: "Add inputs of the workflow" })).closest("details");
+  expect(list?.open).toBe(true);
+  for (const name of ["Add steps of Sampler", "Add seed of Sampler"]) await press(name);
+  expect(list?.open).toBe(true);
+  expect(list?.contains(document.activeElement)).toBe(true);
+});
+
 it("says what the editor's App mode asks for and no form can", async () => {
   const chosen = [
     [1, "text"],

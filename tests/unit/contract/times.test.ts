@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { toMilliseconds } from "@/lib/contract/times";
+import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
 
 describe("times at the edge", () => {
   it.each([
@@ -82,5 +82,27 @@ describe("times at the edge", () => {
         expect(toMilliseconds(toMilliseconds(ms))).toBe(ms);
       }),
     );
+  });
+});
+
+describe("what expires soon", () => {
+  const HOUR = 60 * 60_000;
+  const DAY = 24 * HOUR;
+  it.each([
+    ["a day's link in its last tenth", DAY, 2 * HOUR, true],
+    ["a day's link before that", DAY, 3 * HOUR, false],
+    ["a week's link in its last tenth", 7 * DAY, 16 * HOUR, true],
+    ["a week's link a day before its end", 7 * DAY, DAY, false],
+    ["a year's token three days before its end", 365 * DAY, 3 * DAY, true],
+    ["a year's token four days before its end", 365 * DAY, 4 * DAY, false],
+    ["what has ended", DAY, 0, false],
+  ])("judges %s", (_, lifetime, left, expected) => {
+    expect(expiresSoon({ createdAt: 1000, expiresAt: 1000 + lifetime }, 1000 + lifetime - left)).toBe(expected);
+  });
+
+  it("judges what has no beginning by three days, and what has no end never", () => {
+    expect(expiresSoon({ expiresAt: 3 * DAY }, 1)).toBe(true);
+    expect(expiresSoon({ expiresAt: 4 * DAY }, 1)).toBe(false);
+    expect(expiresSoon({ createdAt: 1 }, 10 * DAY)).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { writeThings } from "@/lib/contract/audit/audit-items";
 import { shareBodySchema } from "@/lib/contract/share";
 import { failed, ok } from "@/lib/shared/result";
 import { jsonAnswer } from "@/lib/server/bff/answers";
@@ -24,7 +25,8 @@ export const POST = guarded(
     if (!body.ok) return body;
     const made = await makeShare(access.value, body.value, request.signal);
     if (!made.ok) return made;
-    note({ target: made.value.id, outcome: `${made.value.count} files` });
+    const { id, title, count } = made.value;
+    note({ target: title, outcome: writeThings([{ id, name: title }], `${count} files`) });
     return ok(jsonAnswer(made.value, 201));
   },
 );

@@ -29,6 +29,12 @@ test("what was read of a file to clean it is let go of", async () => {
   );
 });
 
+test("names a share without a title after its date and first file, and numbers equal names", async () => {
+  const day = new Date(now()).toISOString().slice(0, 10);
+  const titles = [await share({ assets: [other.id, given.id] }), await share({ assets: [other.id] })].map(({ title }) => title);
+  expect(titles).toEqual([`${day} other.png`, `${day} other.png (2)`]);
+});
+
 test("what was shared is shown under a number, without its metadata, and counted", async () => {
   const { token, id } = await share({ title: "For you", showsMaker: true });
   const visited = await visit(token);

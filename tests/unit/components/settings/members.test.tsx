@@ -1,17 +1,31 @@
 // @vitest-environment jsdom
-import { cleanup, screen } from "@testing-library/react";
-import { afterEach, describe, expect, it } from "vitest";
+import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { invitationReason } from "@/components/auth/invitation-reason";
 import { InvitationRefusal } from "@/components/auth/invitation-refusal";
 import { InvitationLink } from "@/components/settings/members/invite-form";
 import { MemberItem } from "@/components/settings/members/member-item";
 import { mayChange, rolesToGive } from "@/components/settings/members/member-rights";
+import { MemberList } from "@/components/settings/members/member-list";
 import { MembersScreen } from "@/components/settings/members/members-screen";
+import { ReadOnlyCard } from "@/components/settings/members/read-only-card";
 import { type MemberView } from "@/lib/contract/console";
 import { type Role, roles } from "@/lib/contract/people/roles";
+import { ok } from "@/lib/shared/result";
+import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
+beforeEach(() => {
+  // jsdom has no modal dialogs.
+  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
+    this.open = false;
+  };
+});
 afterEach(cleanup);
+afterEach(() => vi.unstubAllGlobals());
 
 const grace: MemberView = {
   id: "grace",
@@ -56,6 +70,59 @@ describe("what is offered for a member", () => {
     expect(screen.getByRole("button", { name: "Suspend: Grace Hopper" })).toBeDefined();
     expect(screen.getByRole("button", { name: "Remove: Grace Hopper" })).toBeDefined();
   });
+});
+
+it("offers no role button for a member whose role follows groups, and says which", () => {
+  item({ ...grace, roleFrom: "Corp" }, { canChange: true });
+  expect(screen.getByText("Follows groups at Corp")).toBeDefined();
+  expect(screen.queryByRole("button", { name: "Change role: Grace Hopper" })).toBeNull();
+  expect(screen.getByRole("button", { name: "Suspend: Grace Hopper" })).toBeDefined();
+});
+
+describe("the list of members", () => {
+  const seenAt = Date.now() - 60 * 60_000;
+  const ada: MemberView = { ...grace, id: "ada", name: "Ada Lovelace", email: "ada@studio.example", role: "viewer", seenAt };
+  const names = () => screen.queryAllByRole("listitem").map(({ dataset }) => dataset.member);
+
+  it("finds members by name, address and role, and says when none match", async () => {
+    const list = <MemberList viewer={{ id: "me", role: "admin" }} isReadOnly={false} members={Promise.resolve(ok([grace, ada]))} />;
+    await act(async () => renderInApp(<AtPage>{list}</AtPage>));
+    expect(names()).toEqual(["grace", "ada"]);
+    const search = screen.getByRole("searchbox", { name: "Search members" });
+    fireEvent.change(search, { target: { value: " STUDIO" } });
+    expect(names()).toEqual(["ada"]);
+    expect(screen.getByText("1 of 2")).toBeDefined();
+    fireEvent.change(screen.getByRole("combobox", { name: "Role" }), { target: { value: "operator" } });
+    expect([names(), screen.queryByText("No members match") !== null]).toEqual([[], true]);
+    fireEvent.click(screen.getByRole("button", { name: "Clear filters" }));
+    expect(names()).toEqual(["grace", "ada"]);
+  });
+
+  it("shows when a member was last seen", () => {
+    item(ada);
+    expect(screen.getByText(/^Last seen/).textContent).toBe("Last seen 1 h ago");
+    item(grace);
+    expect(screen.getByText("Never signed in")).toBeDefined();
+  });
+});
+
+it("asks before it makes Lightdesk read-only", async () => {
+  const sent: unknown[] = [];
+  vi.stubGlobal("fetch", async (_path: string, init: RequestInit) => {
+    sent.push(init.body);
+    return new Response(null, { status: 204 });
+  });
+  renderInApp(
+    <AtPage>
+      <ReadOnlyCard readOnly={undefined} />
+    </AtPage>,
+  );
+  fireEvent.change(screen.getByLabelText("Note for everyone (optional)"), { target: { value: "Backup" } });
+  fireEvent.click(screen.getByRole("button", { name: "Make read-only" }));
+  expect(sent).toEqual([]);
+  const dialog = within(screen.getByRole("dialog", { name: "Make Lightdesk read-only?" }));
+  await act(async () => fireEvent.click(dialog.getByRole("button", { name: "Make read-only" })));
+  expect(sent).toEqual(['{"note":"Backup"}']);
 });
 
 describe("a member's row", () => {

@@ -3,14 +3,14 @@ import { failed, ok } from "@/lib/shared/result";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
+import { shareFacts } from "@/lib/server/queries/shares";
 
 /** For the member who made it, or an admin. */
 export const DELETE = consoleRoute("revokeShare", { role: "operator", session: true }, async ({ params, viewer, console, note }) => {
   const id = idOf({ params });
-  note({ target: id });
+  note(await shareFacts(id));
   const memberId = hasRole(viewer.role, "admin") ? undefined : viewer.memberId;
   const title = await console.store.shares.revoke(id, { now: console.now(), memberId });
   if (title === undefined) return failed(refusal("NOT_FOUND", "There is no such share, or it is revoked already."));
-  note({ outcome: title || undefined });
   return ok(emptyAnswer());
 });

@@ -1,0 +1,50 @@
+// Two starts in one folder: one builds, the other waits for it.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { withBuildLock } from "@/bin/build/build-lock.mjs";
+
+let root = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "lightdesk-lock-"));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const lockOf = (pid: number | string) => {
+  mkdirSync(join(root, ".next-lock"));
+  writeFileSync(join(root, ".next-lock/pid"), String(pid));
+};
+
+test("waits for the process that builds, says so once, and then builds", async () => {
+  lockOf(process.ppid);
+  const said: string[] = [];
+  const built = withBuildLock(
+    root,
+    () => Promise.resolve("built"),
+    (text: string) => {
+      said.push(text);
+      rmSync(join(root, ".next-lock"), { recursive: true });
+    },
+  );
+  expect(await built).toBe("built");
+  expect(said).toEqual([`Waiting for process ${process.ppid}, which builds in this folder.\n`]);
+  expect(existsSync(join(root, ".next-lock"))).toBe(false);
+});
+
+test("takes over the lock of a dead process, and one that nobody renews", async () => {
+  lockOf(2 ** 22 + 12345);
+  expect(await withBuildLock(root, () => Promise.resolve(1))).toBe(1);
+  lockOf(process.ppid);
+  utimesSync(join(root, ".next-lock/pid"), 1, 1);
+  expect(await withBuildLock(root, () => Promise.resolve(2))).toBe(2);
+});
+
+test("holds the lock while it builds and releases it when the build fails", async () => {
+  const failing = withBuildLock(root, () => {
+    expect(existsSync(join(root, ".next-lock/pid"))).toBe(true);
+    return Promise.reject(new Error("no room"));
+  });
+  await expect(failing).rejects.toThrow("no room");
+  expect(existsSync(join(root, ".next-lock"))).toBe(false);
+});
