@@ -20,7 +20,7 @@ import { starting, stillStarting } from "@/lib/http/still-starting";
 import { isSecure } from "@/lib/server/auth/session-cookie";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { holdDataFolder } from "@/lib/server/data-folder";
-import { consoleUrl, type Env, readEnv } from "@/lib/server/env";
+import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { tellSeen } from "@/lib/server/seen-request";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
@@ -40,6 +40,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 async function main(): Promise<void> {
   const asked = readEnv();
+  for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
   if (asked.databaseUrl === undefined) holdDataFolder(asked.dataDir);
   await startTelemetry(asked.service, "lightdesk");
   let handle: Handle = async (request, response) => stillStarting(request, response);

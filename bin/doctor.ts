@@ -1,24 +1,28 @@
 // `npm run doctor [-- --json]`: checks the installation, even beside a running console or if it does not start: settings, program, disk,
-// databases, keys, clock, port, proxy, services. Prints a line for each; ends with 1 if something is wrong. Prints no secret.
+// databases, keys, clock, port, proxy, services, sign-in providers. Prints a line for each; ends with 1 if something is wrong. Prints no secret.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { versionIn } from "@/lib/server/backup/manifest";
-import { type Finding, passed, wrong } from "@/lib/server/doctor/findings";
+import { type Finding, noted, passed, wrong } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
+import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkProgram } from "@/lib/server/doctor/program";
 import { checkStorage } from "@/lib/server/doctor/storage";
-import { EnvError, readEnv } from "@/lib/server/env";
+import { EnvError, readEnv, unknownSettings } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";
 import { fail } from "./console-store";
 
 async function look(): Promise<Finding[]> {
   const env = readSettings();
-  if ("state" in env) return [env];
+  const unknown = unknownSettings().map((text) => noted("settings", text));
+  if ("state" in env) return [env, ...unknown];
   const about = { version: versionIn(env.root), build: buildFolder(env.basePath) };
   return [
     passed("settings", `They are understood; the data folder is ${env.dataDir}.`),
+    ...unknown,
     ...(await checkProgram(env, about)),
     ...(await checkStorage(env, Date.now())),
     ...(await checkNetwork(env, Date.now)),
+    ...(await checkOidc(env, Date.now)),
   ];
 }
 

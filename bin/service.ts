@@ -8,6 +8,7 @@ import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
+import { unknownSettings } from "@/lib/server/env";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
@@ -38,6 +39,7 @@ const usage = `Commands: copy-blobs --to PLACE | keys create --user NAME | keys 
 
 async function main(): Promise<void> {
   const reading = readServiceEnv();
+  for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
   if (!reading.ok) return fail(reading.problems.join("\n"));
   const dataDir = join(reading.env.dataDir, "service");
   const words = process.argv.slice(2);

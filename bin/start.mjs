@@ -12,6 +12,11 @@ try {
   await ensureBuilt(sources, readEnv().basePath);
 } catch (error) {
   process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
+  if (error.code === "BAD_SETTING") {
+    // The name of the missing setting may be misspelled.
+    const { unknownSettings } = await load("settings");
+    for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
+  }
   process.exit(1);
 }
 await load("console");

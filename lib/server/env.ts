@@ -6,10 +6,11 @@ import "server-only";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { basePathSchema, basePathWords } from "./base-path";
 import { readProxySignIn } from "./proxy-sign-in";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
-import { readSignInSettings } from "./oidc-settings";
+import { oidcSettingNames, readSignInSettings } from "./oidc-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
 
 const wholeNumber = (min: number, max: number) =>
@@ -19,6 +20,10 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().int().min(min).max(max));
 
+const PREFIX = "LIGHTDESK_";
+/** Names the browser of the browser tests (bin/browser.mjs). */
+const TEST_BROWSER = "LIGHTDESK_BROWSER";
+const MAX_NAME_LENGTH = 200;
 const MINUTE_MS = 60_000;
 /** With or without the base path, without query or fragment. */
 const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
@@ -90,6 +95,27 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
     service,
   };
+}
+
+/** The names of all settings: those that the reader asks for, and those of the named sign-in providers. */
+export function knownSettings(providers: readonly string[]): string[] {
+  const names = new Set(oidcSettingNames(providers));
+  readEnv(new Proxy<Record<string, undefined>>({}, { get: (_, name) => void names.add(String(name)) }));
+  return [...names].filter((name) => /^(LIGHTDESK_|DATABASE_URL$|PORT$|HOST$)/.test(name));
+}
+
+/** A sentence for each LIGHTDESK_ variable that no program reads, with the setting that was probably meant. */
+export function unknownSettings(source: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  const known = knownSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
+  const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !known.includes(name) && name !== TEST_BROWSER);
+  return unknown.sort().map((name) => {
+    const meant = nearestOf(
+      name.slice(PREFIX.length),
+      known.map((one) => one.slice(PREFIX.length)),
+    );
+    const sentence = `${name.slice(0, MAX_NAME_LENGTH)} is not a setting and has no effect.`;
+    return meant === undefined ? sentence : `${sentence} Did you mean ${PREFIX}${String(meant)}?`;
+  });
 }
 
 function readService(source: Readonly<Record<string, string | undefined>>): ServiceSettings {

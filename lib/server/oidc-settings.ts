@@ -31,6 +31,24 @@ export type OidcProvider = {
 };
 
 export const EVERYBODY = "*";
+/** A provider's settings, as the ends of their names. */
+const providerKeys = [
+  "CLIENT_ID",
+  "CLIENT_SECRET",
+  "CLIENT_SECRET_FILE",
+  "DOMAINS",
+  "ISSUER",
+  "LABEL",
+  "LINK",
+  "ROLES",
+  "ROLE_CLAIM",
+  "SCOPES",
+  "SIGN_UP",
+  "UNDATED",
+  "VERIFIED_CLAIM",
+] as const;
+type ProviderKey = (typeof providerKeys)[number];
+
 /** Used by password sign-in, or words of our own. */
 const takenIds = ["credentials", "password", "none"];
 
@@ -62,14 +80,19 @@ export function readSignInSettings(
   return { oidc, passwordSignIn };
 }
 
-export function oidcSetting(id: string, key: string): string {
+export function oidcSetting(id: string, key: ProviderKey): string {
   return `LIGHTDESK_OIDC_${id.toUpperCase().replaceAll("-", "_")}_${key}`;
 }
 
+/** The names of all settings of these providers. */
+export function oidcSettingNames(ids: readonly string[]): string[] {
+  return ids.flatMap((id) => providerKeys.map((key) => oidcSetting(id, key)));
+}
+
 function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
-  const nameOf = (key: string) => oidcSetting(id, key);
-  const of = <T>(key: string, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
-  const needed = <T>(key: string, value: T | undefined): T =>
+  const nameOf = (key: ProviderKey) => oidcSetting(id, key);
+  const of = <T>(key: ProviderKey, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
+  const needed = <T>(key: ProviderKey, value: T | undefined): T =>
     value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
   const domains = of("DOMAINS", domainsSchema, domainsExpected)?.split(",");
   const signUp = of("SIGN_UP", signUpSchema, signUpExpected) ?? "no";
@@ -105,7 +128,7 @@ function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
 const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${givenRoles.join(", ")}; the GROUP * is everybody else`;
 
 /** A group's name may contain a colon: the role follows the last one. */
-function readGroups(given: string | undefined, fail: (key: string) => never): ReadonlyMap<string, Role> | undefined {
+function readGroups(given: string | undefined, fail: (key: "ROLES") => never): ReadonlyMap<string, Role> | undefined {
   if (given === undefined) return undefined;
   const pairs = given.split(",").map((pair): [string, Role] => {
     const at = pair.lastIndexOf(":");

@@ -15,6 +15,10 @@ type Bent = {
   userinfo?: Record<string, unknown>;
   /** Answers everything with this status. */
   status?: number;
+  /** The redirect address that is registered. */
+  redirect?: string;
+  /** How far its clock is ahead. */
+  aheadMs?: number;
 };
 export type TokenIssuer = Awaited<ReturnType<typeof startTokenIssuer>>;
 
@@ -26,7 +30,13 @@ export async function startTokenIssuer() {
   /** By code: the parameters with which the browser arrived. */
   const begun = new Map<string, { nonce: string | null; challenge: string | null }>();
   const answer: RequestListener = (request, response) => {
-    const { pathname } = new URL(request.url ?? "/", url);
+    const { pathname, searchParams } = new URL(request.url ?? "/", url);
+    response.setHeader("date", new Date(Date.now() + (bent.aheadMs ?? 0)).toUTCString());
+    if (pathname === "/authorize") {
+      const isRegistered = searchParams.get("redirect_uri") === bent.redirect && searchParams.get("client_id") === CLIENT.id;
+      const location = `${bent.redirect ?? ""}?error=login_required&state=${searchParams.get("state") ?? ""}`;
+      return void (isRegistered ? response.writeHead(302, { location }) : response.writeHead(400)).end();
+    }
     const send = (value: unknown) => {
       response.writeHead(bent.status ?? 200, { "content-type": "application/json" });
       response.end(JSON.stringify(value));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ownNames } from "@/lib/server/base-path";
-import { consoleUrl, readEnv } from "@/lib/server/env";
+import { consoleUrl, readEnv, unknownSettings } from "@/lib/server/env";
 
 test("without a setting everything has its usual value, and the data folder lies in the root", () => {
   const env = readEnv({}, "/somewhere");
@@ -134,4 +134,25 @@ test.each([
   const read = () => readEnv({ ...acme, ...wrong }, "/root");
   expect(read).toThrow(new RegExp(`^${name}( or LIGHTDESK_OIDC_ACME_\\w+| and LIGHTDESK_OIDC_ACME_ROLES)? must `));
   expect(read).not.toThrow(/a secret/);
+});
+
+test("names unknown variables with the setting that was probably meant", () => {
+  const source = {
+    PATH: "/bin",
+    LIGHTDESK_PORT: "1",
+    LIGHTDESK_PUBLC_URL: "x",
+    LIGHTDESK_MAX_UPLOAD_BYTES: "1",
+    LIGHTDESK_OIDC: "acme,my-corp",
+    LIGHTDESK_OIDC_ACME_ISSUR: "x",
+    LIGHTDESK_OIDC_MY_CORP_LABEL: "x",
+    LIGHTDESK_OIDC_OTHER_LABEL: "x",
+    LIGHTDESK_ZZZZZZZZZZZZZZZZZZZZZZZ: "x",
+  };
+  expect(unknownSettings(source)).toEqual([
+    "LIGHTDESK_OIDC_ACME_ISSUR is not a setting and has no effect. Did you mean LIGHTDESK_OIDC_ACME_ISSUER?",
+    "LIGHTDESK_OIDC_OTHER_LABEL is not a setting and has no effect. Did you mean LIGHTDESK_OIDC_ACME_LABEL?",
+    expect.stringMatching(/^LIGHTDESK_PORT is not a setting/),
+    "LIGHTDESK_PUBLC_URL is not a setting and has no effect. Did you mean LIGHTDESK_PUBLIC_URL?",
+    "LIGHTDESK_ZZZZZZZZZZZZZZZZZZZZZZZ is not a setting and has no effect.",
+  ]);
 });

@@ -1,0 +1,80 @@
+// Checks each sign-in provider as a sign-in uses it: its discovery document, its own name, its clock, and the redirect address.
+// Must never: send the client's secret, or follow a redirect.
+
+import "server-only";
+import { type Discovered, discover, FRESH_MS } from "../auth/oidc/discovery";
+import { consoleUrl, type Env } from "../env";
+import { type OidcProvider, oidcSetting } from "../oidc-settings";
+import { ask } from "./ask";
+import { attempt, type Finding, noted, passed, wrong } from "./findings";
+
+/** As far as an ID token may come from the future. */
+const MAX_SKEW_MS = 60_000;
+
+export async function checkOidc(env: Env, now: () => number): Promise<Finding[]> {
+  const found = await Promise.all(env.oidc.map((provider) => checkProvider(env, provider, now)));
+  return found.flat();
+}
+
+async function checkProvider(env: Env, provider: OidcProvider, now: () => number): Promise<Finding[]> {
+  const check = `sign-in ${provider.id}`;
+  const issuer = oidcSetting(provider.id, "ISSUER");
+  const url = `${provider.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const asked = now();
+  const answer = await ask(url);
+  const took = now() - asked;
+  if (!answer) return [wrong(check, `${url} does not answer.`, `Check ${issuer}, then name, certificate and firewall.`)];
+  if (answer.status !== 200)
+    return [
+      wrong(check, `${url} answers with status ${answer.status}.`, `Set ${issuer} to the issuer that the provider's documentation names.`),
+    ];
+  let found: Discovered;
+  try {
+    found = await discover(provider, FRESH_MS);
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    return [wrong(check, `Its discovery document cannot be used: ${why}.`, `Set ${issuer} to the issuer that the document names.`)];
+  }
+  return [
+    passed(check, `${found.issuer} publishes its configuration and its name fits ${issuer}.`),
+    judgeClock(check, answer.date === null ? undefined : Date.parse(answer.date) - (asked + took / 2)),
+    await attempt(check, () => checkRedirect(env, provider, found)),
+  ];
+}
+
+function judgeClock(check: string, offMs: number | undefined): Finding {
+  if (offMs === undefined || Number.isNaN(offMs)) return noted(check, "It does not say what time it is, so clocks were not compared.");
+  const seconds = Math.round(Math.abs(offMs) / 1000);
+  if (Math.abs(offMs) <= MAX_SKEW_MS) return passed(check, "Its clock and this one agree.");
+  const direction = offMs > 0 ? "ahead of" : "behind";
+  return wrong(check, `Its clock is ${seconds} s ${direction} this one: sign-ins are refused.`, "Set both clocks (NTP).");
+}
+
+/** A provider sends a browser back only to an address that is registered there; `prompt=none` asks nobody anything. */
+async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: Discovered): Promise<Finding> {
+  const check = `sign-in ${id}`;
+  const redirect = `${consoleUrl(env)}/api/auth/callback/${id}`;
+  const register = `Register ${redirect} there as the redirect address of ${clientId}.`;
+  if (env.publicUrl === undefined)
+    return noted(check, `LIGHTDESK_PUBLIC_URL is not set: the redirect address is ${redirect}.`, "Set it to the address that people open.");
+  const url = new URL(authorizationUrl);
+  const asked = { response_type: "code", client_id: clientId, redirect_uri: redirect, scope: scopes, prompt: "none" };
+  // Any challenge does: no code is ever exchanged.
+  const proof = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
+  for (const [name, value] of Object.entries({ ...asked, ...proof })) url.searchParams.set(name, value);
+  const answer = await ask(url.href);
+  if (!answer) return wrong(check, `${authorizationUrl} does not answer.`, "Check name, certificate and firewall.");
+  if (answer.location?.startsWith(redirect)) {
+    const error = new URL(answer.location).searchParams.get("error");
+    const isExpected = error === null || ["login_required", "interaction_required", "consent_required"].includes(error);
+    if (isExpected) return passed(check, `It accepts the client and the redirect address ${redirect}.`);
+    return wrong(
+      check,
+      `It refuses the client: ${error.slice(0, 100)}.`,
+      `Compare ${oidcSetting(id, "CLIENT_ID")} and SCOPES with what is registered.`,
+    );
+  }
+  if (answer.status >= 400 && answer.status < 500)
+    return wrong(check, `It refuses the client or the redirect address (status ${answer.status}).`, register);
+  return noted(check, "It does not say whether the redirect address is registered.", register);
+}
