@@ -3,14 +3,17 @@
 // it did not understand to its end. Must never: decode or recompress.
 
 import "server-only";
+import { cleanGif } from "./gif";
+import { cleanJpeg } from "./jpeg";
 import { cleanMatroska } from "./matroska";
 import { cleanMp4 } from "./mp4";
-import { cleanGif, cleanJpeg, cleanPng, cleanWebp } from "./pictures";
+import { cleanPng } from "./png";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
+import { cleanWebp } from "./webp";
 
 /** Raised whenever the removed things change: files cleaned by an older version are then cleaned again. */
-export const CLEANING = 2;
+export const CLEANING = 3;
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;
 

@@ -30,7 +30,11 @@ export function createPieces() {
       if (last && "to" in last && last.to === from) last.to = to;
       else if (to > from) push({ from, to });
     },
-    add: (bytes: Uint8Array) => push({ bytes: Buffer.from(bytes).toString("base64") }),
+    add(bytes: Uint8Array): void {
+      const last = pieces.at(-1);
+      if (last && "bytes" in last) last.bytes = Buffer.concat([Buffer.from(last.bytes, "base64"), bytes]).toString("base64");
+      else push({ bytes: Buffer.from(bytes).toString("base64") });
+    },
     zeros(count: number): void {
       if (count > 0) push({ zeros: count });
     },

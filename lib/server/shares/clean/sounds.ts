@@ -1,8 +1,8 @@
 // MP3, FLAC and WAV without tags, pictures and comments.
 
 import "server-only";
-import { riff } from "./pictures";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { riff } from "./webp";
 
 export async function cleanMp3(file: Reading, out: Pieces): Promise<void> {
   const start = await afterId3(file);

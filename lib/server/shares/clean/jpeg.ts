@@ -1,0 +1,123 @@
+// JPEG without EXIF, XMP, comments, embedded thumbnails and bytes after its end. Pixels, orientation and simple colour profiles are kept.
+// Guarantees: segments of applications are written anew from the fields that decoding needs; every other kept segment has exactly the length
+// that its content gives it.
+
+import "server-only";
+import { orientationIn, orientationOnly } from "./exif";
+import { cleanProfile } from "./icc";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+
+const EXIF = "Exif\0\0";
+const ICC = "ICC_PROFILE\0";
+const ICC_HEAD_BYTES = ICC.length + 2;
+const MAX_SEGMENT_BYTES = 65_533;
+
+export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
+  const written = new Set<string>();
+  const once = (name: string, content: () => Buffer) => {
+    if (!written.has(name)) out.add(content());
+    written.add(name);
+  };
+  const profile = cleanProfile(Buffer.concat(await profileParts(file)));
+  out.keep(0, 2);
+  for await (const { marker, at, end } of segments(file)) {
+    const content = await exactly(file, Math.min(at + 4, end), Math.max(0, end - at - 4));
+    const name = content.toString("latin1", 0, ICC_HEAD_BYTES);
+    if (marker === 0xe0 && name.startsWith("JFIF\0")) once("JFIF", () => segment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
+    else if (marker === 0xee && name.startsWith("Adobe") && content.length >= 12)
+      once("Adobe", () => segment(0xee, `Adobe\0d\0\0\0\0${String.fromCharCode(Math.min(2, content[11] ?? 0))}`));
+    else if (marker === 0xe1 && name.startsWith(EXIF)) {
+      const orientation = orientationIn(content.subarray(EXIF.length));
+      if (orientation !== 1) once("Exif", () => segment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), orientationOnly(orientation)])));
+    } else if (marker === 0xe2 && name.startsWith(ICC) && profile) once("ICC", () => profileSegments(profile));
+    else if (marker < 0xe0 || marker === 0xda) {
+      if (end > at + 2 && !isExact(marker, content)) throw new NotCleanable("a segment of another length");
+      out.keep(at, end);
+      if (marker === 0xda) out.keep(end, await endOfScan(file, end));
+    }
+  }
+}
+
+type Segment = { marker: number; at: number; end: number };
+
+/** To the end of the picture; what is between a scan and the next marker belongs to the scan. */
+async function* segments(file: Reading): AsyncGenerator<Segment> {
+  for (let at = 2; ;) {
+    const [mark = 0, marker = 0] = await exactly(file, at, 2);
+    if (mark !== 0xff) throw new NotCleanable("a marker is missing");
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    if (marker === 0xd9) return yield { marker, at, end: at + 2 };
+    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotCleanable("a marker of its own");
+    const end = at + 2 + (await exactly(file, at + 2, 2)).readUInt16BE();
+    if (end < at + 4 || end > file.size) throw new NotCleanable("a segment is longer than the file");
+    yield { marker, at, end };
+    at = marker === 0xda ? await endOfScan(file, end) : end;
+  }
+}
+
+/** Frames, tables, restart interval and scans: their lengths follow from their first bytes. */
+function isExact(marker: number, content: Buffer): boolean {
+  const at = (index: number) => content[index] ?? 0;
+  if (marker === 0xda) return content.length === 4 + 2 * at(0);
+  if (marker === 0xdd) return content.length === 2;
+  if (marker === 0xdb || marker === 0xc4) {
+    let from = 0;
+    while (from < content.length) {
+      if (marker === 0xdb) from += at(from) >> 4 ? 129 : 65;
+      else from += 17 + content.subarray(from + 1, from + 17).reduce((sum, count) => sum + count, 0);
+    }
+    return from === content.length;
+  }
+  // Baseline, extended and progressive; others are decoded by nothing that people use.
+  return marker <= 0xc2 && content.length === 6 + 3 * at(5);
+}
+
+async function profileParts(file: Reading): Promise<Buffer[]> {
+  const parts: Buffer[] = [];
+  for await (const { marker, at, end } of segments(file)) {
+    if (marker === 0xda || marker === 0xd9) break;
+    if (marker !== 0xe2 || end - at - 4 < ICC_HEAD_BYTES) continue;
+    const content = await exactly(file, at + 4, end - at - 4);
+    if (content.toString("latin1", 0, ICC.length) === ICC) parts[content[ICC.length] ?? 0] ??= content.subarray(ICC_HEAD_BYTES);
+  }
+  return parts.filter((part) => part !== undefined);
+}
+
+function profileSegments(profile: Buffer): Buffer {
+  const room = MAX_SEGMENT_BYTES - ICC_HEAD_BYTES;
+  const count = Math.ceil(profile.length / room);
+  const parts = Array.from({ length: count }, (_, index) =>
+    segment(
+      0xe2,
+      Buffer.concat([
+        Buffer.from(`${ICC}${String.fromCharCode(index + 1, count)}`, "latin1"),
+        profile.subarray(index * room, (index + 1) * room),
+      ]),
+    ),
+  );
+  return Buffer.concat(parts);
+}
+
+function segment(marker: number, content: Buffer | string): Buffer {
+  const bytes = typeof content === "string" ? Buffer.from(content, "latin1") : content;
+  const head = Buffer.from([0xff, marker, 0, 0]);
+  head.writeUInt16BE(bytes.length + 2, 2);
+  return Buffer.concat([head, bytes]);
+}
+
+/** The next marker that does not belong to the scan itself. */
+async function endOfScan(file: Reading, from: number): Promise<number> {
+  const STRETCH = 64 * 1024;
+  for (let at = from; ;) {
+    const bytes = await file.read(at, STRETCH);
+    if (bytes.length < 2) throw new NotCleanable("the picture has no end");
+    for (let found = bytes.indexOf(0xff); found >= 0 && found + 1 < bytes.length; found = bytes.indexOf(0xff, found + 1)) {
+      const marker = bytes[found + 1] ?? 0;
+      if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at + found;
+    }
+    at += bytes.length - 1;
+  }
+}

@@ -1,0 +1,151 @@
+// PNG and APNG without texts, EXIF, unknown chunks and bytes that no pixel needs. Pixels, colours, animation and orientation are kept.
+// Guarantees: each kept chunk has exactly the length that the format gives it; compressed pixels end with their last row.
+
+import "server-only";
+import { once } from "node:events";
+import { promisify } from "node:util";
+import { crc32, createInflate, deflate, inflate } from "node:zlib";
+import { orientationIn, orientationOnly } from "./exif";
+import { cleanProfile } from "./icc";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+
+const LONGEST_EXIF = 64 * 1024;
+const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
+
+type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
+type Chunk = { type: string; at: number; length: number };
+
+/** Lengths of the chunks before the pixels, each at most once. */
+const lengths: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
+  PLTE: (length, { depth, color }) => color === 3 && length % 3 === 0 && length > 0 && length <= 3 * 2 ** depth,
+  tRNS: (length, { depth, color }) =>
+    color === 3 ? length > 0 && length <= 2 ** depth : length === (color === 0 ? 2 : color === 2 ? 6 : -1),
+  gAMA: (length) => length === 4,
+  cHRM: (length) => length === 32,
+  sRGB: (length) => length === 1,
+  cICP: (length) => length === 4,
+  acTL: (length) => length === 8,
+};
+
+export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
+  out.keep(0, 8);
+  const header = await readHeader(file);
+  out.keep(8, 33);
+  const seen = new Set<string>();
+  let frame: PixelStream | undefined;
+  for (let at = 33; ;) {
+    const head = await exactly(file, at, 8);
+    const chunk = { type: head.toString("latin1", 4), at, length: head.readUInt32BE(0) };
+    const { type, length } = chunk;
+    const end = at + 12 + length;
+    if (end > file.size) throw new NotCleanable("a chunk is longer than the file");
+    if (type === "IEND") {
+      await frame?.end();
+      return out.add(pngChunk("IEND", Buffer.alloc(0)));
+    }
+    const isFirst = !seen.has(type) && !seen.has("IDAT");
+    if (type === "IDAT" || (type === "fdAT" && seen.has("acTL"))) {
+      if (type === "IDAT" && !seen.has("IDAT")) frame = pixelStream(header);
+      if (!frame) throw new NotCleanable("pixels without a frame");
+      await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
+      out.keep(at, end);
+    } else if (type === "fcTL" && seen.has("acTL")) {
+      if (length !== 26) throw new NotCleanable("a frame of another length");
+      out.keep(at, end);
+      const size = await exactly(file, at + 12, 8);
+      if (seen.has("IDAT")) {
+        await frame?.end();
+        frame = pixelStream({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
+      }
+    } else if (type === "iCCP" && isFirst) {
+      const profile = await readProfile(await exactly(file, at + 8, Math.min(length, MAX_PROFILE_BYTES)));
+      if (profile) out.add(pngChunk("iCCP", Buffer.concat([Buffer.from("icc\0\0", "latin1"), await promisify(deflate)(profile)])));
+    } else if (type === "eXIf" && !seen.has("eXIf")) {
+      const orientation = orientationIn(await exactly(file, at + 8, Math.min(length, LONGEST_EXIF)));
+      if (orientation !== 1) out.add(pngChunk("eXIf", orientationOnly(orientation)));
+    } else if (isFirst && lengths[type]?.(length, header)) out.add(pngChunk(type, await exactly(file, at + 8, length)));
+    seen.add(type);
+    at = end;
+  }
+}
+
+async function readHeader(file: Reading): Promise<Header> {
+  const head = await exactly(file, 8, 25);
+  const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
+  const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
+  if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0) throw new NotCleanable("another header");
+  const [width, height] = [head.readUInt32BE(8), head.readUInt32BE(12)];
+  return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };
+}
+
+async function readProfile(content: Buffer): Promise<Buffer | undefined> {
+  const name = content.subarray(0, 80).indexOf(0);
+  if (name < 0) return undefined;
+  const profile = await promisify(inflate)(content.subarray(name + 2), { maxOutputLength: MAX_PROFILE_BYTES }).catch(() => undefined);
+  return profile && cleanProfile(profile);
+}
+
+/** Start and step of the seven passes of an interlaced picture. */
+const PASSES = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
+
+function pixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): number {
+  const passes = isInterlaced ? PASSES : [[0, 0, 1, 1] as const];
+  return passes.reduce((sum, [left, top, stepX, stepY]) => {
+    const [columns, rows] = [Math.ceil((width - left) / stepX), Math.ceil((height - top) / stepY)];
+    return columns > 0 && rows > 0 ? sum + rows * (1 + Math.ceil((columns * bitsPerPixel) / 8)) : sum;
+  }, 0);
+}
+
+type PixelStream = ReturnType<typeof pixelStream>;
+
+/** Follows the compressed pixels of one frame to their end. */
+function pixelStream(header: Header) {
+  const STRETCH = 256 * 1024;
+  const expected = pixelBytes(header);
+  const stream = createInflate();
+  let [written, made] = [0, 0];
+  let problem: Error | undefined;
+  stream.on("error", (error) => (problem = error));
+  stream.on("data", (bytes: Buffer) => {
+    made += bytes.length;
+    if (made > expected) stream.destroy(new Error("more pixels than the picture has"));
+  });
+  const check = () => {
+    if (problem) throw new NotCleanable("the pixels are broken");
+  };
+  return {
+    async write(file: Reading, { at, length }: Chunk): Promise<void> {
+      const end = at + 8 + length;
+      for (let from = at + 8; from < end; from += STRETCH) {
+        const bytes = await exactly(file, from, Math.min(STRETCH, end - from));
+        written += bytes.length;
+        check();
+        await new Promise<void>((resolve) => stream.write(bytes, () => resolve()));
+      }
+    },
+    async end(): Promise<void> {
+      check();
+      const closed = once(stream, "close").catch(() => undefined);
+      stream.end();
+      await closed;
+      check();
+      if (made !== expected || stream.bytesWritten !== written) throw new NotCleanable("bytes that are no pixels");
+    },
+  };
+}
+
+function pngChunk(type: string, content: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), content]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length);
+  sum.writeUInt32BE(crc32(typed));
+  return Buffer.concat([length, typed, sum]);
+}

@@ -1,0 +1,122 @@
+// WebP without EXIF, XMP, unknown chunks and bytes after its end. Pixels, animation, orientation and simple colour profiles are kept.
+// Guarantees: chunks around the pixels are written anew with exactly the length that the format gives them.
+
+import "server-only";
+import { orientationIn, orientationOnly } from "./exif";
+import { cleanProfile } from "./icc";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+
+const LONGEST_EXIF = 64 * 1024;
+const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
+const ICC = 0x20;
+const ALPHA = 0x10;
+const EXIF = 0x08;
+const ANIMATION = 0x02;
+const FRAME_BYTES = 16;
+
+type Chunk = { type: string; at: number; length: number };
+/** A chunk of the result. */
+type Made = { type: string; content: (Buffer | { from: number; to: number })[] };
+
+export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
+  const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
+  const chunks = await readChunks(file, 12, end);
+  const head = chunks.find(({ type }) => type === "VP8X");
+  const made: Made[] = [];
+  if (!head) made.push(...pixelsOf(chunks).slice(-1));
+  else {
+    if (head.length !== 10) throw new NotCleanable("a head of another length");
+    const content = await exactly(file, head.at, 10);
+    const [profile, exif] = [await profileOf(file, chunks), await exifOf(file, chunks)];
+    const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
+    const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (profile ? ICC : 0) | (exif ? EXIF : 0);
+    made.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
+    if (profile) made.push({ type: "ICCP", content: [profile] });
+    made.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
+    if (exif) made.push({ type: "EXIF", content: [exif] });
+  }
+  out.add(
+    riff(
+      "WEBP",
+      made.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
+    ),
+  );
+  for (const chunk of made) write(out, chunk);
+}
+
+async function readChunks(file: Reading, from: number, end: number): Promise<Chunk[]> {
+  const chunks: Chunk[] = [];
+  for (let at = from; at + 8 <= end;) {
+    const head = await exactly(file, at, 8);
+    const length = head.readUInt32LE(4);
+    if (at + 8 + length > end) throw new NotCleanable("a chunk is longer than what holds it");
+    chunks.push({ type: head.toString("latin1", 0, 4), at: at + 8, length });
+    at += 8 + length + (length % 2);
+  }
+  return chunks;
+}
+
+/** The picture, with the transparency before it. */
+function pixelsOf(chunks: readonly Chunk[]): Made[] {
+  const picture = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
+  if (!picture) throw new NotCleanable("no picture");
+  const alpha = picture.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < picture.at) : undefined;
+  return [...(alpha ? [alpha] : []), picture].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
+}
+
+async function framesOf(file: Reading, chunks: readonly Chunk[]): Promise<Made[]> {
+  const animation = chunks.find(({ type }) => type === "ANIM");
+  if (animation?.length !== 6) throw new NotCleanable("an animation of another length");
+  const made: Made[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
+  for (const { type, at, length } of chunks) {
+    if (type !== "ANMF") continue;
+    const frame: Made = { type, content: [await exactly(file, at, FRAME_BYTES)] };
+    for (const part of pixelsOf(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...bytesOf(part));
+    made.push(frame);
+  }
+  return made;
+}
+
+async function profileOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
+  const chunk = chunks.find(({ type }) => type === "ICCP");
+  if (!chunk || chunk.length > MAX_PROFILE_BYTES) return undefined;
+  return cleanProfile(await exactly(file, chunk.at, chunk.length));
+}
+
+async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
+  const chunk = chunks.find(({ type }) => type === "EXIF");
+  if (!chunk) return undefined;
+  const exif = await exactly(file, chunk.at, Math.min(chunk.length, LONGEST_EXIF));
+  const orientation = orientationIn(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
+  return orientation === 1 ? undefined : orientationOnly(orientation);
+}
+
+function lengthOf({ content }: Made): number {
+  return content.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.to - part.from), 0);
+}
+
+/** With its head, and a byte that makes its length even. */
+function sizeOf(chunk: Made): number {
+  const length = lengthOf(chunk);
+  return 8 + length + (length % 2);
+}
+
+function bytesOf(chunk: Made): Made["content"] {
+  const length = lengthOf(chunk);
+  const head = Buffer.from(`${chunk.type}\0\0\0\0`, "latin1");
+  head.writeUInt32LE(length, 4);
+  return [head, ...chunk.content, Buffer.alloc(length % 2)];
+}
+
+function write(out: Pieces, chunk: Made): void {
+  for (const part of bytesOf(chunk)) {
+    if (!Buffer.isBuffer(part)) out.keep(part.from, part.to);
+    else if (part.length > 0) out.add(part);
+  }
+}
+
+export function riff(form: string, size: number): Buffer {
+  const head = Buffer.from(`RIFF\0\0\0\0${form}`, "latin1");
+  head.writeUInt32LE(size, 4);
+  return head;
+}

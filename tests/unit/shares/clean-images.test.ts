@@ -1,0 +1,282 @@
+// Marks planted in every kind of chunk, segment and extension of a picture, at every position: none is in the cleaned file.
+import { crc32, deflateSync } from "node:zlib";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { cleanPieces } from "@/lib/server/shares/clean/clean";
+import { cleanStream, spanOf } from "@/lib/server/shares/clean-stream";
+
+const MARK = "a-mark-of-16-bytes-and-longer-than-any-field";
+
+async function cleaned(file: Buffer): Promise<Buffer | undefined> {
+  const read = (at: number, length: number) => Promise.resolve(file.subarray(at, at + length));
+  const pieces = await cleanPieces({ size: file.length, read });
+  if (!pieces) return undefined;
+  const span = spanOf(pieces) ?? { from: 0, to: 0 };
+  const original = new Blob([new Uint8Array(file.subarray(span.from, span.to))]).stream();
+  return Buffer.from(await new Response(cleanStream(pieces, original, span.from)).arrayBuffer());
+}
+
+const pixelsOf = (file: Buffer) => sharp(file, { pages: -1 }).autoOrient().toColourspace("srgb").raw().toBuffer();
+
+async function expectClean(name: string, file: Buffer, plain: Buffer): Promise<void> {
+  const clean = await cleaned(file);
+  if (!clean) throw new Error(`${name} was not cleaned`);
+  expect([name, clean.includes(MARK.slice(0, 4))]).toEqual([name, false]);
+  expect([name, (await pixelsOf(clean)).equals(await pixelsOf(plain))]).toEqual([name, true]);
+  // Cleaning again changes nothing.
+  expect([name, (await cleaned(clean))?.equals(clean)]).toEqual([name, true]);
+}
+
+const picture = sharp({ create: { width: 40, height: 24, channels: 3, background: "#3a7" } });
+const insert = (file: Buffer, at: number, bytes: Buffer) => Buffer.concat([file.subarray(0, at), bytes, file.subarray(at)]);
+const latin = (text: string) => Buffer.from(text, "latin1");
+
+function pngChunk(type: string, content: Buffer): Buffer {
+  const typed = Buffer.concat([latin(type), content]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length);
+  sum.writeUInt32BE(crc32(typed));
+  return Buffer.concat([length, typed, sum]);
+}
+
+describe("PNG", async () => {
+  const plain = await picture.clone().png().toBuffer();
+  const IDAT = plain.indexOf("IDAT") - 4;
+  const IEND = plain.indexOf("IEND") - 4;
+  const exact: Record<string, number> = {
+    gAMA: 4,
+    cHRM: 32,
+    sRGB: 1,
+    cICP: 4,
+    acTL: 8,
+    fcTL: 26,
+    PLTE: 3,
+    tRNS: 6,
+    sBIT: 3,
+    pHYs: 9,
+    bKGD: 6,
+  };
+  const types = [
+    ...Object.keys(exact),
+    "iCCP",
+    "eXIf",
+    "tEXt",
+    "zTXt",
+    "iTXt",
+    "tIME",
+    "sPLT",
+    "hIST",
+    "mDCV",
+    "cLLI",
+    "oFFs",
+    "vpAg",
+    "prIv",
+    "fdAT",
+  ];
+
+  it.each(types)("loses a mark in %s, at every position", async (type) => {
+    for (const [place, at] of Object.entries({ first: 33, "before pixels": IDAT, "after pixels": IEND, last: plain.length }))
+      for (const content of [
+        latin(MARK),
+        Buffer.concat([Buffer.alloc(exact[type] ?? 0), latin(MARK)]),
+        deflateSync(latin(MARK), { level: 0 }),
+      ])
+        if (!(type === "fcTL" && place === "never"))
+          await expectClean(`${type} ${place}`, insert(plain, at, pngChunk(type, content)), plain);
+  });
+
+  it("loses what follows the end, also inside the last chunk", async () => {
+    await expectClean("IEND", Buffer.concat([plain.subarray(0, IEND), pngChunk("IEND", latin(MARK)), latin(MARK)]), plain);
+  });
+
+  it("is refused with bytes that are no pixels among the pixels, or a longer header", async () => {
+    const compressed = plain.subarray(IDAT + 8, IEND - 4);
+    const withPixels = (...parts: Buffer[]) =>
+      Buffer.concat([plain.subarray(0, IDAT), ...parts.map((part) => pngChunk("IDAT", part)), plain.subarray(IEND)]);
+    const rows = Buffer.alloc(25 * (1 + 40 * 3), MARK);
+    for (const file of [
+      withPixels(compressed, latin(MARK)),
+      withPixels(Buffer.concat([compressed, latin(MARK)])),
+      withPixels(deflateSync(rows, { level: 0 })),
+      Buffer.concat([plain.subarray(0, 8), pngChunk("IHDR", Buffer.concat([plain.subarray(16, 29), latin(MARK)])), plain.subarray(33)]),
+    ])
+      expect(await cleaned(file)).toBeUndefined();
+    expect(await cleaned(withPixels(compressed.subarray(0, 20), compressed.subarray(20)))).toBeDefined();
+  });
+
+  it.each([
+    ["interlaced", picture.clone().png({ progressive: true })],
+    ["of 16 bits with alpha", picture.clone().ensureAlpha(0.5).toColourspace("rgb16").png()],
+    ["grey", picture.clone().greyscale().png()],
+    [
+      "of a palette",
+      picture
+        .clone()
+        .composite([{ input: { create: { width: 9, height: 9, channels: 4, background: "#f008" } } }])
+        .png({ palette: true }),
+    ],
+  ])("that is %s keeps its pixels", async (name, image) => {
+    const file = await image.toBuffer();
+    await expectClean(name, insert(file, 33, pngChunk("tEXt", latin(`a\0${MARK}`))), file);
+  });
+
+  it("that moves keeps its frames, and loses marks between them", async () => {
+    const pixels = plain.subarray(IDAT + 8, IEND - 4);
+    const control = (number: number) => {
+      const content = Buffer.alloc(26);
+      content.writeUInt32BE(number);
+      content.writeUInt32BE(40, 4);
+      content.writeUInt32BE(24, 8);
+      content.writeUInt16BE(1, 20);
+      return pngChunk("fcTL", content);
+    };
+    const [one, two] = [Buffer.from([0, 0, 0, 2]), Buffer.from([0, 0, 0, 0, 0, 0, 0, 0])];
+    two.writeUInt32BE(2);
+    const mark = pngChunk("prIv", latin(MARK));
+    const frames = (between: Buffer) => [
+      ...[plain.subarray(0, 33), pngChunk("acTL", two), between, control(0), plain.subarray(IDAT, IEND), between],
+      ...[control(1), between, pngChunk("fdAT", Buffer.concat([one, pixels])), between, plain.subarray(IEND)],
+    ];
+    expect((await cleaned(Buffer.concat(frames(mark))))?.equals(Buffer.concat(frames(Buffer.alloc(0))))).toBe(true);
+    const hidden = [...frames(mark).slice(0, -1), pngChunk("fdAT", Buffer.concat([one, latin(MARK)])), plain.subarray(IEND)];
+    expect(await cleaned(Buffer.concat(hidden))).toBeUndefined();
+  });
+});
+
+describe("JPEG", async () => {
+  const segment = (marker: number, content: Buffer) => {
+    const head = Buffer.from([0xff, marker, 0, 0]);
+    head.writeUInt16BE(content.length + 2, 2);
+    return Buffer.concat([head, content]);
+  };
+  const names = [
+    "",
+    "JFIF\0\x01\x01\0\0\x01\0\x01\x04\x03",
+    "JFXX\0\x13",
+    "Exif\0\0",
+    "ICC_PROFILE\0\x01\x01",
+    "Adobe\0d\0\0\0\0\x01",
+    "Photoshop 3.0\0",
+    "MPF\0",
+  ];
+
+  it.each([false, true])(
+    "loses a mark in every segment, at every position (progressive: %s)",
+    async (progressive) => {
+      const plain = await picture.clone().jpeg({ progressive }).toBuffer();
+      const scan = plain.indexOf(Buffer.from([0xff, 0xda]));
+      const markers = [...Array.from({ length: 16 }, (_, index) => 0xe0 + index), 0xfe, 0xf0];
+      for (const marker of markers)
+        for (const name of names)
+          for (const at of [2, scan, plain.length - 2, plain.length])
+            await expectClean(`${marker} ${name} ${at}`, insert(plain, at, segment(marker, latin(name + MARK))), plain);
+    },
+    30_000,
+  );
+
+  it("is refused with a mark at the end of a table, a frame or a scan's head", async () => {
+    const plain = await picture.clone().jpeg().toBuffer();
+    for (const marker of [0xdb, 0xc4, 0xc0, 0xda]) {
+      const at = plain.indexOf(Buffer.from([0xff, marker]));
+      const end = at + 2 + plain.readUInt16BE(at + 2);
+      const longer = segment(marker, Buffer.concat([plain.subarray(at + 4, end), latin(MARK)]));
+      expect([marker, await cleaned(Buffer.concat([plain.subarray(0, at), longer, plain.subarray(end)]))]).toEqual([marker, undefined]);
+    }
+  });
+
+  it("keeps four inks as they were inverted", async () => {
+    const plain = await picture.clone().toColourspace("cmyk").jpeg().toBuffer();
+    await expectClean("cmyk", insert(plain, 2, segment(0xfe, latin(MARK))), plain);
+  });
+});
+
+describe("GIF", async () => {
+  const frames = Buffer.concat([Buffer.alloc(40 * 24 * 3, 10), Buffer.alloc(40 * 24 * 3, 200)]);
+  const plain = await sharp(frames, { raw: { width: 40, height: 48, channels: 3, pageHeight: 24 } })
+    .gif({ loop: 3, delay: [100, 200] })
+    .toBuffer();
+  const block = (text: string) => Buffer.concat([Buffer.from([text.length]), latin(text)]);
+  const extension = (label: number, ...blocks: string[]) =>
+    Buffer.concat([Buffer.from([0x21, label]), ...blocks.map(block), Buffer.from([0])]);
+  const controls = [...plain.keys()].filter((at) => plain[at] === 0x21 && plain[at + 1] === 0xf9);
+
+  it("loses marks in every extension, at every position, and keeps loop and delays", async () => {
+    for (const planted of [
+      extension(0xfe, MARK),
+      extension(0x01, "x".repeat(12), MARK),
+      Buffer.concat([extension(0xf9, MARK.slice(0, 4)), extension(0x01, "x".repeat(12), MARK)]),
+      extension(0xff, "NETSCAPE2.0", MARK),
+      extension(0xff, "NETSCAPE2.0", "\x01\x03\0", MARK),
+      extension(0xff, "XMP DataXMP", MARK),
+      extension(0xce, MARK),
+    ])
+      for (const at of [...controls, plain.length - 1, plain.length]) {
+        const file = insert(plain, at, planted);
+        await expectClean(`${planted.toString("latin1")} ${at}`, file, plain);
+        expect(await sharp(await cleaned(file), { pages: -1 }).metadata()).toMatchObject({ loop: 3, delay: [100, 200] });
+      }
+  });
+
+  it("is refused with a control of another length", async () => {
+    expect(await cleaned(insert(plain, controls[0] ?? 0, extension(0xf9, "abcd", MARK)))).toBeUndefined();
+  });
+});
+
+describe("WebP", async () => {
+  const chunk = (type: string, content: Buffer) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(content.length);
+    return Buffer.concat([latin(type), size, content, Buffer.alloc(content.length % 2)]);
+  };
+  const sized = (file: Buffer) => {
+    const copy = Buffer.from(file);
+    copy.writeUInt32LE(file.length - 8, 4);
+    return copy;
+  };
+  const frames = Buffer.concat([Buffer.alloc(40 * 24 * 4, 90), Buffer.alloc(40 * 24 * 4, 200)]);
+  const kinds = {
+    lossy: await picture.clone().webp().toBuffer(),
+    lossless: await picture.clone().webp({ lossless: true }).toBuffer(),
+    alpha: await picture.clone().ensureAlpha(0.5).webp().toBuffer(),
+    turned: await picture.clone().withMetadata({ orientation: 6 }).webp().toBuffer(),
+    moving: await sharp(frames, { raw: { width: 40, height: 48, channels: 4, pageHeight: 24 } })
+      .webp({ delay: [100, 200] })
+      .toBuffer(),
+  };
+
+  it.each(Object.entries(kinds))("that is %s loses marks in every chunk, at every position", async (kind, plain) => {
+    for (const type of ["EXIF", "XMP ", "ICCP", "ANIM", "ALPH", "VP8 ", "VP8L", "ABCD"]) {
+      const planted = chunk(type, latin(MARK));
+      await expectClean(`${kind} ${type} last`, sized(Buffer.concat([plain, planted])), plain);
+      await expectClean(`${kind} ${type} after the end`, Buffer.concat([plain, planted]), plain);
+    }
+    if (kind === "lossy" || kind === "lossless") return;
+    await expectClean(`${kind} unknown`, sized(insert(plain, 30, chunk("ABCD", latin(MARK)))), plain);
+  });
+
+  it("loses marks inside a frame", async () => {
+    const { moving } = kinds;
+    const at = moving.indexOf("ANMF");
+    const length = moving.readUInt32LE(at + 4);
+    const longer = chunk("ANMF", Buffer.concat([moving.subarray(at + 8, at + 8 + length), chunk("ABCD", latin(MARK))]));
+    await expectClean("frame", sized(Buffer.concat([moving.subarray(0, at), longer, moving.subarray(at + 8 + length)])), moving);
+  });
+});
+
+describe("a colour profile", () => {
+  it.each(["png", "jpeg", "webp"] as const)("of a %s keeps its colours without its texts", async (format) => {
+    const plain = await picture.clone().withIccProfile("p3").toFormat(format).toBuffer();
+    const { icc } = await sharp(plain).metadata();
+    const clean = await cleaned(plain);
+    const own = (await sharp(clean).metadata()).icc;
+    expect([icc?.includes("desc"), own?.includes("desc"), own?.includes("rXYZ")]).toEqual([true, false, true]);
+    expect((await pixelsOf(clean ?? plain)).equals(await pixelsOf(plain))).toBe(true);
+  });
+
+  it("that is no matrix and curves is dropped", async () => {
+    const plain = await picture.clone().toColourspace("cmyk").withIccProfile("cmyk").jpeg().toBuffer();
+    const clean = await cleaned(plain);
+    expect((await sharp(plain).metadata()).icc).toBeDefined();
+    expect((await sharp(clean).metadata()).icc).toBeUndefined();
+  });
+});
