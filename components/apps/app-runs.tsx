@@ -2,6 +2,7 @@ import { Columns2 } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { FileName } from "@/components/ui/cut";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -123,7 +124,7 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
               <td />
               {chosen.map(({ item }, index) => (
                 <th key={item.id} scope="col" className="max-w-60 py-1 pr-4 font-medium break-words">
-                  {index + 1} · {item.name}
+                  {index + 1} · <FileName name={item.name} />
                 </th>
               ))}
             </tr>

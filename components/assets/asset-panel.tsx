@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { useEscape } from "@/components/ui/hooks/page-keys";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
@@ -71,7 +72,9 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
         <div key={id} className="flex flex-col gap-3 pb-12">
           <AssetPreview asset={asset} connectionId={connectionId} isLarge={false} />
           <div>
-            <h2 className="text-lg font-semibold break-words">{asset.name}</h2>
+            <h2 className="text-lg font-semibold break-words">
+              <FileName name={asset.name} />
+            </h2>
             <AssetSummary asset={asset} connectionId={connectionId} />
           </div>
           <AssetTags asset={asset} connectionId={connectionId} connection={connection} rights={rights} edits={edits} />

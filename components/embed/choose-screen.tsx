@@ -3,6 +3,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWR from "swr";
+import { FileName } from "@/components/ui/cut";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
@@ -70,7 +71,9 @@ export function ChooseScreen({ origin }: { origin: string }) {
                   height={192}
                   className="aspect-[4/3] w-full rounded-md"
                 />
-                <span className="block truncate text-sm text-ink-2">{asset.name}</span>
+                <span className="block truncate text-sm text-ink-2">
+                  <FileName name={asset.name} />
+                </span>
               </button>
             </li>
           ))}

@@ -1,5 +1,6 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
@@ -38,7 +39,7 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
         <span className="flex min-w-0 items-center gap-2.5">
           <Sign row={original} />
           <Link href={hrefOf(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
-            {original.name}
+            <FileName name={original.name} />
             {original.kind === "folder" ? "/" : ""}
           </Link>
           {original.kind === "folder" ? (

@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
+import { FileName } from "@/components/ui/cut";
 import { useEscape } from "@/components/ui/hooks/page-keys";
 import { type useCapabilities, learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
@@ -58,7 +59,9 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
       className="fixed inset-0 z-40 flex flex-col gap-3 overflow-y-auto bg-surface p-4 focus:outline-none lg:sticky lg:inset-auto lg:top-[calc(52px+var(--tool-bar))] lg:z-10 lg:h-[calc(100*var(--dvh)-52px-var(--tool-bar))] lg:w-[400px] lg:shrink-0 lg:border-l lg:border-line"
     >
       <div className="flex items-start gap-2">
-        <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">{name}</h2>
+        <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">
+          <FileName name={name} />
+        </h2>
         <Button tone="quiet" size="icon" aria-label={t("close")} title={t("close")} onClick={onClose}>
           <X aria-hidden="true" className="size-4" />
         </Button>

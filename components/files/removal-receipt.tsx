@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { cn } from "@/components/ui/cn";
@@ -87,7 +88,7 @@ export function RefusedFiles({ removal: { state } }: { removal: Removal }) {
         {failed.slice(0, SHOWN).map(({ path, failure }) => (
           <li key={path} className="flex min-h-7 flex-wrap items-center gap-x-3">
             <span title={path} className="min-w-0 truncate font-mono text-sm">
-              {path}
+              <FileName name={path} />
             </span>
             <span className="text-bad">{failureText(errors, failure)}</span>
           </li>

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Fragment, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
 import { type Crumb } from "./crumbs";
 
@@ -40,13 +41,13 @@ export function Trail({ title, crumbs, hrefOf }: TrailProps) {
         <Fragment key={dir}>
           <Slash />
           <Link ref={at === 0 ? first : undefined} href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
-            {name}
+            <FileName name={name} />
           </Link>
         </Fragment>
       ))}
       <Slash />
       <span title={current.dir} className="max-w-[min(28rem,75vw)] truncate">
-        {current.name}
+        <FileName name={current.name} />
       </span>
     </span>
   );

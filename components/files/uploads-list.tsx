@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useSyncExternalStore, useState } from "react";
+import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
@@ -86,7 +87,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
       </span>
       <span className={cn("flex min-w-0 flex-1 items-center gap-2", failure && "max-lg:flex-col max-lg:items-start max-lg:gap-0")}>
         <span title={path} className={cn("min-w-0 flex-1 truncate font-mono text-sm", failure && "max-lg:max-w-full max-lg:flex-none")}>
-          {path}
+          <FileName name={path} />
         </span>
         {share === undefined ? null : <ProgressBar value={share} label={t("share", { path })} className="max-sm:hidden" />}
         <span className={cn("tabular-nums", state === "failed" ? "text-bad" : "text-ink-3")}>

@@ -1,5 +1,6 @@
 import { Box, FileDown } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { apiPath } from "@/lib/browser/urls";
@@ -22,7 +23,7 @@ export function SharedItem({ token, item, isAlone }: SharedItemProps) {
           <div className="flex items-center gap-3">
             <div className="min-w-0 flex-1">
               <p className="truncate font-medium" title={name}>
-                {name}
+                <FileName name={name} />
               </p>
               {size === undefined ? null : <p className="text-sm text-ink-3">{formatBytes(size, locale)}</p>}
             </div>

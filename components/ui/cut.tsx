@@ -17,3 +17,8 @@ export function Cut({ text, className }: { text: string; className?: string }) {
 export function cutWhereLong(text: string): ReactNode {
   return text.length > SHOWN ? <Cut text={text} /> : text;
 }
+
+/** The name of a file, whose writing direction never reaches the text around it. */
+export function FileName({ name }: { name: string }) {
+  return <bdi>{name}</bdi>;
+}

@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { whileShown } from "@/components/ui/pictures/picture";
 import { type Size, type Viewport } from "@/components/ui/hooks/viewport";
@@ -58,7 +59,7 @@ export function ComparePane({ item, number, own, content, view, clip, isCaptionR
           clip === undefined ? "max-w-[calc(100%-16px)]" : "max-w-[45%]",
         )}
       >
-        {number} · {item.name} {item.note ? <span className="text-ink-2">{item.note}</span> : null}{" "}
+        {number} · <FileName name={item.name} /> {item.note ? <span className="text-ink-2">{item.note}</span> : null}{" "}
         {isThere ? <span className="text-ink-2 tabular-nums">{t("size", own)}</span> : null}
       </figcaption>
     </figure>

@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
+import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -56,7 +57,7 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
               </th>
               {items.map(({ id, name }, index) => (
                 <th key={id} scope="col" title={name} className="max-w-60 truncate pr-4 font-normal">
-                  {index + 1} · {name}
+                  {index + 1} · <FileName name={name} />
                 </th>
               ))}
             </tr>

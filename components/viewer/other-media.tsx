@@ -1,5 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { FileName } from "@/components/ui/cut";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { formatBytes } from "@/lib/shared/format";
@@ -61,7 +62,9 @@ function Named({ item, canDownload, children }: { item: ViewerItem; canDownload:
   const locale = useLocale();
   return (
     <div className="flex max-w-full flex-col items-center gap-3 text-center text-ink-2">
-      <p className="max-w-full font-medium break-all text-ink">{item.name}</p>
+      <p className="max-w-full font-medium break-all text-ink">
+        <FileName name={item.name} />
+      </p>
       {item.sizeBytes === undefined ? null : <p>{formatBytes(item.sizeBytes, locale)}</p>}
       <p>{children}</p>
       <span className="flex flex-wrap justify-center gap-2">

@@ -1,5 +1,6 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
@@ -59,7 +60,7 @@ export function OutputList({ outputs, connection, isSmall = false }: OutputListP
                 />
                 <span className="mt-1 flex items-baseline gap-2">
                   <span title={view.name} className="min-w-0 flex-1 truncate">
-                    {view.name}
+                    <FileName name={view.name} />
                   </span>
                   <span className="text-sm text-ink-3">{view.temporary ? t("temporary") : node}</span>
                 </span>

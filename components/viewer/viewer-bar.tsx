@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, Share2, X } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";
@@ -30,7 +31,7 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
       <span className="min-w-0 flex-1 truncate" title={item?.name}>
         {item?.href ? (
           <Link href={item.href} className="font-medium hover:underline">
-            {item.name}
+            <FileName name={item.name} />
           </Link>
         ) : (
           item?.name

@@ -7,3 +7,8 @@ const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u20
 export function toPlainLine(text: string): string {
   return text.replace(misleading, "");
 }
+
+/** For a file's name wherever one is stored or written into an archive or a header; never empty. */
+export function toFileName(text: string): string {
+  return toPlainLine(text) || "file";
+}

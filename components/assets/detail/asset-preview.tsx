@@ -1,5 +1,6 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
+import { FileName } from "@/components/ui/cut";
 import { Media } from "@/components/viewer/media";
 import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -69,7 +70,9 @@ function FilePlate({ asset }: { asset: AssetView }) {
     <div className="flex items-center gap-3 rounded-sm border border-line bg-sunken p-4">
       <KindIcon kind={asset.kind} className="size-8 shrink-0 text-ink-3" />
       <div className="min-w-0">
-        <p className="font-medium break-all">{asset.name}</p>
+        <p className="font-medium break-all">
+          <FileName name={asset.name} />
+        </p>
         {asset.sizeBytes === undefined ? null : <p className="text-ink-3">{formatBytes(asset.sizeBytes, locale)}</p>}
       </div>
     </div>

@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
+import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
@@ -107,7 +108,9 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
   return (
     <span className="grid h-[54px] place-items-center rounded-sm border border-line bg-sunken text-ink-3">
       <KindIcon kind={kind} className="size-5" />
-      <span className="sr-only">{name}</span>
+      <span className="sr-only">
+        <FileName name={name} />
+      </span>
     </span>
   );
 }

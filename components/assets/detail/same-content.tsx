@@ -1,5 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
@@ -51,7 +52,7 @@ export function SameContent({ asset, connectionId, connection }: SameContentProp
           {found.others.slice(0, SHOWN).map(({ id, name }) => (
             <li key={id} className="min-w-0 truncate">
               <Link href={assetHref(id, connection)} prefetch={false} title={id} className="text-accent underline-offset-2 hover:underline">
-                {name}
+                <FileName name={name} />
               </Link>
             </li>
           ))}

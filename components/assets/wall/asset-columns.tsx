@@ -1,4 +1,5 @@
 import { type useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Cut } from "@/components/ui/cut";
@@ -92,7 +93,7 @@ export function assetColumns(t: Words, { connectionId, connection, locale, picki
               }}
               className="row-link min-w-0 truncate !font-sans !text-base"
             >
-              {original.asset.name}
+              <FileName name={original.asset.name} />
             </a>
             {original.asset.jobId ? (
               <span title={original.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">

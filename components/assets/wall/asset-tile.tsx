@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from "react";
+import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
@@ -69,7 +70,7 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
         )}
         <span className="flex h-[27px] items-baseline gap-2 px-px py-1">
           <span title={asset && titleOf(asset)} className="min-w-0 flex-1 truncate">
-            {asset?.name ?? " "}
+            {asset ? <FileName name={asset.name} /> : " "}
           </span>
           {asset ? beside(asset, locale, isNamesake) : null}
         </span>

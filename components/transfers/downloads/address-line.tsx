@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Picture } from "@/components/ui/pictures/picture";
 import { formatBytes } from "@/lib/shared/format";
@@ -21,7 +22,7 @@ export function AddressLine({ address, check, refused, locale, onAgain }: Addres
       {facts?.picture ? <Remote picture={facts.picture} name={facts.name ?? address.shown} /> : null}
       <div className="min-w-0 flex-1">
         <p className="truncate" title={address.shown}>
-          {facts?.name ?? address.shown}
+          <FileName name={facts?.name ?? address.shown} />
         </p>
         {facts?.name ? <p className="truncate text-sm text-ink-3">{address.shown}</p> : null}
         {refused ? (

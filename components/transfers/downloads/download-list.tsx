@@ -1,5 +1,6 @@
 import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -69,7 +70,7 @@ function DownloadRow({ task, connection, downloads, canAdd }: DownloadListProps 
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
           <span className="min-w-0 flex-1 truncate" title={source}>
-            {name}
+            <FileName name={name} />
           </span>
           <span className="shrink-0 text-sm text-ink-3">
             {task.startedBy ? `${t("downloads.by", { name: task.startedBy })} · ` : null}

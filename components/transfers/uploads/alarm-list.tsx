@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { formatBytes } from "@/lib/shared/format";
@@ -23,7 +24,7 @@ export function AlarmList({ alarms }: { alarms: readonly KeptAlarm[] }) {
             <div className="min-w-0 flex-1">
               <p className="flex items-baseline gap-2">
                 <span className="min-w-0 flex-1 truncate" title={name}>
-                  {name}
+                  <FileName name={name} />
                 </span>
                 <span className="shrink-0 text-sm text-ink-3">
                   {formatBytes(size, locale)} · <RelativeTime ms={atMs} />

@@ -1,6 +1,7 @@
 import { Info, Pause, Play, RotateCw, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { memo } from "react";
+import { FileName } from "@/components/ui/cut";
 import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -44,7 +45,7 @@ export const UploadRow = memo(function UploadRow({ item, onDetails }: UploadRowP
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
           <span className="min-w-0 flex-1 truncate" title={name}>
-            {name}
+            <FileName name={name} />
           </span>
           <span className="shrink-0 text-sm text-ink-3">{formatBytes(file.size, locale)}</span>
         </p>

@@ -6,6 +6,7 @@ import "server-only";
 import { makeZip } from "client-zip";
 import { type ArchiveChoice } from "@/lib/contract/assets/archive";
 import { type Asset } from "@/lib/contract/schemas/asset";
+import { toFileName } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type Access } from "../connections/access";
@@ -35,9 +36,11 @@ function createFileNames() {
   };
 }
 
-/** Slashes, control characters, and characters that some systems refuse become underscores. */
+/** Slashes and characters that some systems refuse become underscores. */
 function parts(wanted: string): { stem: string; ending: string } {
-  const safe = wanted.replace(/[\\/:*?"<>|\p{Cc}\p{Surrogate}]/gu, "_").replace(/^[. ]+|[. ]+$/g, "");
+  const safe = toFileName(wanted)
+    .replace(/[\\/:*?"<>|]/g, "_")
+    .replace(/^[. ]+|[. ]+$/g, "");
   const dot = safe.lastIndexOf(".");
   const ending = dot > 0 && safe.length - dot <= 12 ? safe.slice(dot) : "";
   const stem = [...safe.slice(0, safe.length - ending.length)].slice(0, LONGEST).join("");

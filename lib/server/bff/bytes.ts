@@ -3,6 +3,7 @@
 // XML and HTML, is a download of bytes.
 
 import "server-only";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { failureAnswer } from "./answers";
 
 const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
@@ -54,5 +55,25 @@ function nameOf(disposition: string | null): string {
   const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
   // The exact name, if the plain one only approximates it.
   const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
-  return [plain, exact].map((name) => (name === undefined ? "" : `; ${name}`)).join("");
+  const shown = [plain && plainName(plain), exact && exactName(exact)];
+  return shown.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
+}
+
+/** Headers arrive with one character a byte; browsers read these bytes as UTF-8. */
+function plainName(part: string): string {
+  const text = Buffer.from(part, "latin1").toString("utf8");
+  const line = toPlainLine(text);
+  return line === text ? part : Buffer.from(line, "utf8").toString("latin1");
+}
+
+function exactName(part: string): string | undefined {
+  const [, head = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(part) ?? [];
+  if (head === "") return part;
+  try {
+    const text = decodeURIComponent(name);
+    const line = toPlainLine(text);
+    return line === text ? part : head + encodeURIComponent(line).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  } catch {
+    return undefined;
+  }
 }

@@ -6,6 +6,7 @@ import "server-only";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
+import { toFileName } from "@/lib/contract/plain-line";
 import { createTurns } from "@/lib/shared/turns";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { bytesAnswer } from "../bff/bytes";
@@ -43,7 +44,7 @@ export async function sharedBytes(opened: OpenedShare, asked: Asked, wanted: Wan
   headers.set("cache-control", "private, no-store");
   headers.set("x-robots-tag", "noindex, nofollow");
   const isShown = !wanted.isDownload && headers.get("content-disposition")?.startsWith("inline");
-  const name = encodeURIComponent(asked.item.name).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const name = encodeURIComponent(toFileName(asked.item.name)).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   headers.set("content-disposition", `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${name}`);
   return answer;
 }

@@ -2,6 +2,7 @@
 
 import { type z } from "zod";
 import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
+import { toFileName } from "@/lib/contract/plain-line";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
@@ -49,9 +50,10 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
     );
     await addTags(tx, asset.seq, wanted, at);
   }
+  const name = edit.name === undefined ? undefined : toFileName(edit.name);
   const changes = {
     updated_at: at,
-    ...(edit.name !== undefined && { name: edit.name, name_folded: foldName(edit.name) }),
+    ...(name !== undefined && { name, name_folded: foldName(name) }),
     ...(edit.mime_type !== undefined && { mime_type: edit.mime_type }),
     ...(edit.preview_id !== undefined && { preview_id: edit.preview_id }),
     ...(edit.user_metadata !== undefined && { metadata: writeExactJson(edit.user_metadata) }),

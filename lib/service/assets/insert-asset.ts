@@ -1,6 +1,7 @@
 // Inserts one asset with its tags. Refuses what does not fit into the user's quota.
 // Only inside a commit, and only while the caller holds the bytes on disk.
 
+import { toFileName } from "@/lib/contract/plain-line";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { query, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
@@ -24,6 +25,7 @@ export type AssetToInsert = {
 /** Returns the row's number. */
 export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: number): Promise<number> {
   await requireRoom(tx, asset.ownerId, asset.content);
+  const name = toFileName(asset.name);
   const inserted = await tx.row(
     query
       .insertInto("assets")
@@ -32,8 +34,8 @@ export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: num
         owner_id: asset.ownerId,
         origin: asset.origin,
         hash: asset.content.hash,
-        name: asset.name,
-        name_folded: foldName(asset.name),
+        name,
+        name_folded: foldName(name),
         size: asset.content.size,
         mime_type: asset.mimeType ?? null,
         metadata: writeExactJson(asset.metadata),

@@ -1,6 +1,7 @@
 // What the headers of a source say about the file. They come from a stranger: a malformed value counts as absent.
 
 import { type IncomingHttpHeaders } from "node:http";
+import { toPlainLine } from "@/lib/contract/plain-line";
 
 export type Headers = IncomingHttpHeaders;
 
@@ -78,11 +79,7 @@ export function readFileName(headers: Headers, url: URL): string {
 
 function toSafeName(text: string): string {
   const base = text.split(/[/\\]/).at(-1) ?? "";
-  // Control and format characters (such as those that change the direction of writing) could make one name look like another.
-  const name = base
-    .normalize("NFC")
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "")
-    .replace(/^[.\s]+|[.\s]+$/g, "");
+  const name = toPlainLine(base.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
   if (name.length <= LONGEST_NAME) return name;
   const ending = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
   return [...name.slice(0, LONGEST_NAME - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;

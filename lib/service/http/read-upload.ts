@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { stageStream, type StagedFile } from "../assets/staged-file";
 import { asRefusal, ServiceError } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
@@ -47,7 +48,7 @@ export async function readUpload(
       parser.destroy(error instanceof Error ? error : undefined);
     });
     // Browsers, curl and others write a quote as %22, and encode no other character with a percent sign.
-    file = { staging, stream, fileName: (fileName ?? "").replaceAll("%22", '"'), declaredType };
+    file = { staging, stream, fileName: toPlainLine((fileName ?? "").replaceAll("%22", '"')), declaredType };
   });
   parser.on("fieldsLimit", () => (refusal ??= new ServiceError("INVALID_BODY", "The body has too many parts.")));
 
@@ -79,7 +80,6 @@ export async function readUpload(
 function problemOf(fileName: string, encoding: string): string | undefined {
   if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim()))
     return "Content-Transfer-Encoding: only binary is taken; the file must be sent as it is.";
-  if (/\p{Cc}/u.test(fileName)) return "the name of the file holds control characters.";
   return fileName.length > LONGEST_NAME ? `the name of the file is longer than ${LONGEST_NAME} characters.` : undefined;
 }
 

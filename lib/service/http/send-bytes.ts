@@ -2,6 +2,7 @@
 // Guarantees: bytes that are deleted or replaced while they are sent are still sent whole.
 // Must never: let markup or script open in a page; it is sent as an attachment, sandboxed, and never sniffed.
 
+import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { damagedBytes, type Shown, type StoredBytes } from "../assets/blobs/stored-bytes";
 import { isServedInline } from "../assets/media-type";
@@ -117,8 +118,8 @@ type Named = { fileName: string; mediaType: string; disposition?: "attachment" |
 /** A plain name for old clients, and the real one beside it. */
 function contentDisposition(file: Named): string {
   const kind = isServedInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
-  // Half of a surrogate pair cannot be encoded, and a name is no path.
-  const name = file.fileName.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[/\\]/g, "_");
+  // A name is no path.
+  const name = toFileName(file.fileName).replace(/[/\\]/g, "_");
   const plain = name.replace(/[^\x20-\x7e]|["%]/g, "_");
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, toPercent)}`;
 }

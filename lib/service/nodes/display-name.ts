@@ -1,6 +1,7 @@
 // The name that users see for a file: prefix, number, extension. `%width%`, `%height%`, `%batch_num%` and the parts of the date are
 // replaced by their values. Folders in a prefix are dropped: files are told apart by content, not by place.
 
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { type Size } from "../images/raster";
 import { type NodeContext } from "./definition";
 
@@ -8,12 +9,8 @@ type Picture = { size: Size; frame: number; extension: string };
 
 export function displayName(prefix: string, picture: Picture, context: Pick<NodeContext, "nextNumber" | "now">): string {
   const filled = fill(prefix, picture, context.now());
-  const base = filled
-    .split(/[\\/]/)
-    .at(-1)
-    ?.replace(/[\u0000-\u001f]/g, "")
-    .slice(0, 150);
-  const name = base === undefined || base === "" || base === "." || base === ".." ? "image" : base;
+  const base = toPlainLine(filled.split(/[\\/]/).at(-1) ?? "").slice(0, 150);
+  const name = base === "" || base === "." || base === ".." ? "image" : base;
   return numbered(name, context.nextNumber(name), picture.extension);
 }
 

@@ -7,6 +7,7 @@ import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
+import { toFileName } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { extensionOf } from "../assets/file-extension";
 import { type StagedFile } from "../assets/staged-file";
@@ -131,7 +132,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
 
 function toProduced({ nodeId, key, index, filename, type, facts }: OutputFile, fetched: FetchedFile): ProducedFile {
   const { path, hash, sha256, size, mediaType, width, height } = fetched;
-  const displayName = basename(filename.replaceAll("\\", "/")).slice(0, 200);
+  const displayName = toFileName(basename(filename.replaceAll("\\", "/"))).slice(0, 200);
   return {
     nodeId,
     key,

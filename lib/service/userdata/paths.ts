@@ -3,6 +3,7 @@
 // Must never: lead elsewhere, even if the segments are used as files on a disk: not by dots, absolute paths, backslashes, NUL, repeated
 // encoding or device names.
 
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { ServiceError } from "../service-error";
 
 const LONGEST_PATH = 1000;
@@ -65,7 +66,7 @@ function short(name: string): string {
 function requireInside(path: string): string[] {
   const segments = refuseWayOut(path);
   if (segments.some((one) => one === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
-  if (/\p{Cc}|\p{Surrogate}/u.test(path)) throw new ServiceError("BAD_REQUEST", "The path holds a control character.");
+  if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path holds a character that controls text.");
   if (path.length > LONGEST_PATH || segments.some((one) => Buffer.byteLength(one) > LONGEST_NAME))
     throw new ServiceError("BAD_REQUEST", `The path is too long: ${LONGEST_PATH} characters at most, ${LONGEST_NAME} bytes in one name.`);
   return segments;

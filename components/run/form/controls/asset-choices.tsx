@@ -1,6 +1,7 @@
 import { Check } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent } from "react";
+import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/pictures/picture";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -41,7 +42,9 @@ export function AssetChoices({ assets, srcOf, chosen, onClick }: AssetChoicesPro
                   </span>
                 ) : null}
               </span>
-              <span className="block truncate py-0.5 text-sm text-ink-2">{name}</span>
+              <span className="block truncate py-0.5 text-sm text-ink-2">
+                <FileName name={name} />
+              </span>
             </button>
           </li>
         );

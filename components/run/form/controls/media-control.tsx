@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import { FileName } from "@/components/ui/cut";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
@@ -31,7 +32,7 @@ export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
       </option>
       {names.map((name) => (
         <option key={name} value={name}>
-          {name}
+          <FileName name={name} />
         </option>
       ))}
     </Select>

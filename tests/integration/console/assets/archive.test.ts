@@ -74,7 +74,7 @@ test("a service whose pages repeat themselves, or that shows no further page, en
   const service = await startLittleServer(({ url }, response) => {
     if (url.endsWith("/content")) return void response.writeHead(200).end("bytes");
     pages += 1;
-    answerJson(response, { assets: ids.map((id) => ({ id, name: `${id}.bin`, tags: [] })) });
+    answerJson(response, { assets: ids.map((id) => ({ id, name: `${id}\u202e\0.bin`, tags: [] })) });
   });
   const connection = await harness.connect(service.url, "sk-secret");
   const id = await idOf(await choose({ query: "" }, `?connection=${connection}`));
