@@ -5,6 +5,7 @@ import { Button } from "@/components/ui/controls/button";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/controls/input";
+import { isComposing } from "@/components/ui/hooks/page-keys";
 import { readTags } from "@/lib/shared/read-tags";
 import { onlyTag } from "@/components/frame/tags/only-tag";
 import { useTags } from "@/components/frame/tags/use-tags";
@@ -77,7 +78,7 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
             // A second Enter, with nothing typed, submits; during composition (IME) Enter is left to the keyboard.
-            if (event.key !== "Enter" || event.nativeEvent.isComposing || wanted === "") return;
+            if (event.key !== "Enter" || isComposing(event.nativeEvent) || wanted === "") return;
             event.preventDefault();
             take(typedOut || !only ? meant : [only]);
           }}

@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Dialog } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/controls/input";
+import { isComposing } from "@/components/ui/hooks/page-keys";
 import { showToast } from "@/components/ui/toast-store";
 import { failureText } from "../failure/failure-text";
 import { useSwitchConnection } from "../connection/use-switch-connection";
@@ -73,8 +74,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    // An input method uses the same keys to choose among its suggestions.
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event.nativeEvent)) return;
     const at = active ? found.indexOf(active) : -1;
     if (event.key === "ArrowDown") setMarked((at + 1) % Math.max(1, found.length));
     else if (event.key === "ArrowUp") setMarked((at + found.length - 1) % Math.max(1, found.length));

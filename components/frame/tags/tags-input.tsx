@@ -1,5 +1,6 @@
 import { type ComponentProps, useId, useState } from "react";
 import { Input } from "@/components/ui/controls/input";
+import { isComposing } from "@/components/ui/hooks/page-keys";
 import { lastTag, onlyTag, tagsFor } from "./only-tag";
 import { useTags } from "./use-tags";
 
@@ -34,7 +35,7 @@ export function TagsInput({ connection, value, seen = [], onText, ...rest }: Tag
         }}
         onKeyDown={(event) => {
           const only = onlyTag(typed, offered);
-          if (event.key !== "Enter" || event.nativeEvent.isComposing || only === undefined || only === typed) return;
+          if (event.key !== "Enter" || isComposing(event.nativeEvent) || only === undefined || only === typed) return;
           event.preventDefault();
           onText(before + only);
         }}

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
-import { isTyping } from "@/components/ui/hooks/page-keys";
+import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
 import { type Command, commandOf, isForCanvas } from "../input/keys";
 import { type Painter } from "./painter";
 
@@ -15,7 +15,7 @@ type Parts = {
 export function useEditorKeys({ root, frame, painter, onCommand }: Parts): () => boolean {
   const isSpaceDown = useRef(false);
   const onDown = useEffectEvent((event: KeyboardEvent) => {
-    if (event.defaultPrevented || !isHere(event.target, root.current)) return;
+    if (event.defaultPrevented || isComposing(event) || !isHere(event.target, root.current)) return;
     const command = commandOf(event);
     if (!command || (isTyping(event.target) && command.do !== "save")) return;
     const isOnCanvas = event.target === frame.current;

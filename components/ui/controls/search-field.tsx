@@ -1,9 +1,8 @@
 import { type ChangeEvent, type ComponentProps, useEffect, useEffectEvent, useState } from "react";
+import { isComposing as isComposingKey } from "../hooks/page-keys";
 import { Input } from "./input";
 
 const TYPING_MS = 350;
-/** The code of every key that an input method takes for itself. */
-const INPUT_METHOD = 229;
 
 type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaultValue" | "onChange"> & {
   /** What is searched for now. */
@@ -47,8 +46,7 @@ export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
       onChange={change}
       onCompositionEnd={({ currentTarget: { value } }) => setField((now) => ({ ...now, typed: value, isComposing: false }))}
       onKeyDown={(event) => {
-        // Enter that ends a composition is the input method's; Safari says so by its code alone.
-        if (event.key !== "Enter" || event.nativeEvent.isComposing || event.keyCode === INPUT_METHOD) return;
+        if (event.key !== "Enter" || isComposingKey(event.nativeEvent)) return;
         event.preventDefault();
         send(true);
       }}

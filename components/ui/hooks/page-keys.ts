@@ -1,11 +1,18 @@
 import { useEffect, useEffectEvent, useRef } from "react";
 
-/** Listens for every key on the page, whatever has the focus. `isFirst`: runs before all listeners without it. */
+/** The key belongs to an input method (IME), which may use Enter, Esc and arrows itself. Safari marks the last one by its code alone. */
+export function isComposing({ isComposing: isOpen, keyCode }: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
+  return isOpen || keyCode === 229;
+}
+
+/**
+ * Listens for every key on the page, whatever has the focus, except keys of an input method. `isFirst`: runs before all listeners without it.
+ */
 export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
   const handle = useEffectEvent(onKey);
   useEffect(() => {
     if (!isOn) return;
-    const listener = (event: KeyboardEvent) => handle(event);
+    const listener = (event: KeyboardEvent) => (isComposing(event) ? undefined : handle(event));
     window.addEventListener("keydown", listener, isFirst);
     return () => window.removeEventListener("keydown", listener, isFirst);
   }, [isOn, isFirst]);

@@ -53,6 +53,20 @@ it("/ and ? are letters while somebody types, and with a modifier they are the b
   expect(screen.queryByRole("dialog", { hidden: true })).toBeNull();
 });
 
+it("leaves keys to an open input method", () => {
+  const { container } = renderInApp(
+    <>
+      <Shortcuts />
+      <ToolBar label="Filters">
+        <a href="#all">All</a>
+      </ToolBar>
+    </>,
+  );
+  fireEvent.keyDown(container, { key: "/", isComposing: true });
+  fireEvent.keyDown(container, { key: "/", keyCode: 229 });
+  expect(document.activeElement).toBe(document.body);
+});
+
 it("opens a page when g and its letter are pressed in sequence", () => {
   const opened: string[] = [];
   const onRowKey = vi.fn();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkGraph, outputNodes } from "@/components/run/form/check";
 import { randomSeed } from "@/components/run/form/seeds";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { catalogue, sampleGraph } from "./files";
 import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
@@ -30,6 +31,43 @@ const sampler: Graph = {
 const withKey = JSON.stringify(sampler);
 const withoutKey = withKey.replace("[REDACTED]", "mine");
 const answered = (id: string) => until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: id } }));
+
+describe("a picture in the clipboard", () => {
+  const two = Object.fromEntries(
+    ["1", "5"].flatMap((id) => [
+      [id, { class_type: "LoadImage", inputs: { image: "photo.png" } }],
+      [`${id}0`, { class_type: "SaveImage", inputs: { images: [id, 0], filename_prefix: "x" } }],
+    ]),
+  );
+  const names = () => screen.getAllByRole<HTMLInputElement>("textbox", { name: "Picture name" }).map(({ value }) => value);
+  async function openTwo() {
+    show(portsTo(service, { sendPicture: async ({ name }) => ok({ name }), decode: async () => undefined }));
+    await openText(JSON.stringify(two));
+  }
+  async function paste(on: Element | undefined, text = "") {
+    const files = [new File(["x"], "pasted.png", { type: "image/png" })];
+    await act(async () => void fireEvent.paste(on ?? document.body, { clipboardData: { files, getData: () => text } }));
+  }
+
+  it.each([
+    ["the button that replaces it", () => screen.getAllByRole("button", { name: "Replace" })[1]],
+    ["its name", () => screen.getAllByRole("textbox", { name: "Picture name" })[1]],
+    ["the picture itself", () => screen.getAllByRole("img", { name: /^Picture of/ })[1]],
+  ])("goes into the image input where the focus is on %s", async (_, focused) => {
+    await openTwo();
+    await paste(focused());
+    expect(names()).toEqual(["photo.png", "pasted.png"]);
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  it("is text to the focused name of an image input if it has text too, and a file to the page if no input has the focus", async () => {
+    await openTwo();
+    await paste(screen.getAllByRole("textbox", { name: "Picture name" })[1], "photo.png");
+    expect(names()).toEqual(["photo.png", "photo.png"]);
+    await paste(undefined);
+    expect((await screen.findByRole("alert")).textContent).toContain("pasted.png was not opened");
+  });
+});
 
 describe("before anything is sent", () => {
   it("a masked value is named at its field, and is not sent until somebody entered it again", async () => {

@@ -47,6 +47,18 @@ describe("running", () => {
     expect(service.received).toHaveLength(2);
   });
 
+  it.each([{ isComposing: true }, { keyCode: 229 }])(
+    "sends nothing on Ctrl Enter while an input method is open (%j)",
+    async (composing) => {
+      show(portsTo(service));
+      await openText(sampleText("01-invert"));
+      fireEvent.keyDown(field("width"), { key: "Enter", ctrlKey: true, ...composing });
+      expect(runButton().getAttribute("aria-busy")).toBeNull();
+      fireEvent.keyDown(field("width"), { key: "Enter", ctrlKey: true });
+      expect(runButton().getAttribute("aria-busy")).toBe("true");
+    },
+  );
+
   it("tells of its job only at the workflow that it ran, and beside no file that could not be opened", async () => {
     show(portsTo(service));
     await openText(sampleText("01-invert"));

@@ -1,3 +1,4 @@
+import { isComposing } from "@/components/ui/hooks/page-keys";
 import { useState } from "react";
 import { Input } from "@/components/ui/controls/input";
 import { type Limit } from "@/lib/contract/nodes/input-spec";
@@ -26,7 +27,7 @@ export function NumberControl({ value, integer, min, max, step, onChange, classN
       }}
       onKeyDown={(event) => {
         const sign = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
-        if (sign === 0 || step === undefined || typeof value !== "number") return;
+        if (sign === 0 || isComposing(event.nativeEvent) || step === undefined || typeof value !== "number") return;
         event.preventDefault();
         const next = add(value, sign * step);
         if ((min === undefined || next >= min) && (max === undefined || next <= max)) onChange(next);

@@ -1,6 +1,6 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useId, useState } from "react";
+import { type ClipboardEvent as ReactClipboardEvent, useEffect, useEffectEvent, useId, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MaskButton } from "@/components/mask/mask-button";
@@ -10,6 +10,7 @@ import { cn } from "@/components/ui/cn";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type ControlProps } from "./control-props";
+import { isTyping } from "@/components/ui/hooks/page-keys";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
@@ -76,7 +77,14 @@ export function PictureControl(props: PictureControlProps) {
   const camera = useFilePick({ accept: "image/*", isCamera: true, onFiles: take });
 
   return (
-    <div {...(canSend && target)} className={cn("flex flex-wrap gap-3 rounded-md", isOver && "outline-2 outline-offset-4 outline-accent")}>
+    // A press on the picture focuses the control, so that a paste goes into it.
+    <div
+      {...(canSend && { ...target, tabIndex: -1, onPaste: (event: ReactClipboardEvent) => takePasted(event.nativeEvent, take) })}
+      className={cn(
+        "flex flex-wrap gap-3 rounded-md outline-offset-4 focus:outline-2 focus:outline-accent",
+        isOver && "outline-2 outline-accent",
+      )}
+    >
       <span className="relative shrink-0">
         <Picture
           src={pictureSource(state, name, picture)}
@@ -206,15 +214,18 @@ function useStoredName(value: string, { storedName, onNamed }: PictureContext, o
   }, [value, isNameless]);
 }
 
-/** Takes pasted files only if nothing else on the page wants them: a focused field keeps its own paste. */
+/** Takes the files of a paste that nothing else handled. A focused field keeps a paste that also has text. */
+function takePasted(event: ClipboardEvent, take: (files: File[]) => void): void {
+  const files = [...(event.clipboardData?.files ?? [])];
+  const keepsText = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
+  if (files.length === 0 || keepsText || event.defaultPrevented) return;
+  event.preventDefault();
+  take(files);
+}
+
+/** Takes a picture pasted anywhere on the page, except into a field outside this control. */
 function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
-  const paste = useEffectEvent((event: ClipboardEvent) => {
-    const files = [...(event.clipboardData?.files ?? [])];
-    const isField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, [contenteditable]") !== null;
-    if (files.length === 0 || isField || event.defaultPrevented) return;
-    event.preventDefault();
-    take(files);
-  });
+  const paste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : takePasted(event, take)));
   useEffect(() => {
     if (!isOn) return;
     // Runs before the window's own listener, which would add the file to the assets.

@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Textarea } from "@/components/ui/controls/textarea";
+import { isComposing } from "@/components/ui/hooks/page-keys";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type ControlProps } from "./control-props";
 
@@ -46,7 +47,7 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
 
 /** In a field of one line Enter neither submits nor breaks the line; during composition (IME) Enter is left to the keyboard. */
 function keepToOneLine(event: KeyboardEvent) {
-  if (event.key === "Enter" && !event.nativeEvent.isComposing) event.preventDefault();
+  if (event.key === "Enter" && !isComposing(event.nativeEvent)) event.preventDefault();
 }
 
 function shownText(value: unknown): string {

@@ -29,7 +29,7 @@ export function useArrivals({ onFiles, onText }: Arrivals): boolean {
       takeFiles([...(event.dataTransfer?.files ?? [])]);
     });
     on("paste", (event) => {
-      if (isField(event.target) || !event.clipboardData) return;
+      if (event.defaultPrevented || isField(event.target) || !event.clipboardData) return;
       const files = [...event.clipboardData.files];
       const text = event.clipboardData.getData("text/plain");
       if (files.length > 0) takeFiles(files);
