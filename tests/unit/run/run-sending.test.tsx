@@ -53,9 +53,9 @@ describe("running", () => {
       show(portsTo(service));
       await openText(sampleText("01-invert"));
       fireEvent.keyDown(field("width"), { key: "Enter", ctrlKey: true, ...composing });
-      expect(screen.queryAllByRole("button", { name: "Sending" })).toEqual([]);
+      expect(screen.queryAllByRole("button", { name: "Submitting" })).toEqual([]);
       fireEvent.keyDown(field("width"), { key: "Enter", ctrlKey: true });
-      expect(screen.queryAllByRole("button", { name: "Sending" })).not.toEqual([]);
+      expect(screen.queryAllByRole("button", { name: "Submitting" })).not.toEqual([]);
     },
   );
 
