@@ -5,6 +5,7 @@ import { use, useMemo } from "react";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { SelectionBar } from "@/components/data-table/selection/selection-bar";
 import { LowerEdge } from "@/components/data-table/bulk/work-line";
 import { useSelection } from "@/components/data-table/selection/use-selection";
@@ -138,6 +139,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
       {abilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
       {removal.state.kind === "unread" ? <FailureMessage failure={removal.state.failure} className="m-4 md:mx-5" /> : null}
       {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
+      <UnreadableRows count={view?.unreadable} />
       <div className="flex flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
           {rows.length > 0 ? (
@@ -152,7 +154,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               isBusy={(row) => removal.busy.has(row.path)}
             />
           ) : null}
-          {view && rows.length === 0 && !poll.failure ? (
+          {view && rows.length === 0 && !poll.failure && !view.unreadable ? (
             <FilesEmpty
               query={query}
               hasFiles={view.files > 0}

@@ -1,3 +1,4 @@
+import { skippedIn } from "@/lib/contract/json/readers";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop, TOP } from "@/lib/contract/userdata-paths";
@@ -24,6 +25,8 @@ export type FilesView = {
   bytes: number;
   /** Files whose name matches, including those in subfolders. */
   below: number;
+  /** How many entries could not be read. */
+  unreadable: number;
 };
 
 export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery): FilesView {
@@ -37,6 +40,7 @@ export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery):
     total: rows.length,
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+    unreadable: skippedIn(listed),
     below: query.all || wanted === "" ? 0 : files.filter(matches).length,
   };
 }

@@ -17,7 +17,8 @@ export type OverviewJob = {
   error?: string;
   preview?: OutputFile;
 };
-export type OverviewJobs = { jobs: OverviewJob[]; total?: number };
+/** `unreadable`: how many entries could not be read. */
+export type OverviewJobs = { jobs: OverviewJob[]; total?: number; unreadable?: number };
 
 /** What each part requests. Not every job gives a picture, so more are requested than shown. */
 export type Question = "running" | "failed" | "pictures";
@@ -32,7 +33,7 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
   return withQuery("/api/jobs", { ...questions[question], connection });
 }
 
-export function toOverviewJobs({ jobs, pagination }: JobsAnswer): OverviewJobs {
+export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
   const listed = jobs.map((job): OverviewJob => {
     const { id, word, progress, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
     const name = [job.workflow_id ? workflowName(job) : undefined, job.job_label].filter(Boolean).join(" · ");
@@ -48,5 +49,5 @@ export function toOverviewJobs({ jobs, pagination }: JobsAnswer): OverviewJobs {
       ...(preview?.file && { preview: preview.file }),
     };
   });
-  return { jobs: listed, ...(pagination.total !== undefined && { total: pagination.total }) };
+  return { jobs: listed, ...(pagination.total !== undefined && { total: pagination.total }), ...(unreadable && { unreadable }) };
 }

@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, use } from "react";
+import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { countPaths, totalOf, useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -115,6 +116,8 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
       {down ? (
         <FailureMessage failure={down} onRetry={() => polls.forEach((poll) => void poll.refresh())} className="mx-4 mt-4 md:mx-5" />
       ) : null}
+      {/* One entry may be missing in each of the lists. */}
+      <UnreadableRows count={Math.max(...polls.map(({ value }) => value?.unreadable ?? 0))} />
       <PageFailure value={down?.code}>
         <div className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
           <RunningPart poll={running} />

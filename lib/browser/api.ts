@@ -3,8 +3,9 @@
 // Must never: add a secret, or follow a redirect to another origin.
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { noteSkipped } from "@/lib/contract/json/readers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { READ_ONLY_HEADER } from "@/lib/shared/headers";
+import { READ_ONLY_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { confirmIdentity } from "./confirm";
 import { announceAnswer } from "./answers";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
@@ -54,6 +55,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
 function readValue<T>(response: Response, body: string): Result<T, ApiFailure> {
   try {
     const value: T = parseExactJson(body, { means: undefined });
+    if (typeof value === "object" && value !== null) noteSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
     return ok(value);
   } catch {
     // A sign-in page or a proxy's greeting with status 200, not an answer of ours.

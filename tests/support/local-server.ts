@@ -100,6 +100,8 @@ export async function startLocalServer(
       return nothing(200);
     }
     if (url.pathname === "/api/object_info" && objectInfo) return answerJson(response, objectInfo);
+    // Like a real one, it fails as a whole if it cannot read one of its jobs.
+    if (url.pathname.startsWith("/api/jobs") && isDamaged(place)) return nothing(500);
     if (route === "GET /api/jobs") return answerJobs(place, url.searchParams, (value, status) => answerJson(response, value, status));
     const [, jobId] = /^GET \/api\/jobs\/([^/]+)$/.exec(route) ?? [];
     if (jobId !== undefined) {
@@ -181,6 +183,14 @@ function historyPage(entries: [string, Entry][], query: URLSearchParams): [strin
   const given = Number(query.get("offset") ?? -1);
   const offset = given < 0 ? Math.max(0, entries.length - most) : given;
   return entries.slice(offset, offset + most);
+}
+
+function isDamaged(place: Place): boolean {
+  try {
+    return allJobs(place).length < 0;
+  } catch {
+    return true;
+  }
 }
 
 function allJobs({ running, pending, history }: Place) {

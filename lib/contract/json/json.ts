@@ -33,6 +33,15 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** Like parseLenientJson, but throws SyntaxError as JSON.parse does. */
+export function parseServiceJson<T = unknown>(text: string): T {
+  try {
+    return parseExactJson<T>(text);
+  } catch {
+    return parseExactJson<T>(withoutNaN(text));
+  }
+}
+
 /** Also reads NaN and Infinity, which some programs write and JSON does not have, as null. A text that is JSON is read as it is. */
 export function parseLenientJson(text: string): unknown {
   return parseJson(text) ?? parseJson(withoutNaN(text));

@@ -46,6 +46,18 @@ export const map =
       ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => entryOf(item(entry)).map((read) => [key, read])))
       : undefined;
 
+const skips = new WeakMap<object, number>();
+
+/** Notes how many entries of a list were left out because they could not be read. */
+export function noteSkipped<T extends object>(list: T, count: number): T {
+  if (count > 0) skips.set(list, count);
+  return list;
+}
+
+export function skippedIn(value: unknown): number {
+  return typeof value === "object" && value !== null ? (skips.get(value) ?? 0) : 0;
+}
+
 const entryOf = <T>(read: T | undefined): T[] => (read === undefined ? [] : [read]);
 
 type Shape = Readonly<Record<string, Reader<unknown>>>;

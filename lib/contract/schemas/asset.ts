@@ -4,7 +4,21 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { component, count, exactFields, foreign, named, rare, reads } from "./exact";
-import { booleanText, commaList, freeForm, integerText, loosely, maybe, moment, objectText, anyNumber } from "./lenient";
+import {
+  anyCount,
+  anyNumber,
+  booleanText,
+  commaList,
+  entries,
+  freeForm,
+  integerText,
+  loosely,
+  maybe,
+  moment,
+  objectText,
+  texts,
+  unreadableCount,
+} from "./lenient";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
@@ -32,29 +46,23 @@ const metadataSchema = freeForm.refine(
 const exactHash = z.string().regex(/^blake3:[0-9a-f]{64}$/);
 export const assetFields = z.looseObject({
   id: reads(z.string(), z.guid()),
-  name: z
-    .string()
-    .nullish()
-    .transform((name) => name ?? ""),
-  display_name: foreign(maybe(z.string())),
-  size: maybe(anyNumber),
-  created_at: maybe(moment),
-  updated_at: maybe(moment),
-  created_new: foreign(maybe(z.boolean())),
-  asset_hash: reads(maybe(z.string()), exactHash),
+  name: z.string().catch(""),
+  display_name: foreign(loosely(z.string())),
+  size: loosely(anyNumber),
+  created_at: loosely(moment),
+  updated_at: loosely(moment),
+  created_new: foreign(loosely(z.boolean())),
+  asset_hash: reads(loosely(z.string()), exactHash),
   hash: reads(loosely(z.string()), exactHash),
-  mime_type: maybe(z.string()),
-  tags: z
-    .array(z.string())
-    .nullish()
-    .transform((tags) => tags ?? []),
+  mime_type: loosely(z.string()),
+  tags: texts,
   user_metadata: loosely(freeForm),
-  preview_url: reads(maybe(z.string()), z.url().optional()),
-  preview_id: reads(maybe(z.string()), z.guid().nullable()),
-  prompt_id: reads(maybe(z.string()), z.guid().nullable()),
+  preview_url: reads(loosely(z.string()), z.url().optional()),
+  preview_id: reads(loosely(z.string()), z.guid().nullable()),
+  prompt_id: reads(loosely(z.string()), z.guid().nullable()),
   job_id: reads(loosely(z.string()), z.guid().nullable()),
-  last_access_time: maybe(moment),
-  is_immutable: maybe(z.boolean()),
+  last_access_time: loosely(moment),
+  is_immutable: loosely(z.boolean()),
   /** Not in the interface: where GET /api/view finds it. Added for a local server, which knows files by place and not by content. */
   file: foreign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
@@ -82,11 +90,10 @@ export const assetsQuerySchema = z.object({
 export type AssetsQuery = z.infer<typeof assetsQuerySchema>;
 
 export const assetsAnswerSchema = component("AssetList", {
-  assets: z.array(assetSchema),
-  total: reads(maybe(z.number()), count),
-  has_more: maybe(z.boolean()),
-  /** Added by the console: how many rows could not be read. */
-  unreadable: foreign(maybe(z.number())),
+  assets: entries(assetSchema),
+  total: reads(loosely(anyCount), count),
+  has_more: loosely(z.boolean()),
+  unreadable: unreadableCount,
 });
 export type AssetsAnswer = z.infer<typeof assetsAnswerSchema>;
 
@@ -132,7 +139,7 @@ export const assetEditBodySchema = z
 export const assetEditAnswerSchema = named(
   "EditedAsset",
   reads(
-    z.looseObject({ id: z.string(), updated_at: maybe(moment) }),
+    z.looseObject({ id: z.string(), updated_at: loosely(moment) }),
     exactFields(
       assetFields.pick({
         id: true,
@@ -151,10 +158,10 @@ export const assetEditAnswerSchema = named(
 
 export const remoteMetadataSchema = component("RemoteMetadata", {
   content_length: reads(anyNumber, z.int().min(-1)),
-  content_type: rare(maybe(z.string())),
-  filename: maybe(z.string()),
-  name: maybe(z.string()),
-  tags: maybe(z.array(z.string())),
-  preview_image: foreign(maybe(z.string())),
-  validation: maybe(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
+  content_type: rare(loosely(z.string())),
+  filename: loosely(z.string()),
+  name: loosely(z.string()),
+  tags: loosely(z.array(z.string())),
+  preview_image: foreign(loosely(z.string())),
+  validation: loosely(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
 });

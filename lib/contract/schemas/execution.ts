@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { component, count, milliseconds, rare, reads } from "./exact";
-import { freeForm, loosely, moment, nodeIdText } from "./lenient";
+import { entries, freeForm, loosely, moment, nodeIdText } from "./lenient";
 
 export const executionErrorSchema = component("ExecutionError", {
   node_id: loosely(nodeIdText),
@@ -31,10 +31,7 @@ const executionMessageSchema = z.tuple([z.string(), freeForm]).rest(z.unknown())
 export const executionStatusSchema = component("ExecutionStatus", {
   status_str: reads(loosely(z.string()), z.enum(["success", "error"])),
   completed: loosely(z.boolean()),
-  messages: z
-    .array(executionMessageSchema.nullable().catch(null))
-    .transform((messages) => messages.filter((message) => message !== null))
-    .catch([]),
+  messages: entries(executionMessageSchema).catch([]),
 });
 
 const nodeMetaSchema = component("NodeMeta", {

@@ -8,68 +8,69 @@ import { jobStates } from "../jobs/states";
 import { assetFields } from "./asset";
 import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
 import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";
-import { freeForm, loosely, maybe, moment, querySchema } from "./lenient";
+import { anyCount, entries, freeForm, loosely, moment, querySchema, unreadableCount } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
 
 export const jobsQuerySchema = querySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
-/** Times are milliseconds here, whole seconds in details, and RFC 3339 in the status. */
+/**
+ * Times are milliseconds here, whole seconds in details, and RFC 3339 in the status. An entry without an id and a status is unreadable;
+ * any other damaged field counts as absent.
+ */
 export const jobListItemSchema = component("Job", {
   id: reads(z.string(), z.guid()),
   status: reads(z.string(), z.enum(jobStates)),
   /** A local server may have forgotten this time. */
-  create_time: reads(maybe(moment), milliseconds),
-  workflow_id: maybe(z.string()),
-  outputs_count: reads(maybe(z.number()), count.optional()),
-  execution_start_time: reads(maybe(moment), milliseconds.optional()),
-  execution_end_time: reads(maybe(moment), milliseconds.optional()),
+  create_time: reads(loosely(moment), milliseconds),
+  workflow_id: reads(loosely(z.string()), z.string().optional()),
+  outputs_count: reads(loosely(anyCount), count.optional()),
+  execution_start_time: reads(loosely(moment), milliseconds.optional()),
+  execution_end_time: reads(loosely(moment), milliseconds.optional()),
   preview_output: rare(loosely(previewOutputSchema)),
   execution_error: rare(loosely(executionErrorSchema)),
   progress: rare(loosely(progressSchema)),
   /** From the embedded service: why the job waits, if no runner that can do it takes jobs. */
   waits: rare(loosely(jobWaitsSchema)),
   /** Not in the interface: the console adds it, from the submission of the workflow. */
-  workflow_name: foreign(maybe(z.string())),
+  workflow_name: foreign(loosely(z.string())),
   /** Also added by the console: distinguishes a copy of a run from the others. */
-  job_label: foreign(maybe(z.string())),
+  job_label: foreign(loosely(z.string())),
   /** Also added by the console: the member who submitted the job here. */
-  submitted_by: foreign(maybe(z.string())),
+  submitted_by: foreign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
 const paginationSchema = component("Pagination", {
   offset: reads(
-    z
-      .number()
-      .nullish()
-      .transform((value) => value ?? 0),
+    loosely(anyCount).transform((value) => value ?? 0),
     count,
   ),
-  limit: reads(maybe(z.number()), count),
-  total: reads(maybe(z.number()), count),
-  has_more: maybe(z.boolean()),
+  limit: reads(loosely(anyCount), count),
+  total: reads(loosely(anyCount), count),
+  has_more: loosely(z.boolean()),
 });
 
 export const jobsAnswerSchema = component("JobList", {
-  jobs: z.array(jobListItemSchema),
+  jobs: entries(jobListItemSchema),
   pagination: paginationSchema,
-  /** Not in the interface: how many entries the console left out, since their shape is unknown. */
-  unreadable: foreign(maybe(z.number())),
+  unreadable: unreadableCount,
   /** Also added by the console: the server has older jobs that cannot be listed. */
-  is_cut: foreign(maybe(z.boolean())),
+  is_cut: foreign(loosely(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
 export const jobDetailSchema = named(
   "JobDetail",
   jobListItemSchema.extend({
+    /** Without a readable one, the rest of the job is still shown. */
+    status: reads(z.string().catch("unknown"), z.enum(jobStates)),
     /** Also added by the console: what the node catalogue calls the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
     /** Also added by the console, for the job's owner only: the places where a masked key was. */
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
-    create_time: reads(maybe(moment), count),
-    update_time: reads(maybe(moment), count),
+    create_time: reads(loosely(moment), count),
+    update_time: reads(loosely(moment), count),
     /** The submission: { prompt, extra_data }, or a bare graph. */
     workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
     outputs: rare(loosely(outputsSchema)),
@@ -84,19 +85,20 @@ export type JobDetail = z.infer<typeof jobDetailSchema>;
 export const jobStatusSchema = component("JobStatus", {
   id: reads(z.string(), z.guid()),
   status: reads(z.string(), z.enum(["waiting_to_dispatch", "pending", "in_progress", "completed", "error", "cancelled"])),
-  created_at: maybe(moment),
-  updated_at: maybe(moment),
-  last_state_update: maybe(moment),
-  assigned_inference: rare(maybe(z.string())),
-  error_message: rare(maybe(z.string())),
+  created_at: loosely(moment),
+  updated_at: loosely(moment),
+  last_state_update: loosely(moment),
+  assigned_inference: rare(loosely(z.string())),
+  error_message: rare(loosely(z.string())),
 });
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
 const outputPlace = { filename: z.string(), node_id: z.string(), output_key: z.string(), output_index: count };
 export const jobAssetsAnswerSchema = component("JobAssets", {
-  job_id: reads(maybe(z.string()), z.guid()),
-  assets: reads(z.array(freeForm), z.array(exactFields(assetFields).extend(outputPlace))),
-  pagination: maybe(paginationSchema),
+  job_id: reads(loosely(z.string()), z.guid()),
+  assets: reads(entries(freeForm), z.array(exactFields(assetFields).extend(outputPlace))),
+  pagination: loosely(paginationSchema),
+  unreadable: unreadableCount,
 });
 
 const cancelAnswer = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });

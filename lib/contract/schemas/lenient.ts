@@ -3,7 +3,8 @@
 
 import { z } from "zod";
 import { isObject, parseJson } from "../json/json";
-import { count, reads } from "./exact";
+import { noteSkipped } from "../json/readers";
+import { count, exactOf, foreign, reads } from "./exact";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 
 /** How a value is written in a query, if its schema reads text: for documents made from the contract. */
@@ -39,6 +40,8 @@ export const freeForm = z.record(z.string(), z.unknown());
 /** A size, a count or a time as a service sends it; a number beyond what a double holds is rounded. */
 export const anyNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);
 
+export const anyCount = reads(anyNumber.pipe(count), count);
+
 /** A moment as deployments send it: RFC 3339 text, seconds or milliseconds. `toMilliseconds` reads it. */
 export const moment = reads(z.union([z.string(), anyNumber]), z.iso.datetime());
 
@@ -46,6 +49,41 @@ export const moment = reads(z.union([z.string(), anyNumber]), z.iso.datetime());
 export function loosely<T extends z.ZodType>(schema: T) {
   return maybe(schema).catch(undefined);
 }
+
+/** A list in an answer: entries that cannot be read are left out and counted (`skippedIn`). */
+export function entries<T extends z.ZodType>(item: T) {
+  const read = z.array(z.unknown()).transform((all): z.output<T>[] => {
+    const good = all.flatMap((one) => entryOf(item.safeParse(one)));
+    return noteSkipped(good, all.length - good.length);
+  });
+  return reads(read, z.array(exactOf(item)));
+}
+
+/** The same for a list whose entries have their ids as keys. */
+export function entriesById<T extends z.ZodType>(item: T) {
+  const read = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
+    const named = Object.entries(all);
+    const good = named.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
+    return noteSkipped(Object.fromEntries(good), named.length - good.length);
+  });
+  return reads(read, z.record(z.string(), exactOf(item)));
+}
+
+function entryOf<T>(read: z.ZodSafeParseResult<T>): T[] {
+  return read.success ? [read.data] : [];
+}
+
+/** Of a list inside an entry: what is not a text is left out. */
+export const texts = reads(
+  z
+    .array(z.unknown())
+    .transform((list) => list.filter((item) => typeof item === "string"))
+    .catch([]),
+  z.array(z.string()),
+);
+
+/** Not in the interface: how many entries of a list the console left out, because they could not be read. */
+export const unreadableCount = foreign(loosely(count.max(100_000)));
 
 /** Node ids are texts; some nodes send them as numbers. */
 export const nodeIdText = reads(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());

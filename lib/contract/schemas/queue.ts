@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { component, exactFields, foreign, milliseconds, named, reads } from "./exact";
 import { executionMetaSchema, executionStatusSchema } from "./execution";
-import { freeForm, integerText, loosely, maybe, moment } from "./lenient";
+import { anyNumber, entries, entriesById, freeForm, integerText, loosely, maybe, moment, unreadableCount } from "./lenient";
 import { outputsSchema } from "./outputs";
 
 /** The most that any setting may allow; a service's own bound is below it. */
@@ -37,11 +37,15 @@ export const historyManageAnswerSchema = component("HistoryChange", { code: mayb
 const queueItemSchema = named(
   "QueueItem",
   reads(
-    z.tuple([z.number(), z.string()]).rest(z.unknown()),
+    z.tuple([anyNumber, z.string()]).rest(z.unknown()),
     z.tuple([z.int(), z.guid(), freeForm, z.array(z.string()), z.object({ create_time: milliseconds })]),
   ),
 );
-export const queueListSchema = component("Queue", { queue_running: z.array(queueItemSchema), queue_pending: z.array(queueItemSchema) });
+export const queueListSchema = component("Queue", {
+  queue_running: entries(queueItemSchema),
+  queue_pending: entries(queueItemSchema),
+  unreadable: unreadableCount,
+});
 
 export const historyQuerySchema = z.object({
   max_items: integerText({ min: 1, max: 1000 }).default(200),
@@ -56,16 +60,16 @@ export const olderHistoryQuerySchema = z.object({
 
 const historyEntrySchema = z.looseObject({
   prompt_id: reads(z.string(), z.guid()),
-  create_time: reads(maybe(moment), milliseconds),
-  workflow_id: maybe(z.string()),
+  create_time: reads(loosely(moment), milliseconds),
+  workflow_id: loosely(z.string()),
   /** Not in the interface: the console adds it, from the submission of the workflow. */
-  workflow_name: foreign(maybe(z.string())),
+  workflow_name: foreign(loosely(z.string())),
   /** Also added by the console: distinguishes a copy of a run from the others. */
-  job_label: foreign(maybe(z.string())),
+  job_label: foreign(loosely(z.string())),
   /** Also added by the console: the member who submitted the job here. */
-  submitted_by: foreign(maybe(z.string())),
+  submitted_by: foreign(loosely(z.string())),
   prompt: loosely(
-    z.looseObject({ priority: maybe(z.number()), prompt_id: reads(maybe(z.string()), z.guid()), extra_data: maybe(freeForm) }),
+    z.looseObject({ priority: loosely(z.number()), prompt_id: reads(loosely(z.string()), z.guid()), extra_data: loosely(freeForm) }),
   ),
   outputs: loosely(outputsSchema),
   status: loosely(executionStatusSchema),
@@ -75,13 +79,12 @@ const historyEntrySchema = z.looseObject({
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = component("History", {
-  history: z.array(historyEntrySchema),
-  /** Not in the interface: how many entries the console left out, since their shape is unknown. */
-  unreadable: foreign(maybe(z.number())),
+  history: entries(historyEntrySchema),
+  unreadable: unreadableCount,
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 
-const byJob = z.record(z.string(), freeForm);
+const byJob = entriesById(freeForm);
 const ended = exactFields(historyEntrySchema.pick({ outputs: true, status: true, meta: true, error_message: true })).shape;
 const submitted = z.object({
   priority: z.number(),

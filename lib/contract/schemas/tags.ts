@@ -3,22 +3,28 @@
 import { z } from "zod";
 import { tagSchema, tagsSchema } from "./asset";
 import { component, count, reads } from "./exact";
-import { booleanText, commaList, integerText, maybe, objectText } from "./lenient";
+import {
+  anyCount,
+  booleanText,
+  commaList,
+  entries,
+  entriesById,
+  integerText,
+  loosely,
+  objectText,
+  texts,
+  unreadableCount,
+} from "./lenient";
 
 export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
 
-const list = z
-  .array(z.string())
-  .nullish()
-  .transform((tags) => tags ?? []);
-
 /** Only total_tags is always there; the others may be absent. */
 export const tagChangeSchema = component("TagChange", {
-  total_tags: z.array(z.string()),
-  added: list,
-  removed: list,
-  already_present: list,
-  not_present: list,
+  total_tags: entries(z.string()),
+  added: texts,
+  removed: texts,
+  already_present: texts,
+  not_present: texts,
 });
 
 export const tagsQuerySchema = z.object({
@@ -31,9 +37,10 @@ export const tagsQuerySchema = z.object({
 });
 
 export const tagsAnswerSchema = component("TagList", {
-  tags: z.array(z.looseObject({ name: z.string(), count: reads(z.number(), count) })),
-  total: reads(maybe(z.number()), count),
-  has_more: maybe(z.boolean()),
+  tags: entries(z.looseObject({ name: z.string(), count: anyCount })),
+  total: reads(loosely(anyCount), count),
+  has_more: loosely(z.boolean()),
+  unreadable: unreadableCount,
 });
 
 export const refineQuerySchema = z.object({
@@ -44,4 +51,4 @@ export const refineQuerySchema = z.object({
   limit: integerText({ min: 1, max: 1000 }).default(100),
   include_public: booleanText.default(true),
 });
-export const refineAnswerSchema = component("TagCounts", { tag_counts: z.record(z.string(), reads(z.number(), count)) });
+export const refineAnswerSchema = component("TagCounts", { tag_counts: entriesById(anyCount), unreadable: unreadableCount });

@@ -2,30 +2,30 @@
 
 import { z } from "zod";
 import { component, count, rare, reads } from "./exact";
-import { freeForm, integerText, maybe, moment, anyNumber } from "./lenient";
+import { anyNumber, entries, freeForm, integerText, loosely, moment, unreadableCount } from "./lenient";
 
 export const taskStartedSchema = component("TaskStarted", {
   task_id: reads(z.string(), z.guid()),
   status: z.string(),
-  message: maybe(z.string()),
+  message: loosely(z.string()),
 });
 
 /** `status`: created, running, completed, failed, cancelled; other words are kept. */
 export const taskSchema = component("Task", {
   id: reads(z.string(), z.guid()),
-  idempotency_key: maybe(z.string()),
-  task_name: maybe(z.string()),
-  payload: maybe(freeForm),
+  idempotency_key: loosely(z.string()),
+  task_name: loosely(z.string()),
+  payload: loosely(freeForm),
   status: reads(z.string(), z.enum(["created", "running", "completed", "failed", "cancelled"])),
-  create_time: maybe(moment),
-  update_time: maybe(moment),
-  started_at: rare(maybe(moment)),
-  completed_at: rare(maybe(moment)),
-  result: rare(maybe(freeForm)),
-  error_message: rare(maybe(z.string())),
-  bytes_total: reads(maybe(anyNumber), count.nullable()),
-  bytes_downloaded: maybe(anyNumber),
-  progress: reads(maybe(z.number()), z.number().min(0).max(1)),
+  create_time: loosely(moment),
+  update_time: loosely(moment),
+  started_at: rare(loosely(moment)),
+  completed_at: rare(loosely(moment)),
+  result: rare(loosely(freeForm)),
+  error_message: rare(loosely(z.string())),
+  bytes_total: reads(loosely(anyNumber), count.nullable()),
+  bytes_downloaded: loosely(anyNumber),
+  progress: reads(loosely(z.number()), z.number().min(0).max(1)),
 });
 
 export const tasksQuerySchema = z.object({
@@ -38,4 +38,4 @@ export const tasksQuerySchema = z.object({
   offset: integerText({ min: 0 }).default(0),
   limit: integerText({ min: 1, max: 100 }).default(20),
 });
-export const tasksAnswerSchema = z.looseObject({ tasks: z.array(taskSchema), pagination: maybe(freeForm) });
+export const tasksAnswerSchema = z.looseObject({ tasks: entries(taskSchema), pagination: loosely(freeForm), unreadable: unreadableCount });

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { parseJson } from "../json/json";
 import { component, named } from "./exact";
-import { integerText, maybe } from "./lenient";
+import { integerText, loosely, maybe } from "./lenient";
 
 export const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),
@@ -13,9 +13,9 @@ export const imageUploadFieldsSchema = z.object({
 
 export const imageUploadAnswerSchema = component("UploadedImage", {
   name: z.string(),
-  display_name: maybe(z.string()),
-  subfolder: maybe(z.string()),
-  type: maybe(z.string()),
+  display_name: loosely(z.string()),
+  subfolder: loosely(z.string()),
+  type: loosely(z.string()),
 });
 
 const originalRefSchema = z.looseObject({
@@ -40,12 +40,12 @@ export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: 
 export const maskUploadAnswerSchema = named(
   "UploadedMask",
   imageUploadAnswerSchema.extend({
-    metadata: maybe(
+    metadata: loosely(
       z.looseObject({
-        is_mask: maybe(z.boolean()),
-        original_hash: maybe(z.string()),
-        mask_type: maybe(z.string()),
-        related_files: maybe(z.looseObject({ mask: maybe(z.string()), paint: maybe(z.string()), painted: maybe(z.string()) })),
+        is_mask: loosely(z.boolean()),
+        original_hash: loosely(z.string()),
+        mask_type: loosely(z.string()),
+        related_files: loosely(z.looseObject({ mask: loosely(z.string()), paint: loosely(z.string()), painted: loosely(z.string()) })),
       }),
     ),
   }),
@@ -53,10 +53,10 @@ export const maskUploadAnswerSchema = named(
 
 export const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
 export const maskLayersSchema = component("MaskLayers", {
-  mask: maybe(z.string()),
-  paint: maybe(z.string()),
-  painted: maybe(z.string()),
-  painted_masked: maybe(z.string()),
+  mask: loosely(z.string()),
+  paint: loosely(z.string()),
+  painted: loosely(z.string()),
+  painted_masked: loosely(z.string()),
 });
 
 export const viewQuerySchema = z.object({

@@ -2,20 +2,20 @@
 
 import { z } from "zod";
 import { component, count, foreign, rare, reads } from "./exact";
-import { loosely, maybe, anyNumber } from "./lenient";
+import { anyNumber, loosely } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
 export const userSchema = component("User", {
   status: reads(z.string(), z.enum(["active", "waitlisted"])),
-  id: maybe(z.string()),
-  email: foreign(maybe(z.string())),
+  id: loosely(z.string()),
+  email: foreign(loosely(z.string())),
   /** From the embedded service, if a quota is set. */
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
 export const featuresSchema = component("Features", {
-  supports_preview_metadata: maybe(z.boolean()),
-  max_upload_size: maybe(anyNumber),
+  supports_preview_metadata: loosely(z.boolean()),
+  max_upload_size: loosely(anyNumber),
 });
 export type Features = z.infer<typeof featuresSchema>;
 
@@ -39,6 +39,6 @@ const exactDevice = z.object({
 });
 
 export const systemStatsSchema = component("SystemStats", {
-  system: reads(z.looseObject({ os: maybe(z.string()) }), exactSystem),
+  system: reads(z.looseObject({ os: loosely(z.string()) }), exactSystem),
   devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDevice)),
 });

@@ -5,8 +5,8 @@
 import "server-only";
 import { parentPort } from "node:worker_threads";
 import { z } from "zod";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf, parseServiceJson } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { type Operation } from "@/lib/contract/operation";
@@ -45,9 +45,10 @@ async function read({ bytes, operationName, how }: Extract<Task, { kind: "read" 
   if (!body.ok) return { kind: "read", read: body, isClean };
   const value = maskSecrets(body.value, how.apiKey === undefined ? [] : [how.apiKey]);
   // Addresses of the embedded service are rewritten by the caller, so a value that contains one is returned whole.
-  if (!how.isPassedOn || !isClean) return { kind: "read", read: { ok: true, value }, isClean };
+  const { skipped } = body;
+  if (!how.isPassedOn || !isClean) return { kind: "read", read: { ok: true, value, skipped }, isClean };
   const { rest, inParts } = takeApart(value);
-  return { kind: "read", read: { ok: true, value: rest }, isClean, inParts, digest: digestOf(operation, value) };
+  return { kind: "read", read: { ok: true, value: rest, skipped }, isClean, inParts, digest: digestOf(operation, value) };
 }
 
 function digestOf(operation: Operation, value: unknown): Digest {
@@ -68,7 +69,7 @@ function word({ answers, name, args }: Extract<Task, { kind: "word" }>): Done {
   if (!wording) throw new Error(`there is no wording ${name}`);
   try {
     const value = wording.say(
-      answers.map((bytes) => parseExactJson(new TextDecoder().decode(bytes))),
+      answers.map((bytes) => parseServiceJson(new TextDecoder().decode(bytes))),
       args as never, // the arguments that the other thread called the wording of this name with
     );
     return { kind: "word", ok: true, json: value === undefined ? undefined : new TextEncoder().encode(writeExactJson(value)) };

@@ -3,8 +3,8 @@
 // pictures that contain the key; limits the bytes that wait. Must never: be bypassed by a message.
 
 import "server-only";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, parseServiceJson } from "@/lib/contract/json/json";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { toBrowser } from "./to-browser";
 import { keyGate } from "../upstream/key-gate";
@@ -43,7 +43,7 @@ export function passMessages(from: From, target: FeedTarget): FeedTarget {
 
 function readObject(text: string): object | undefined {
   try {
-    const value: unknown = parseExactJson(text);
+    const value: unknown = parseServiceJson(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -5,7 +5,8 @@ import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorStatus, isErrorCode } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
-import { LENGTH_HEADER } from "@/lib/shared/headers";
+import { skippedIn } from "@/lib/contract/json/readers";
+import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { oneChunk } from "../upstream/streams";
 
 const always: Readonly<Record<string, string>> = {
@@ -25,8 +26,13 @@ export function jsonAnswer(value: unknown, status = 200, headers = new Headers()
 }
 
 /** For JSON that is already written. */
-export function writtenAnswer(json: Uint8Array, status: number): Response {
-  return inJson(oneChunk(json), status, new Headers());
+export function writtenAnswer(json: Uint8Array, status: number, headers: Headers): Response {
+  return inJson(oneChunk(json), status, headers);
+}
+
+export function unreadableHeaders(list: unknown): Headers {
+  const count = skippedIn(list);
+  return new Headers(count > 0 ? { [UNREADABLE_HEADER]: String(count) } : {});
 }
 
 function inJson(body: BodyInit, status: number, headers: Headers): Response {

@@ -16,7 +16,7 @@ import { openFor, type Access } from "../connections/access";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf } from "./acted-on";
-import { emptyAnswer, jsonAnswer, writtenAnswer } from "./answers";
+import { emptyAnswer, jsonAnswer, unreadableHeaders, writtenAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
 import { guarded, refusal, type Asked, type Handler } from "./guard";
 import { outcomeOf } from "./outcome";
@@ -113,7 +113,12 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const { status } = result.value;
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
   const { digestOf, written } = asked.console.largeAnswers;
-  return ok(digestOf(result.value.value) ? writtenAnswer(written(value), status) : jsonAnswer(toSender(value, asked, access), status));
+  const headers = unreadableHeaders(result.value.value);
+  return ok(
+    digestOf(result.value.value)
+      ? writtenAnswer(written(value), status, headers)
+      : jsonAnswer(toSender(value, asked, access), status, headers),
+  );
 }
 
 function toSender(value: unknown, { console: { env }, request, viewer }: Asked, { connection }: Access): unknown {

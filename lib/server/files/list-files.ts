@@ -5,6 +5,7 @@
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { TOP } from "@/lib/contract/userdata-paths";
@@ -25,14 +26,16 @@ export async function listFiles(viewer: Viewer, search: URLSearchParams, signal?
   const query = readQuery(search, operations.listUserdata.query);
   if (!query.ok) return query;
   const listed = await listFolder(access.value.upstream, query.value, signal);
-  return listed.ok ? ok(toBrowser(listed.value, access.value)) : failed(toBrowser(listed.failure, access.value));
+  return listed.ok
+    ? ok(noteSkipped(toBrowser(listed.value, access.value), skippedIn(listed.value)))
+    : failed(toBrowser(listed.failure, access.value));
 }
 
 export async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
   const dir = String(query.dir);
   const list = async (folder: string): Promise<Files> => {
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
-    if (files.ok) return ok(files.value.map((file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
+    if (files.ok) return ok(mapped(files.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
     if (!isNoFolder(files.failure)) return files;
     // If not even the list of jobs is found there, the folder's 404 says nothing about the folder.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
@@ -40,7 +43,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   };
   const listed = await list(dir);
   if (!listed.ok || listed.value.length === 0 || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;
-  const cut = listed.value.map((file) => ({ ...file, path: file.path.slice(dir.length) }));
+  const cut = mapped(listed.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
   // In paths that start at the folder, files directly in it have no slash.
   if (query.recurse !== true) return ok(cut);
   // Either the paths start at the top, or the folder holds nothing but a folder of its own name. In that case the inner listing has the
@@ -50,6 +53,11 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   if (!inner.ok) return inner.failure.status === 401 ? inner : ok(cut);
   const innerPaths = new Set(inner.value.map(({ path }) => path));
   return cut.every(({ path }) => innerPaths.has(path)) ? listed : ok(cut);
+}
+
+/** The number of entries that could not be read stays with the list. */
+function mapped(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
+  return noteSkipped(files.map(change), skippedIn(files));
 }
 
 /** A folder exists once it holds something: until then some services answer 404. */

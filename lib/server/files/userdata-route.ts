@@ -8,7 +8,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { listFiles } from "./list-files";
-import { jsonAnswer } from "../bff/answers";
+import { jsonAnswer, unreadableHeaders } from "../bff/answers";
 import { bffRoute, runOperation } from "../bff/bff-route";
 import { guarded, refusal, type Handler } from "../bff/guard";
 import { searchOf } from "../bff/read-request";
@@ -29,7 +29,7 @@ export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
   return guarded({ action, role, connection: true }, async ({ request, viewer }) => {
     const files = await listFiles(viewer, searchOf(request), request.signal);
-    return files.ok ? ok(jsonAnswer(files.value)) : files;
+    return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(files.value))) : files;
   });
 }
 

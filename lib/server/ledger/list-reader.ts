@@ -174,7 +174,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
 
   async function forgetAbsent(id: string, answer: JobsAnswer): Promise<void> {
     const times = timesOf(answer);
-    const isWhole = answer.unreadable === undefined && times.length === answer.jobs.length && times.length > 1;
+    const isWhole = !answer.unreadable && times.length === answer.jobs.length && times.length > 1;
     const isInOrder = times.every((ms, at) => at === 0 || ms <= (times[at - 1] ?? ms));
     if (!isWhole || !isInOrder) return;
     const between = { afterMs: times.at(-1) ?? 0, beforeMs: times[0] ?? 0, present: answer.jobs.map((job) => job.id) };

@@ -160,7 +160,7 @@ export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
       const value = inParts ? parts.put(read.value, inParts) : read.value;
       remember(value, { isClean });
       if (digest && typeof value === "object" && value !== null) digests.set(value, digest);
-      return { ok: true, value };
+      return { ok: true, value, skipped: read.skipped };
     },
     async word(answers, how, signal) {
       const whole = answers.map(own);

@@ -4,6 +4,7 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
+import { noteSkipped } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusal, unreadable } from "./failures";
@@ -55,7 +56,10 @@ export async function readAnswer(answer: Response, context: Context): Promise<Re
   const how = { operation, status: answer.status, apiKey, mostRows: context.mostRows };
   const elsewhere = bytes.byteLength > LARGE_ANSWER ? context.largeAnswers : undefined;
   const read = await (elsewhere ? elsewhere.read(bytes, { ...how, isPassedOn: context.isPassedOn }, context.signal) : readBody(bytes, how));
-  return read.ok ? ok({ status: answer.status, value: read.value }) : failed(unreadable(baseUrl, answer.status, read.why));
+  if (!read.ok) return failed(unreadable(baseUrl, answer.status, read.why));
+  const { value, skipped = 0 } = read;
+  // A list that was read in the thread is a copy, without the note.
+  return ok({ status: answer.status, value: typeof value === "object" && value !== null ? noteSkipped(value, skipped) : value });
 }
 
 function toText(bytes: Uint8Array): string {

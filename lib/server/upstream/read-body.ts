@@ -3,13 +3,13 @@
 // moment is refused. Must never: pass on what was not parsed.
 
 import "server-only";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
-import { isObject } from "@/lib/contract/json/json";
+import { isObject, numberOf, parseServiceJson } from "@/lib/contract/json/json";
+import { skippedIn } from "@/lib/contract/json/readers";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { exceededBound } from "@/lib/shared/json-depth";
 import { keyGate } from "./key-gate";
-import { type z } from "zod";
+import { z } from "zod";
 
 /** A hundred graphs of a thousand nodes have fewer. More values take too long to transfer between threads, wherever they were read. */
 const MOST_VALUES = 2_000_000;
@@ -17,8 +17,8 @@ const MOST_VALUES = 2_000_000;
 export const MOST_NAMES = 120_000;
 
 export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
-/** `why`: the end of a sentence. */
-export type ReadBody = { ok: true; value: unknown } | { ok: false; why: string };
+/** `skipped`: how many entries of its lists were left out. `why`: the end of a sentence. */
+export type ReadBody = { ok: true; value: unknown; skipped?: number } | { ok: false; why: string };
 
 export async function readBody(bytes: Uint8Array, { operation, status, apiKey, mostRows }: ToRead): Promise<ReadBody> {
   const expected = answerFor(operation, status);
@@ -28,8 +28,9 @@ export async function readBody(bytes: Uint8Array, { operation, status, apiKey, m
   const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
   if (!json.ok) return { ok: false, why: "its answer is not JSON" };
   if (raw.length > MOST_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
-  const parsed = parseRows(operation, expected.schema, clipped(operation, json.value, mostRows));
-  if (parsed.success) return { ok: true, value: parsed.data };
+  const { schema } = expected;
+  const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
+  if (parsed.success) return { ok: true, ...counted(schema, parsed.data) };
   return { ok: false, why: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
 }
 
@@ -37,6 +38,15 @@ export const TOO_LARGE = "its answer is too large";
 
 export function answerFor({ answers }: Operation, status: number): OperationAnswer | undefined {
   return answers[status] ?? Object.values(answers)[0];
+}
+
+/** The number of left out entries, also in the answer itself if it has a field for it: a translation may have left out more. */
+function counted(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
+  const lists = isObject(value) ? [value, ...Object.values(value)] : [value];
+  const skipped = lists.reduce<number>((sum, list) => sum + skippedIn(list), 0);
+  const hasField = schema instanceof z.ZodObject && "unreadable" in schema.shape;
+  if (!hasField || !isObject(value)) return { value, skipped };
+  return skipped === 0 ? { value, skipped } : { value: { ...value, unreadable: skipped + (numberOf(value.unreadable) ?? 0) }, skipped };
 }
 
 function hasManyNames(value: unknown): boolean {
@@ -81,27 +91,8 @@ function parseAfter(raw: string, clean: string, apiKey: string | undefined): Ret
 function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
-    return { ok: true, value: parseExactJson(text) };
+    return { ok: true, value: parseServiceJson(text) };
   } catch {
     return { ok: false };
   }
-}
-
-// A list in which single entries have an unknown shape: the others are read, and the number of omitted entries is returned.
-// Guarantees: everything passed on was parsed; `unreadable` is set only if entries were omitted; an answer with other errors is refused
-// whole.
-// Must never: omit an entry silently.
-function parseRows(operation: Operation, schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
-  const whole = schema.safeParse(value);
-  const name = coreListIn(operation);
-  const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
-  if (whole.success || name === undefined || !isObject(value) || !Array.isArray(rows)) return whole;
-  const bad = new Set<number>();
-  for (const { path } of whole.error.issues) {
-    const [list, at] = path;
-    if (list !== name || typeof at !== "number") return whole;
-    bad.add(at);
-  }
-  const good = rows.filter((_, index) => !bad.has(index));
-  return schema.safeParse({ ...value, [name]: good, unreadable: bad.size });
 }

@@ -14,6 +14,7 @@ import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
+import { noteSkipped } from "@/lib/contract/json/readers";
 import { ok } from "@/lib/shared/result";
 import { IDLE_MS } from "@/lib/browser/poll/poll-plan";
 import { builtInRunner } from "./settings/runners";
@@ -92,6 +93,16 @@ it.each(lists)("of %s say that they failed, and not that nothing is there", asyn
   expect(screen.queryByText(nothing)).toBeNull();
   // It does not appear as a number either.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
+});
+
+it("of files count in one line what could not be read, also after the next poll", async () => {
+  const answer = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
+  vi.stubGlobal("fetch", answer);
+  await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(noteSkipped([], 1), filesQuery))} />, "damaged");
+  expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
+  expect(screen.queryByText("No files yet")).toBeNull();
+  await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
+  expect(screen.getByText("3 entries couldn't be read.")).toBeDefined();
 });
 
 it("usage that cannot be read any more keeps its rows under one notice, and is not shown as none", async () => {

@@ -58,8 +58,8 @@ describe("a list of jobs", () => {
     expect(answer.pagination).toMatchObject({ offset: 0, total: 0, has_more: false, next_cursor: "x" });
   });
 
-  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("is unreadable with %j in it", (job) => {
-    expect(jobsAnswerSchema.safeParse({ jobs: [job], pagination: {} }).success).toBe(false);
+  it.each([[{ status: "pending" }], [{ id: "a" }], [{ id: 7, status: "pending" }], ["text"]])("leaves out %j", (job) => {
+    expect(jobsAnswerSchema.parse({ jobs: [job], pagination: {} }).jobs).toEqual([]);
   });
 
   it.each(["<html>", [], {}, { jobs: [] }, { jobs: {}, pagination: {} }])("is not %j", (body) => {

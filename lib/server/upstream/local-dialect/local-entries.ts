@@ -1,49 +1,77 @@
 // Entries of a local server's queue and history, and the interface's jobs made from them, in the way newer versions make them.
-// Guarantees: an entry of another shape is refused by its schema; a job tells only times and outputs that its entry has.
+// An entry of another shape becomes a row that the contract's schema counts as unreadable. A job has only the times and outputs of its entry.
 
 import "server-only";
 import { z } from "zod";
-import { isObject, textOf } from "@/lib/contract/json/json";
+import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { entries, loosely, moment } from "@/lib/contract/schemas/lenient";
 import { toListedError } from "@/lib/contract/views/job-error-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { outputsSchema } from "@/lib/contract/schemas/outputs";
 import { toMilliseconds } from "@/lib/contract/times";
 
 /** [priority, job id, graph, extra_data, ids of the output nodes] */
-const itemSchema = z.tuple([z.number(), z.string(), z.unknown(), z.unknown(), z.unknown()]).rest(z.unknown());
-export const queueSchema = z.looseObject({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
+const itemSchema = z
+  .tuple([z.unknown().transform((priority) => numberOf(priority) ?? 0), z.string(), z.unknown(), z.unknown(), z.unknown()])
+  .rest(z.unknown());
+/** An entry that cannot be read is null. */
+const items = z.array(itemSchema.nullable().catch(null));
+export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
 const entrySchema = z.looseObject({
   prompt: itemSchema,
   outputs: z.unknown().optional(),
   status: z.unknown().optional(),
   meta: z.unknown().optional(),
 });
-export const historySchema = z.record(z.string(), entrySchema);
+const historySchema = z.record(z.string(), z.unknown());
 export const extraSchema = z
   .looseObject({
-    create_time: z.number().optional(),
-    extra_pnginfo: z.looseObject({ workflow: z.looseObject({ id: z.string().optional() }).optional().catch(undefined) }).optional(),
+    create_time: loosely(moment),
+    extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
   })
   .catch({});
 const statusSchema = z
   .looseObject({
-    status_str: z.string().optional(),
-    messages: z.array(z.tuple([z.string(), z.looseObject({ timestamp: z.number().optional() })]).rest(z.unknown())).catch([]),
+    status_str: loosely(z.string()),
+    messages: entries(z.tuple([z.string(), z.looseObject({ timestamp: loosely(moment) })]).rest(z.unknown())).catch([]),
   })
   .catch({ messages: [] });
 
 export type QueueItem = z.infer<typeof itemSchema>;
 export type HistoryEntry = z.infer<typeof entrySchema>;
-export type LocalJob = { id: string; status: string; [field: string]: unknown };
+/** Without an id or a status, nothing more of it could be read. */
+export type LocalJob = { id?: string; status?: string; [field: string]: unknown };
+
+/** Of a history as a local server sends it, oldest first; `entry` is undefined if it cannot be read. */
+export function historyEntries(history: unknown): { id: string; entry: HistoryEntry | undefined }[] {
+  return Object.entries(historySchema.parse(history)).map(([id, entry]) => ({ id, entry: entrySchema.safeParse(entry).data }));
+}
+
+/** One job of a history, as far as it can be read; undefined if there is none. */
+export function historyJob(history: unknown, id: string): LocalJob | undefined {
+  const entry = own(historySchema.parse(history), id);
+  if (!isObject(entry)) return entry === undefined ? undefined : { id, status: "unknown" };
+  const { prompt, ...rest } = entry;
+  return detailsOf(id, { ...rest, prompt: itemSchema.safeParse(prompt).data });
+}
+
+export function historyEntry(history: unknown, id: string): HistoryEntry | undefined {
+  return entrySchema.safeParse(own(historySchema.parse(history), id)).data;
+}
 
 const endings = ["execution_success", "execution_error", "execution_interrupted"];
 const seen = new Set(["image", "video", "audio", "3d"]);
 
-export function toQueuedJob([priority, id, , extra]: QueueItem, status: "pending" | "in_progress"): LocalJob {
+/** Of an entry that cannot be read, only the state is known. */
+export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_progress"): LocalJob {
+  if (!item) return { status };
+  const [priority, id, , extra] = item;
   return { id, status, priority, outputs_count: 0, ...factsOf(extra) };
 }
 
-export function toEndedJob(id: string, { prompt: [priority, , , extra], outputs, status }: HistoryEntry): LocalJob {
+export function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {
+  const [priority, , , extra] = prompt ?? [];
   const { status_str, messages } = statusSchema.parse(status);
   const began = messages.find(([event]) => event === "execution_start")?.[1].timestamp;
   const ending = messages.findLast(([event]) => endings.includes(event));
@@ -72,9 +100,10 @@ export function wholeOf([, , prompt, extra_data]: QueueItem) {
   return { workflow: { prompt, extra_data } };
 }
 
-export function detailsOf(id: string, entry: HistoryEntry): LocalJob {
+function detailsOf(id: string, entry: Partial<HistoryEntry>): LocalJob {
   const execution_error = errorIn(statusSchema.parse(entry.status).messages);
-  return { ...toEndedJob(id, entry), execution_error, outputs: entry.outputs, execution_status: entry.status, ...wholeOf(entry.prompt) };
+  const { outputs, status: execution_status, prompt } = entry;
+  return { ...toEndedJob(id, entry), execution_error, outputs, execution_status, ...(prompt && wholeOf(prompt)) };
 }
 
 /** A stored picture, film or sound first, then a temporary one, then any file or text. */

@@ -5,6 +5,7 @@
 import "server-only";
 import { z } from "zod";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseServiceJson } from "@/lib/contract/json/json";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
 import { keyHeader } from "../outgoing";
@@ -128,7 +129,7 @@ function isLarge(answers: readonly Uint8Array[]): boolean {
 function onTheSpot<Args, T>(wording: Wording<Args, T>, answers: readonly Uint8Array[], args: Args): T {
   try {
     return wording.say(
-      answers.map((bytes) => parseExactJson(toText(bytes))),
+      answers.map((bytes) => parseServiceJson(toText(bytes))),
       args,
     );
   } catch (error) {
@@ -154,6 +155,11 @@ function inJson(bytes: Uint8Array): Response {
 /** The path itself does not exist, as in an older version: a missing item below a known path is reported in JSON. */
 export function isNoRoute({ status, headers }: Response): boolean {
   return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
+}
+
+/** The server has no list of jobs, or a damaged job makes it fail: its queue and its history are read in place of it. */
+export function hasNoJobs(answer: Response): boolean {
+  return isNoRoute(answer) || answer.status === 500;
 }
 
 /** What a local server lacks, in one line. */

@@ -2,11 +2,12 @@
 
 import "server-only";
 import { z } from "zod";
-import { extraSchema, type HistoryEntry, historySchema } from "./local-entries";
-import { isNoRoute, type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
+import { extraSchema, historyEntries, historyEntry, type HistoryEntry } from "./local-entries";
+import { hasNoJobs, type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
 import { wording } from "./wording";
 
-const totalSchema = z.looseObject({ pagination: z.looseObject({ total: z.number() }) });
+const totalSchema = z.looseObject({ pagination: z.looseObject({ total: loosely(anyCount) }) });
 
 const ENDED = "completed,failed,cancelled";
 const USUAL_ITEMS = 200;
@@ -14,16 +15,16 @@ const USUAL_ITEMS = 200;
 const endedTotal = wording("ended-total", ([jobs]) => totalSchema.parse(jobs).pagination.total);
 /** `skipped`: the number of newest entries to leave out. */
 const historyPage = wording("history-page", ([history], { skipped }: { skipped: number }) => {
-  const newest = Object.entries(historySchema.parse(history)).reverse();
-  return { history: newest.slice(skipped).map(([id, entry]) => toEntry(id, entry)) };
+  const newest = historyEntries(history).reverse();
+  return { history: newest.slice(skipped).map(({ id, entry }) => entry && toEntry(id, entry)) };
 });
-const historyEntry = wording("history-entry", ([history], { id }: { id: string }) => {
-  const entry = historySchema.parse(history)[id];
+const oneEntry = wording("history-entry", ([history], { id }: { id: string }) => {
+  const entry = historyEntry(history, id);
   if (!entry) return undefined;
   const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
   return { [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } };
 });
-export const wordsOfHistory = [endedTotal, historyPage, historyEntry];
+export const wordsOfHistory = [endedTotal, historyPage, oneEntry];
 
 export const historyTranslations: readonly Translation[] = [
   {
@@ -52,7 +53,7 @@ export const historyTranslations: readonly Translation[] = [
       const id = decodeURIComponent(caught[0] ?? "");
       const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
       if (!read.ok) return read.answer;
-      const entry = await say(historyEntry, [read.bytes], { id });
+      const entry = await say(oneEntry, [read.bytes], { id });
       return entry ?? translated({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
     },
   },
@@ -69,10 +70,10 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** How many jobs have ended. Undefined for versions before /api/jobs: there, history is read from its newest end and cut to the page. */
+/** How many jobs have ended. Undefined if the server has no readable list: then history is read from its newest end and cut to the page. */
 async function countEnded({ ask, learn }: LocalExchange): Promise<number | undefined | Response> {
   const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
-  if (isNoRoute(answer)) return void (await answer.body?.cancel());
+  if (hasNoJobs(answer)) return void (await answer.body?.cancel());
   const read = await readLocal(answer);
   return read.ok ? learn(endedTotal, [read.bytes], undefined) : read.answer;
 }

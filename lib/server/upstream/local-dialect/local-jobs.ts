@@ -4,7 +4,7 @@ import "server-only";
 import { z } from "zod";
 import { toMilliseconds } from "@/lib/contract/times";
 import { queueSchema, wholeOf } from "./local-entries";
-import { isNoRoute, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
+import { hasNoJobs, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
 import { listOlderJobs, olderJob } from "./older-jobs";
 import { wording } from "./wording";
 
@@ -12,7 +12,7 @@ const sortFields: Readonly<Record<string, string>> = { create_time: "created_at"
 
 const jobSchema = z.looseObject({
   id: z.string(),
-  status: z.string(),
+  status: z.string().catch("unknown"),
   create_time: z.unknown().optional(),
   execution_start_time: z.unknown().optional(),
   execution_end_time: z.unknown().optional(),
@@ -27,7 +27,7 @@ const wholeJob = wording("job", ([answer]) => {
 const jobInQueue = wording("job-in-queue", ([answer, queue]) => {
   const job = jobSchema.parse(answer);
   const { queue_running, queue_pending } = queueSchema.parse(queue);
-  const item = [...queue_running, ...queue_pending].find((one) => one[1] === job.id);
+  const item = [...queue_running, ...queue_pending].find((one) => one?.[1] === job.id);
   return { ...job, ...(item && wholeOf(item)) };
 });
 const jobStatus = wording("job-status", ([job]) => toStatus(jobSchema.parse(job)));
@@ -45,7 +45,7 @@ export const jobTranslations: readonly Translation[] = [
         const field = sortFields[query.get("sort_by") ?? ""];
         if (field !== undefined) query.set("sort_by", field);
       });
-      if (!isNoRoute(answer)) return answer;
+      if (!hasNoJobs(answer)) return answer;
       await answer.body?.cancel();
       return listOlderJobs(exchange);
     },
@@ -70,7 +70,7 @@ export const jobTranslations: readonly Translation[] = [
 async function readJob(exchange: LocalExchange): Promise<Response> {
   const id = decodeURIComponent(exchange.caught[0] ?? "");
   const answer = await exchange.ask(`/api/jobs/${encodeURIComponent(id)}`);
-  if (isNoRoute(answer)) {
+  if (hasNoJobs(answer)) {
     await answer.body?.cancel();
     return olderJob(exchange, id);
   }

@@ -18,7 +18,7 @@ const RECENT_ENTRIES = 200;
 const queueWords = wording("queue", ([queue]) => {
   const { queue_running, queue_pending } = queueSchema.parse(queue);
   // The lowest priority goes first, whatever the order of the list.
-  const pending = queue_pending.sort((one, other) => one[0] - other[0]);
+  const pending = queue_pending.sort((one, other) => (one?.[0] ?? 0) - (other?.[0] ?? 0));
   return { queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) };
 });
 const queueIds = wording("queue-ids", ([queue]) => {
@@ -120,11 +120,13 @@ async function recentIds({ ask, learn }: LocalExchange): Promise<string[]> {
   }
 }
 
-function idsOf(items: QueueItem[]): string[] {
-  return items.map((item) => item[1]);
+function idsOf(items: (QueueItem | null)[]): string[] {
+  return items.flatMap((item) => item?.[1] ?? []);
 }
 
-function toTuple([, id, graph, extra, outputs]: QueueItem, index: number) {
+function toTuple(item: QueueItem | null, index: number) {
+  if (!item) return null;
+  const [, id, graph, extra, outputs] = item;
   const { create_time } = extraSchema.parse(extra);
   return [index + 1, id, graph, Array.isArray(outputs) ? outputs : [], create_time === undefined ? {} : { create_time }];
 }

@@ -7,7 +7,7 @@ import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { UnreadableAnswer } from "../failures";
 import { TOO_LARGE } from "../read-body";
 import { type Ended } from "./ended-jobs";
-import { detailsOf, historySchema, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
+import { historyEntries, historyJob, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
 import { type LocalExchange, readLocal, translated } from "./local-exchange";
 import { wording } from "./wording";
 
@@ -16,6 +16,7 @@ const READINGS = [1000, 200, 40];
 const MOST_ENDED = 1000;
 /** One entry tells whether a job has ended since; a few more tell which. */
 const PEEKS = [1, 20];
+const ENDED = ["completed", "failed", "cancelled"];
 
 const queuedJobs = wording("queued-jobs", ([queue]) => {
   const { queue_running, queue_pending } = queueSchema.parse(queue);
@@ -23,37 +24,37 @@ const queuedJobs = wording("queued-jobs", ([queue]) => {
 });
 /** Newest first. */
 const endedJobs = wording("ended-jobs", ([history]) =>
-  Object.entries(historySchema.parse(history))
+  historyEntries(history)
     .slice(-MOST_ENDED - 1)
-    .map(([id, entry]) => toEndedJob(id, entry))
+    .map(({ id, entry }): LocalJob => (entry ? toEndedJob(id, entry) : { id }))
     .reverse(),
 );
-const endedJob = wording("ended-job", ([history], { id }: { id: string }) => {
-  const entry = historySchema.parse(history)[id];
-  return entry && detailsOf(id, entry);
-});
+const endedJob = wording("ended-job", ([history], { id }: { id: string }) => historyJob(history, id));
 const queuedJob = wording("queued-job", ([queue], { id }: { id: string }) => {
   const { queue_running, queue_pending } = queueSchema.parse(queue);
-  const running = queue_running.find((one) => one[1] === id);
-  const item = running ?? queue_pending.find((one) => one[1] === id);
+  const running = queue_running.find((one) => one?.[1] === id);
+  const item = running ?? queue_pending.find((one) => one?.[1] === id);
   return item && { ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) };
 });
 export const wordsOfOlderJobs = [queuedJobs, endedJobs, endedJob, queuedJob];
 
 export async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
-  const wants = (status: LocalJob["status"]) => query.status === undefined || query.status.some((word) => word === status);
+  const wants = (status: string) => query.status === undefined || query.status.some((word) => word === status);
+  const wantsAllEnded = ENDED.every(wants);
+  const matches = ({ status, workflow_id }: LocalJob) =>
+    (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
   const queue = await readLocal(await exchange.ask("/api/queue"));
   if (!queue.ok) return queue.answer;
   const moving = await exchange.learn(queuedJobs, [queue.bytes], undefined);
-  const wantsEnded = ["completed", "failed", "cancelled"].some(wants);
+  const wantsEnded = ENDED.some(wants);
   const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: { newestFirst: [], isCut: false } };
   if (!ended.ok) return ended.answer;
   const { newestFirst, isCut } = ended.value;
   // A job that ended between the two readings is in both.
   const over = new Set(newestFirst.map(({ id }) => id));
   const jobs = [...moving.filter(({ id }) => !over.has(id)), ...newestFirst]
-    .filter(({ status, workflow_id }) => wants(status) && (query.workflow_id === undefined || workflow_id === query.workflow_id))
+    .filter(matches)
     .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
     .sort((one, other) => (query.sort_order === "asc" ? one.key - other.key : other.key - one.key))
     .map(({ job }) => job);

@@ -1,7 +1,9 @@
-// A service that sends single jobs in an unknown shape: the others are shown, with a note of how many are missing.
+// A service that sends single entries in an unknown shape: the others are shown, with a note of how many are missing.
+import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { startLocalServer } from "@/tests/support/local-server";
 
 let harness: Harness;
 const servers: LittleServer[] = [];
@@ -11,46 +13,146 @@ beforeAll(async () => {
 afterAll(() => harness.dispose());
 afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))));
 
-async function connect(lists: { jobs?: unknown; history?: unknown; pagination?: unknown }) {
-  const server = await startLittleServer((seen, response) => {
-    if (/^\/api\/(jobs|history_v2)/.test(seen.url)) answerJson(response, lists);
-    else answerJson(response, { error: "not here" }, 404);
+const KEY = "comfyui-0123456789abcdef0123456789abcdef";
+const reader = (connection: string) => (path: string) =>
+  harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
+
+/** Answers every read with `body()`; a text is sent as it is. */
+async function connectTo(body: () => unknown) {
+  const server = await startLittleServer((_, response) => {
+    const answer = body();
+    if (typeof answer !== "string") return answerJson(response, answer);
+    response.writeHead(200, { "content-type": "application/json" }).end(answer);
   });
   servers.push(server);
-  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  return (path: string) => harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, { as: "viewer" });
+  return reader(await harness.connect(server.url, KEY));
 }
+const connect = (lists: { jobs?: unknown; history?: unknown; pagination?: unknown }) => connectTo(() => lists);
 
 const good = { id: "job-1", status: "pending", create_time: 1_767_225_600_000 };
 const strange = [{ id: 7, status: "pending" }, { status: "completed" }, null, "job-2"];
 const pagination = { offset: 0, limit: 100, total: 5, has_more: false };
+const asset = { id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: [] };
 
-test("the list, the queue and the history show what can be read and count what cannot", async () => {
-  const get = await connect({
-    jobs: [strange[0], good, ...strange.slice(1)],
-    pagination,
-    history: [{ prompt_id: "job-1" }, { prompt_id: 3 }],
-  });
-  const list = await (await get("/api/jobs")).json();
-  expect(list).toMatchObject({ jobs: [{ id: "job-1" }], unreadable: 4, pagination: { total: 5 } });
-  expect(await (await get("/api/console/queue")).json()).toMatchObject({ pending: [{ id: "job-1" }], running: [], unreadable: 4 });
-  expect(await (await get("/api/history_v2?max_items=10")).json()).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 1 });
+type Lists = { path: string; good: unknown; wrap(entries: unknown[]): unknown; read(body: never): unknown[] };
+const lists: Lists[] = [
+  { path: "/api/jobs", good, wrap: (jobs) => ({ jobs, pagination }), read: ({ jobs }) => jobs },
+  { path: "/api/console/queue", good, wrap: (jobs) => ({ jobs, pagination }), read: ({ pending }) => pending },
+  { path: "/api/history_v2?max_items=10", good: { prompt_id: "job-1" }, wrap: (history) => ({ history }), read: ({ history }) => history },
+  { path: "/api/assets", good: asset, wrap: (assets) => ({ assets, total: 2, has_more: false }), read: ({ assets }) => assets },
+  {
+    path: "/api/queue",
+    good: [1, "job-1", {}, [], {}],
+    wrap: (queue_pending) => ({ queue_running: [], queue_pending }),
+    read: ({ queue_pending }) => queue_pending,
+  },
+  { path: "/api/tags", good: { name: "cat", count: 2 }, wrap: (tags) => ({ tags, total: 1, has_more: false }), read: ({ tags }) => tags },
+  { path: "/api/tasks", good: { id: "task-1", status: "running" }, wrap: (tasks) => ({ tasks }), read: ({ tasks }) => tasks },
+  { path: "/api/jobs/job-1/assets", good: asset, wrap: (assets) => ({ assets }), read: ({ assets }) => assets },
+];
+const bad = [null, 7, true, []];
+
+test.each(lists)("$path shows what can be read and counts what cannot", async ({ path, good: entry, wrap, read }) => {
+  const get = await connectTo(() => wrap([...bad, entry, ...bad]));
+  const answer = await get(path);
+  expect(answer.status).toBe(200);
+  const body = await answer.json();
+  expect(read(body as never)).toHaveLength(1);
+  expect(body).toMatchObject({ unreadable: 2 * bad.length });
 });
+
+test.each([
+  ["/api/userdata?dir=workflows/", [{ path: "a.json" }, ...bad]],
+  ["/api/history", { "job-1": {}, ...Object.fromEntries(bad.map((entry, at) => [`bad-${at}`, entry])) }],
+])("%s, which has no field for it, counts them in a header", async (path, body) => {
+  const answer = await (await connectTo(() => body))(path);
+  expect(Object.keys(await answer.json())).toHaveLength(1);
+  expect(answer.headers.get("x-lightdesk-unreadable")).toBe(String(bad.length));
+});
+
+test("a list that is read in the thread counts them too", async () => {
+  const files = Array.from({ length: 20_000 }, (_, at) => ({ path: `${at}-${"a".repeat(60)}.json`, size: 2 }));
+  const answer = await (await connectTo(() => [...files, null]))("/api/userdata?dir=workflows/");
+  expect(await answer.json()).toHaveLength(files.length);
+  expect(answer.headers.get("x-lightdesk-unreadable")).toBe("1");
+});
+
+test("a list of jobs survives whatever is in it", async () => {
+  let entries: unknown[] = [];
+  const get = await connectTo(() => ({ jobs: [good, ...entries], history: [{ prompt_id: "job-1" }, ...entries], pagination }));
+  const fields = ["create_time", "workflow_id", "outputs_count", "execution_start_time", "preview_output", "execution_error", "progress"];
+  const row = fc.dictionary(fc.constantFrom(...fields), fc.jsonValue()).map((damage) => ({ ...good, prompt_id: "job-1", ...damage }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), row), { maxLength: 5 }), async (some) => {
+      entries = some;
+      for (const path of ["/api/jobs", "/api/console/queue", "/api/history_v2?max_items=10"]) expect((await get(path)).status).toBe(200);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("a job with a damaged field is listed without it", async () => {
+  const fields = `"outputs_count":1e400,"create_time":99999999999999999999999,"workflow_id":{"a":[NaN,-Infinity]},"preview_output":[]`;
+  const get = await connectTo(() => `{"jobs":[{"id":"job-1","status":"failed",${fields}}],"pagination":{"offset":NaN,"total":"many"}}`);
+  expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [{ id: "job-1", status: "failed" }], pagination: { offset: 0 } });
+});
+
+test("a job's page shows what can be read of a damaged job", async () => {
+  const messages = [null, ["execution_start"], ["execution_start", { timestamp: 1_767_225_600_000 }]];
+  const job = { id: "job-1", status: 3, create_time: {}, workflow: "none", execution_status: { status_str: 1, messages }, progress: 7 };
+  const get = await connectTo(() => ({ ...job, outputs: { "1": null, "2": { text: ["kept"] } }, execution_meta: { "1": 4 } }));
+  const answer = await get("/api/jobs/job-1");
+  expect(answer.status).toBe(200);
+  const read = await answer.json();
+  expect(read).toMatchObject({ id: "job-1", status: "unknown", outputs: { "2": { text: ["kept"] } } });
+  expect(read.execution_status.messages).toEqual([messages[2]]);
+});
+
+test.each([{ isOld: true }, { isOld: false }])(
+  "a damaged entry of a local server's history and queue is skipped ($isOld)",
+  async ({ isOld }) => {
+    const local = await startLocalServer(undefined, { isOld });
+    servers.push(local);
+    const saved = await harness.request("/api/console/connections", {
+      as: "owner",
+      method: "POST",
+      json: { name: "Local", baseUrl: local.url, shared: true },
+    });
+    const { connection } = await saved.json();
+    const get = reader(connection.id);
+    const waiting = local.submit();
+    const [prompt, damaged] = [[1, "x", {}, { extra_pnginfo: { workflow: null } }, []], 7];
+    const ok = {
+      prompt,
+      outputs: { "1": null, "2": { text: ["kept"] } },
+      status: { status_str: "success", messages: [null, ["execution_start", {}]] },
+    };
+    const entries = { "job-1": ok, "bad-1": null, "bad-2": "text", "bad-3": { outputs: {} }, "bad-4": { ...ok, prompt: "none" } };
+    for (const [id, entry] of Object.entries(entries)) local.place.history.set(id, entry as never);
+    local.place.pending.push(damaged as never);
+    const history = await (await get("/api/history_v2?max_items=10")).json();
+    expect(history).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 4 });
+    const { jobs, unreadable } = await (await get("/api/jobs")).json();
+    expect(jobs.map(({ id }: { id: string }) => id)).toEqual([waiting, "job-1"]);
+    expect(unreadable).toBe(5);
+    const queue = await (await get("/api/queue")).json();
+    expect([queue.queue_pending.length, queue.queue_pending[0][1], queue.unreadable]).toEqual([1, waiting, 1]);
+    expect((await get("/api/jobs?status=completed&limit=1")).status).toBe(200);
+    expect((await get("/api/jobs?status=pending&limit=1")).status).toBe(200);
+    expect(await (await get("/api/jobs/bad-4")).json()).toMatchObject({
+      id: "bad-4",
+      status: "completed",
+      outputs: { "2": ok.outputs["2"] },
+    });
+    expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
+    const checked = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
+    expect(await checked.json()).toMatchObject({ outcome: "active" });
+  },
+);
 
 test("a list whose only entry cannot be read says so", async () => {
   const get = await connect({ jobs: strange, pagination });
   expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [], unreadable: 4 });
-});
-
-test("assets show what can be read and count what cannot", async () => {
-  const server = await startLittleServer((_, response) => {
-    const asset = { id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: [], created_at: "2026-01-01T00:00:00Z" };
-    answerJson(response, { assets: [{ ...asset, id: 7 }, asset], total: 2, has_more: false });
-  });
-  servers.push(server);
-  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-  const answer = await harness.request(`/api/assets?connection=${connection}`, { as: "viewer" });
-  expect(await answer.json()).toMatchObject({ assets: [{ name: "a.png" }], unreadable: 1 });
 });
 
 test("a file of them ends with what is missing", async () => {

@@ -218,7 +218,7 @@ function partOf(value: unknown, like: unknown): unknown {
 }
 
 test("what a local server says at length and is none of its words is reported as such, and the next one is read", async () => {
-  const strange = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(2 * MIB)], queue_pending: [] } });
+  const strange = await connectLocal({ "/api/queue": { queue_running: "x".repeat(2 * MIB), queue_pending: [] } });
   const answer = await strange("/api/queue");
   expect(answer.status).toBe(502);
   expect(await answer.text()).toContain("has another shape");
