@@ -146,7 +146,7 @@ test.each([{ isOld: true }, { isOld: false }])(
     });
     expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
     const checked = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
-    expect(await checked.json()).toMatchObject({ outcome: "active" });
+    expect(await checked.json()).toMatchObject({ check: { outcome: "active" } });
   },
 );
 
