@@ -4,6 +4,7 @@ import { toCurrent } from "@/components/frame/connection/current-connection";
 import { CountsProvider } from "@/components/frame/counts-context";
 import { MemberProvider } from "@/components/frame/member-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
+import { SessionWatch } from "@/components/frame/session-watch";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
@@ -26,8 +27,10 @@ export function EmbedShell({ role, session, connections, currentId, readOnly, ch
       <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
         <CountsProvider>
           <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
-            {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
-            {children}
+            <SessionWatch role={role}>
+              {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
+              {children}
+            </SessionWatch>
           </main>
         </CountsProvider>
         <Toasts />

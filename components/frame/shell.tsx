@@ -12,6 +12,7 @@ import { MemberProvider } from "./member-context";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette/palette-button";
 import { ReadOnlyNotice } from "./read-only-notice";
+import { SessionWatch } from "./session-watch";
 import { Shortcuts } from "./shortcuts";
 import { Avatar } from "@/components/ui/avatar";
 import { Link } from "@/components/ui/link";
@@ -67,8 +68,10 @@ export function Shell({ member, methods, connections, currentId, readOnly, signO
               </div>
             </nav>
             <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
-              {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
-              {children}
+              <SessionWatch memberId={member.id} role={member.role}>
+                {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
+                {children}
+              </SessionWatch>
             </main>
             <nav
               aria-label={t("navigation")}

@@ -188,6 +188,15 @@ export type SessionView = {
   /** The session that asks. */
   current: boolean;
 };
+/**
+ * Why a page's session ended. `signed-out`: in this browser; `ended`: from another browser, or with the embedding page. `role` has the role
+ * before and now.
+ */
+export type EndedSession =
+  | { cause: "signed-out" | "ended" | "expired" | "suspended" | "removed" | "password" }
+  | { cause: "role"; from: (typeof roles)[number]; to: (typeof roles)[number] };
+/** The session of an open page, as it asks about it. */
+export type SessionState = { state: "live"; memberId: string; role: (typeof roles)[number] } | ({ state: "ended" } & EndedSession);
 /** Since when the console is read-only, and who switched it on. */
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({

@@ -8,6 +8,7 @@ import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
+import { useIsSessionWatched } from "../session-watch";
 import { toFaultCode, faultOwners } from "./fault-owner";
 
 type FailureMessageProps = {
@@ -25,6 +26,9 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   const t = useTranslations("errors");
   const common = useTranslations("common");
   const code = toFaultCode(failure);
+  const isSessionWatched = useIsSessionWatched();
+  // The page's own banner says why. An act that failed says so where it was tried.
+  if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
   const details = detailsText(failure.details);
   const waitMs = failure.retryAfterMs ?? 0;

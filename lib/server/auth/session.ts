@@ -74,10 +74,15 @@ export function sessionIdOf(token: JWT): string | undefined {
 
 /** The session id in the cookie, even if the session has ended. */
 export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
+  const token = await sessionTokenIn(sent);
+  return token ? sessionIdOf(token) : undefined;
+}
+
+/** What the cookie names, even if the session has ended. */
+export async function sessionTokenIn(sent: Sent): Promise<JWT | null> {
   const { env, authSecret } = composition();
   const cookie = readCookie(sent.get("cookie"), sessionCookieName(env));
-  const token = cookie === undefined ? undefined : await decoded({ token: cookie, secret: authSecret });
-  return token ? sessionIdOf(token) : undefined;
+  return cookie === undefined ? null : decoded({ token: cookie, secret: authSecret });
 }
 
 /** For next-auth. Null for a token that was changed, has expired, was made with another secret, or whose session has ended. */

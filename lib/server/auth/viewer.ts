@@ -37,16 +37,25 @@ export type SentHeaders = { get(name: string): string | null };
 const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
 
 export async function readViewer(sent: SentHeaders): Promise<Viewer | undefined> {
+  const found = await findViewer(sent);
+  if (found?.live) await noteUse(found.live.session, sent);
+  return found?.viewer;
+}
+
+/** Does not count as a use of the session. */
+export async function peekViewer(sent: SentHeaders): Promise<Viewer | undefined> {
+  return (await findViewer(sent))?.viewer;
+}
+
+async function findViewer(sent: SentHeaders): Promise<{ viewer: Viewer | undefined; live?: Live } | undefined> {
   await composition().ready;
   // Below an embedded session's address only that session counts, whatever else the browser sends.
-  if (readEmbedAddress(sent)) return viewerByEmbedding(sent);
+  if (readEmbedAddress(sent)) return { viewer: await viewerByEmbedding(sent) };
   const given = givenToken(sent);
   // Cookies are ignored: a token must not gain rights because a cookie comes along.
-  if (given !== undefined) return given === "two" ? undefined : viewerByToken(given.token);
+  if (given !== undefined) return given === "two" ? undefined : { viewer: await viewerByToken(given.token) };
   const live = await liveBy(sent);
-  if (!live) return undefined;
-  await noteUse(live.session, sent);
-  return viewerOf(live);
+  return live && { viewer: viewerOf(live), live };
 }
 
 /** The proxy's header takes precedence over a cookie, which may belong to the person who used this browser before. */

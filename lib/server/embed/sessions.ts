@@ -29,10 +29,16 @@ export function readEmbedAddress(sent: Sent): EmbedAddress | undefined {
 }
 
 export async function readEmbedded(sent: Sent): Promise<Embedded | undefined> {
+  const session = await findSessionOf(sent);
+  return session && whileValid(session);
+}
+
+/** Even one that has expired or may do nothing any more, while it is stored. */
+export async function findSessionOf(sent: Sent): Promise<EmbedSession | undefined> {
   const embed = readEmbedAddress(sent);
   const token = embed && tokenOf(sent, embed);
   const session = token === undefined ? undefined : await composition().store.embedSessions.find(token);
-  return session && embed && session.hostId === embed.host && session.slot === embed.slot ? whileValid(session) : undefined;
+  return session && embed && session.hostId === embed.host && session.slot === embed.slot ? session : undefined;
 }
 
 export async function findEmbedded(sessionId: string): Promise<Embedded | undefined> {

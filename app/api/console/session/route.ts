@@ -1,0 +1,14 @@
+import { readSessionState } from "@/lib/server/auth/session-state";
+import { readReadOnly } from "@/lib/server/auth/read-only";
+import { jsonAnswer } from "@/lib/server/bff/answers";
+import { unguarded } from "@/lib/server/bff/guard";
+import { READ_ONLY_HEADER } from "@/lib/shared/headers";
+import { ok } from "@/lib/shared/result";
+
+/** Open pages ask it every few seconds; it also tells members that the console has become read-only. */
+export const GET = unguarded("readSession", async ({ request }) => {
+  const session = await readSessionState(request.headers);
+  const answer = jsonAnswer(session);
+  if (session.state === "live") answer.headers.set(READ_ONLY_HEADER, (await readReadOnly()) ? "1" : "0");
+  return ok(answer);
+});
