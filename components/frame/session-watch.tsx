@@ -47,7 +47,7 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
 const asIs = (state: SessionState) => state;
 
 /** `isLive`: signed in, but the page was rendered for another role or member. */
-type Notice = EndedSession & { isLive?: true } | { cause: "other"; isLive: true };
+type Notice = (EndedSession & { isLive?: true }) | { cause: "other"; isLive: true };
 
 function noticeOf(now: SessionState, page: { memberId?: string; role: Role }): Notice | undefined {
   if (now.state === "ended") return now;

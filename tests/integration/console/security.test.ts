@@ -18,6 +18,7 @@ const open = new Set([
   "/api/embed/check",
   "/api/embed/tickets",
   "/api/health",
+  "/api/console/session",
   "/api/console/set-up",
   "/api/console/members/invitations/accept",
   ...ofShares,

@@ -1,0 +1,91 @@
+// What an open page learns about its session: that it goes on, or why it ended.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type SessionState } from "@/lib/contract/console";
+import { type Role } from "@/lib/contract/people/roles";
+import { READ_ONLY_HEADER } from "@/lib/shared/headers";
+import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
+
+const DAY_MS = 24 * 60 * 60_000;
+let now = 1_800_000_000_000;
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ now: () => now });
+});
+afterAll(() => harness.dispose());
+
+let person: { id: string; cookie: string };
+let count = 0;
+beforeEach(async () => {
+  await harness.renewCookies();
+  const { store } = harness.console;
+  const passwordHash = (await store.members.getByEmail("owner@desk.test"))?.passwordHash;
+  const about = { name: "Page", email: `page-${++count}@desk.test`, role: "operator" as Role, passwordHash, createdAt: now };
+  const member = await store.members.create(about);
+  if (!member) throw new Error("no member");
+  person = { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+});
+
+const ask = (cookie = person.cookie) => harness.request("/api/console/session", { cookie });
+const state = async (cookie?: string): Promise<SessionState> => (await ask(cookie)).json();
+const change = (json: object) => harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "PUT", json });
+
+test("says that a session goes on, with member and role, and whether the console is read-only", async () => {
+  expect(await state()).toEqual({ state: "live", memberId: person.id, role: "operator" });
+  expect((await ask()).headers.get(READ_ONLY_HEADER)).toBe("0");
+  await harness.request("/api/console/read-only", { as: "admin", method: "PUT", json: {} });
+  expect((await ask()).headers.get(READ_ONLY_HEADER)).toBe("1");
+  await harness.request("/api/console/read-only", { as: "admin", method: "DELETE" });
+});
+
+test("asking keeps no session alive", async () => {
+  const usedAt = async () => (await harness.console.store.sessions.list(person.id))[0]?.usedAt;
+  const before = await usedAt();
+  now += 5 * 60_000;
+  await state();
+  expect(await usedAt()).toBe(before);
+});
+
+test("says which role became which", async () => {
+  await change({ role: "viewer" });
+  expect(await state()).toEqual({ state: "ended", cause: "role", from: "operator", to: "viewer" });
+});
+
+test("says that the member was suspended, also after another change, and that they were removed", async () => {
+  await change({ role: "viewer" });
+  await change({ disabled: true });
+  expect(await state()).toEqual({ state: "ended", cause: "suspended" });
+  await change({ disabled: false });
+  expect(await state()).toMatchObject({ state: "ended", cause: "role" });
+  await harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "DELETE" });
+  expect(await state()).toEqual({ state: "ended", cause: "removed" });
+});
+
+test("says that the password was changed, by the member or with a reset link", async () => {
+  const json = { password: "another long password", currentPassword: PASSWORD };
+  expect((await harness.request("/api/console/account", { cookie: person.cookie, method: "PUT", json })).status).toBe(200);
+  expect(await state()).toEqual({ state: "ended", cause: "password" });
+  const member = await harness.console.store.members.get(person.id);
+  const cookie = await harness.mintCookie({ sub: person.id, version: member?.sessionVersion ?? 0 });
+  const reset = { email: member?.email ?? "", role: "viewer" as const, invitedBy: person.id, resetsMemberId: person.id };
+  await harness.console.store.invitations.create({ token: `reset-${count}`, ...reset, expiresAt: now + DAY_MS, createdAt: now });
+  const accepted = { token: `reset-${count}`, password: "a third long password" };
+  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(200);
+  expect(await state(cookie)).toEqual({ state: "ended", cause: "password" });
+});
+
+test("says that the session was ended in another browser", async () => {
+  const other = await harness.mintCookie({ sub: person.id, version: 1 });
+  await harness.request("/api/console/account/sessions", { cookie: other, method: "DELETE" });
+  expect(await state()).toEqual({ state: "ended", cause: "ended" });
+  expect(await state(other)).toMatchObject({ state: "live" });
+});
+
+test("says that the session expired", async () => {
+  now += 4 * DAY_MS;
+  expect(await state()).toEqual({ state: "ended", cause: "expired" });
+});
+
+test("tells nothing to a browser without the cookie, or with an invented one", async () => {
+  expect(await state("")).toEqual({ state: "ended", cause: "signed-out" });
+  expect(await state("lightdesk.session=invented")).toEqual({ state: "ended", cause: "expired" });
+});

@@ -1,0 +1,78 @@
+// @vitest-environment jsdom
+// One banner tells an open page why its session ended, and what to do.
+import { act, cleanup, screen } from "@testing-library/react";
+import { SWRConfig } from "swr";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { SessionWatch } from "@/components/frame/session-watch";
+import { type SessionState } from "@/lib/contract/console";
+import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "./render";
+
+let now: SessionState;
+beforeEach(() => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  now = { state: "live", memberId: "ada", role: "operator" };
+  vi.stubGlobal("fetch", async () => Response.json(now));
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const show = () =>
+  act(async () =>
+    renderInApp(
+      <AtPage>
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <SessionWatch memberId="ada" role="operator">
+            <FailureMessage failure={{ code: "UNAUTHORIZED", message: "" }} onRetry={() => undefined} />
+          </SessionWatch>
+        </SWRConfig>
+      </AtPage>,
+    ),
+  );
+const fiveSeconds = () => act(() => vi.advanceTimersByTimeAsync(5_000));
+
+it.each<[SessionState, string, string | undefined]>([
+  [{ state: "ended", cause: "expired" }, "Your session has expired", "Sign in again"],
+  [{ state: "ended", cause: "ended" }, "This session was ended elsewhere", "Sign in again"],
+  [{ state: "ended", cause: "password" }, "Your password was changed", "Sign in again"],
+  [{ state: "ended", cause: "signed-out" }, "You are signed out in this browser", "Sign in again"],
+  [{ state: "ended", cause: "role", from: "operator", to: "viewer" }, "Your role changed from operator to viewer", "Sign in again"],
+  [{ state: "ended", cause: "suspended" }, "Your account is suspended", undefined],
+  [{ state: "ended", cause: "removed" }, "You were removed from this team", undefined],
+  [{ state: "live", memberId: "ada", role: "viewer" }, "Your role changed from operator to viewer", "Reload"],
+  [{ state: "live", memberId: "bob", role: "operator" }, "Another member is signed in in this browser", "Reload"],
+])("shows one banner for %j within five seconds, and none after a new sign-in", async (next, title, action) => {
+  await show();
+  expect(screen.queryByRole("alert")).toBeNull();
+  now = next;
+  await fiveSeconds();
+  expect(screen.getByRole("alert").textContent).toContain(title);
+  const offered = [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map(({ textContent }) => textContent);
+  expect(offered).toEqual(action === undefined ? [] : [action]);
+  now = { state: "live", memberId: "ada", role: "operator" };
+  await fiveSeconds();
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+it("signs in again in a new tab, so that the page keeps what was typed", async () => {
+  now = { state: "ended", cause: "expired" };
+  await show();
+  const link = screen.getByRole("link", { name: "Sign in again" });
+  expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["/sign-in?callbackUrl=%2Fconfirmed", "_blank"]);
+});
+
+it("offers an embedded page to reload", async () => {
+  now = { state: "ended", cause: "expired" };
+  await act(async () =>
+    renderInApp(
+      <SWRConfig value={{ provider: () => new Map() }}>
+        <SessionWatch role="operator">{null}</SessionWatch>
+      </SWRConfig>,
+    ),
+  );
+  expect(screen.getByRole("button", { name: "Reload" })).toBeDefined();
+});
