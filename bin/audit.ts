@@ -1,12 +1,19 @@
-// `npm run audit -- verify`: checks that the audit log is as it was written. The console may run meanwhile.
-// Ends with code 1 and names the first row that was changed, removed or inserted; otherwise prints the last hash, which is worth keeping
-// elsewhere.
+// `npm run audit -- verify`: checks that the audit log is as it was written. Ends with code 1 and names the first row that was changed,
+// removed or inserted; otherwise prints the last hash, which is worth keeping elsewhere.
+// `npm run audit -- list`: prints the log as CSV, newest first, like the export in Settings. The console may run meanwhile.
+import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
 import { fail, onStore } from "./console-store";
 
-if (process.argv.slice(2).join(" ") !== "verify") fail("Usage: npm run audit -- verify");
+const [verb, ...more] = process.argv.slice(2);
+if ((verb !== "verify" && verb !== "list") || more.length > 0) fail("Usage: npm run audit -- verify | list");
 else
   onStore(async (store) => {
     await store.migrate();
+    if (verb === "list") {
+      for await (const lines of writeAuditCsv(store, await readNames(store, await store.connections.listFor("")), {}))
+        process.stdout.write(lines);
+      return;
+    }
     const state = await store.audit.verify();
     if ("brokenAt" in state) return fail(`The audit log is not as it was written: row ${state.brokenAt} was changed, taken out or put in.`);
     process.stdout.write(`${state.rows} rows, each as it was written. The last hash: ${state.last || "none"}\n`);

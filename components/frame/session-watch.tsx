@@ -58,12 +58,12 @@ function noticeOf(now: SessionState, page: { memberId?: string; role: Role }): N
 function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedded: boolean }) {
   const t = useTranslations("frame.session");
   const roleName = useTranslations("frame.member.role");
-  const isOut = notice.cause === "suspended" || notice.cause === "removed";
-  const action = isOut ? undefined : notice.isLive || isEmbedded ? "reload" : "signIn";
+  const action =
+    notice.cause === "suspended" || notice.cause === "removed" ? notice.cause : notice.isLive || isEmbedded ? "reload" : "signIn";
   return (
     <FailureNotice
       title={notice.cause === "role" ? t("role", { from: roleName(notice.from), to: roleName(notice.to) }) : t(notice.cause)}
-      next={isOut ? t(`next.${notice.cause}`) : t(`next.${action ?? "reload"}`)}
+      next={t(`next.${action}`)}
       actions={
         action === "signIn" ? (
           // In another tab: this page keeps what was typed.

@@ -114,6 +114,8 @@ describe("the audit log", () => {
       database.close();
       return command("audit", copy, "verify");
     };
+    await change("SELECT 1");
+    expect(await command("audit", copy, "list")).toEqual({ code: 0, output: expect.stringMatching(/^\ufefftime,member,.*\r\n.*,signIn,/) });
     expect(await change("SELECT 1")).toEqual({
       code: 0,
       output: expect.stringMatching(/^\d+ rows, each as it was written. The last hash: [0-9a-f]{64}\n$/),

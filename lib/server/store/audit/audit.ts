@@ -34,7 +34,7 @@ export type AuditEntry = {
 };
 export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
 /** `upTo`: the newest entry when reading began. Later entries of an act are ignored: otherwise it would move, and be missed on its page. */
-type AuditSearch = {
+export type AuditSearch = {
   memberId?: string;
   action?: string;
   connectionId?: string;

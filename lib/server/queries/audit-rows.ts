@@ -1,0 +1,121 @@
+// The audit log's entries with the names of people and connections, and as a file.
+// Guarantees: needs no running console; the file is read a page at a time, as fast as its reader takes it.
+
+import "server-only";
+import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
+import { personLabel } from "@/lib/contract/audit/member-change";
+import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
+import { type AuditSearch, type KeptEntry } from "../store/audit/audit";
+import { type Store } from "../store/store";
+import { groupAudit, type Logged } from "./group-audit";
+
+type LogStore = Pick<Store, "audit" | "members">;
+
+const EXPORT_PAGE = 100;
+/** The file names every thing, and one entry may name a hundred. */
+const EXPORT_ENTRIES = 1_000;
+/** How many entries are read for a page, and for one row of the file; further ones become another row. */
+export const MOST_READ = 5_000;
+
+/** A plain generator: it ends when the reader stops. */
+export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
+  const search = { ...filter, upTo: await store.audit.newestId() };
+  yield (
+    BYTE_ORDER_MARK +
+    csvLine([
+      "time",
+      "member",
+      "member_id",
+      "action",
+      "connection",
+      "connection_id",
+      "target",
+      "status",
+      "code",
+      "outcome",
+      "request_id",
+      "items",
+      "names",
+      "via",
+      "member_email",
+    ])
+  );
+  let before: number | undefined;
+  let open: Logged[][] = [];
+  for (;;) {
+    const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE, entries: EXPORT_ENTRIES });
+    before = acts.at(-1)?.[0]?.id;
+    const read = [...open, ...(await toItems(store, acts, names))];
+    const rows = groupAudit(read, Number.POSITIVE_INFINITY);
+    // The last row may continue in the next page, where it is completed.
+    const last = isOver || read.length > MOST_READ ? undefined : rows.pop();
+    open = last ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
+    if (isOver) return;
+  }
+}
+
+function cellsOf({ at, member, via, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
+  const { parts = [], moreParts = 0, isAtLeast } = of;
+  const who = [new Date(at).toISOString(), member?.name, member?.id];
+  return [
+    ...who,
+    action,
+    connection?.name,
+    connection?.id,
+    target,
+    status,
+    code,
+    outcome,
+    requestId,
+    isAtLeast ? `${parts.length + moreParts}+` : parts.length + moreParts,
+    parts.map(partText).join("; "),
+    via,
+    member?.email,
+  ];
+}
+
+function partText({ id, name }: AuditPart): string {
+  return name === undefined || name === id ? id : `${name} (${id})`;
+}
+
+/** `people`: labels of members by id; removed ones are added as entries name them. */
+export type Names = { connections: ReadonlyMap<string, string>; people: Map<string, string>; emails: ReadonlyMap<string, string> };
+
+export async function readNames(store: LogStore, connections: readonly { id: string; name: string }[]): Promise<Names> {
+  const team = await store.members.list();
+  return {
+    connections: new Map(connections.map(({ id, name }) => [id, name])),
+    people: new Map(team.map((member) => [member.id, personLabel(member)])),
+    emails: new Map(team.map(({ id, email }) => [id, email])),
+  };
+}
+
+/** Entries of earlier versions name the member they are about by id alone; a removed member is named as in their own last entry. */
+const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
+
+export async function toItems(store: LogStore, acts: readonly (readonly KeptEntry[])[], names: Names): Promise<Logged[][]> {
+  const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
+  const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
+  if (unknown.length > 0)
+    for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, personLabel({ name, email }));
+  return acts.map((act) => act.map((entry) => toItem(entry, names)));
+}
+
+/** Whether a row from before such names were left out holds the name of a member's own connection. */
+function isPrivateName({ action, connectionId }: KeptEntry, { connections }: Names): boolean {
+  return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
+}
+
+function toItem(kept: KeptEntry, names: Names): Logged {
+  const { memberId, memberName, memberEmail, connectionId, target, ...entry } = kept;
+  const email = memberEmail ?? names.emails.get(memberId ?? "");
+  return {
+    ...entry,
+    ...(target !== undefined &&
+      !isPrivateName(kept, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
+    ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "", ...(email !== undefined && { email }) } }),
+    ...(connectionId !== undefined && { connection: { id: connectionId, name: names.connections.get(connectionId) } }),
+  };
+}
