@@ -23,6 +23,77 @@ const basePathTwice = [
   "JSXOpeningElement[name.name='Link'] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
 ].map((selector) => ({ selector, message: "This puts the base path in front by itself: without apiPath." }));
 
+/**
+ * Reports `object[key] = value` and the like where the key may come from outside: `__proto__` and `constructor` lead to prototypes. Lists,
+ * typed arrays and constant keys are told apart by their declarations, without types: a rule with types takes ten times as long.
+ */
+const outsideKey = {
+  create(context) {
+    const declared = (node) => {
+      for (let scope = context.sourceCode.getScope(node); scope; scope = scope.upper) {
+        const found = scope.set.get(node.name);
+        if (found) return found.defs[0];
+      }
+    };
+    const isNumeric = (node) => {
+      if (node.type === "Literal") return typeof node.value === "number";
+      if (node.type === "BinaryExpression") return node.operator !== "+" || isNumeric(node.left) || isNumeric(node.right);
+      if (node.type === "MemberExpression") return node.property.name === "length";
+      if (node.type === "LogicalExpression") return isNumeric(node.right);
+      return node.type === "UpdateExpression" || (node.type === "Identifier" && isCounter(node));
+    };
+    /** Declared as a number, or counted up. */
+    const isCounter = (node) => {
+      const definition = declared(node);
+      if (definition?.node.parent?.parent?.type === "ForStatement") return true;
+      const { init } = definition?.node ?? {};
+      if (init && definition.node.id.type === "Identifier") return init !== node && isNumeric(init);
+      if (definition?.name.typeAnnotation?.typeAnnotation.type === "TSNumberKeyword") return true;
+      return (
+        definition?.name.parent.type === "ArrayPattern" &&
+        definition.name.parent.elements[0] === definition.name &&
+        isEntries(definition.node)
+      );
+    };
+    const isEntries = (declarator) =>
+      declarator.parent?.parent?.right?.callee?.property?.name === "entries" && declarator.parent.parent.right.arguments.length === 0;
+    const isList = (node) => {
+      if (node.type === "ArrayExpression") return true;
+      if (node.type === "NewExpression") return /Array$/.test(node.callee.name);
+      if (node.type === "CallExpression") return /^(map|from|slice|alloc|fill|concat|filter|subarray)$/.test(node.callee.property?.name);
+      if (node.type !== "Identifier") return false;
+      const definition = declared(node);
+      const type = definition?.name.typeAnnotation?.typeAnnotation;
+      if (type) return type.type === "TSArrayType" || /(Array|Bits|Buffer)$/.test(type.typeName?.name);
+      return (
+        definition?.type === "Variable" &&
+        definition.node.id.type === "Identifier" &&
+        definition.node.init != null &&
+        isList(definition.node.init)
+      );
+    };
+    const isConstant = (key) =>
+      (key.type === "TemplateLiteral" && key.quasis[0].value.raw !== "") ||
+      (key.type === "ConditionalExpression" && isConstant(key.consequent) && isConstant(key.alternate)) ||
+      (key.type === "Literal" && key.value !== "__proto__") ||
+      (key.type === "Identifier" && /^[A-Z][A-Z0-9_]*$/.test(key.name));
+    const check = (target) => {
+      if (target.type !== "MemberExpression" || !target.computed) return;
+      if (isConstant(target.property) || isNumeric(target.property) || isList(target.object)) return;
+      context.report({ node: target, message: "The key may be __proto__ or constructor: use a Map, and Object.fromEntries." });
+    };
+    return {
+      AssignmentExpression: ({ left }) => check(left),
+      UpdateExpression: ({ argument }) => check(argument),
+      "CallExpression[callee.object.name='Object'][callee.property.name='assign']"(node) {
+        const isPlain = ({ type, properties = [] }) => type === "ObjectExpression" && properties.every(({ computed }) => !computed);
+        if (node.arguments.slice(1).every(isPlain) || isPlain(node.arguments[0])) return;
+        context.report({ node, message: "Object.assign may set a prototype: use an object literal with spread." });
+      },
+    };
+  },
+};
+
 /** They compile each file once more to look for components: half of the time, also where nothing is rendered. */
 const reactRules = [...nextVitals, ...nextTs].flatMap(({ rules }) => Object.keys(rules ?? {})).filter((name) => /^(react|jsx)/.test(name));
 const withoutReact = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**/*.ts"];
@@ -32,7 +103,9 @@ const config = [
   ...nextVitals,
   ...nextTs,
   {
+    plugins: { lightdesk: { rules: { "outside-key": outsideKey } } },
     rules: {
+      "lightdesk/outside-key": "error",
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
       "no-restricted-syntax": [
         "error",
@@ -72,6 +145,7 @@ const config = [
     },
   },
   { files: withoutReact, rules: Object.fromEntries(reactRules.map((name) => [name, "off"])) },
+  { files: ["tests/**"], rules: { "lightdesk/outside-key": "off" } },
   // Plain <img> with width and height, through one component: the optimiser does not serve private bytes.
   {
     files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],

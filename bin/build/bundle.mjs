@@ -52,7 +52,9 @@ function withPackages() {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const outside = Object.keys(dependencies).filter((name) => !inside.includes(name));
   // Some packages are not modules, and load parts of Node by `require`.
-  const js = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+  const requires = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+  // As `node --disable-proto=delete`, however a bundle is started: `__proto__` is then a key like any other, in worker threads too.
+  const js = `${requires} delete Object.prototype.__proto__;`;
   return { packages: "bundle", external: outside.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }
 

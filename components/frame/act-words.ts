@@ -1,4 +1,5 @@
 import { useMessages } from "next-intl";
+import { own } from "@/lib/contract/json/own";
 
 type ActWords = { wordOf: (action: string) => string; triedOf: (action: string) => string };
 
@@ -6,7 +7,7 @@ type ActWords = { wordOf: (action: string) => string; triedOf: (action: string) 
 export function useActWords(): ActWords {
   const audit = useMessages().settings?.audit;
   const wordFrom = (acts: Readonly<Record<string, string>> = {}) => {
-    return (action: string) => (Object.hasOwn(acts, action) ? acts[action] : undefined) ?? action;
+    return (action: string) => own(acts, action) ?? action;
   };
   return { wordOf: wordFrom(audit?.does), triedOf: wordFrom(audit?.tried) };
 }

@@ -7,6 +7,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMarks } from "./node-marks";
 import { gistOf } from "./node-words";
+import { own } from "@/lib/contract/json/own";
 
 const AT_ONCE = 100;
 
@@ -27,7 +28,7 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
     <div className={cn("overflow-auto", className)}>
       <ul aria-label={t("list")} className="flex flex-col py-1">
         {ids.slice(0, most).map((id) => {
-          const node = graph[id];
+          const node = own(graph, id);
           const mark = marks.get(id);
           if (!node) return null;
           return (

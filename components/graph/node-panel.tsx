@@ -7,13 +7,14 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMark } from "./node-marks";
 import { inputsOf, type NodeInput, takersOf } from "./node-words";
+import { own } from "@/lib/contract/json/own";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 
 /** The inputs of one node as they were submitted, and the nodes that take its outputs. */
 export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps) {
   const t = useTranslations("graph");
-  const node = graph[id];
+  const node = own(graph, id);
   if (!node) return null;
   const inputs = inputsOf(graph, node);
   const takers = takersOf(graph, id);
@@ -86,7 +87,7 @@ function InputValue({ input, graph, onSelect }: { input: NodeInput; graph: Graph
 }
 
 function NodeLink({ id, graph, onSelect }: { id: string; graph: Graph; onSelect: (id: string) => void }) {
-  const node = graph[id];
+  const node = own(graph, id);
   return (
     <button type="button" onClick={() => onSelect(id)} className="rounded-sm text-left text-accent underline-offset-2 hover:underline">
       {node ? nodeName(node) : ""} #{id}

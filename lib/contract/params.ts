@@ -30,14 +30,13 @@ const LONGEST_IGNORED = 100;
 export function readAddress<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
 export function readAddress(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
   const ignored: string[] = [];
-  const query: Record<string, unknown> = {};
-  for (const [name, param] of Object.entries(params)) {
+  const query = Object.entries(params).map(([name, param]) => {
     const text = search.getAll(name).join(",");
     const value = text === "" ? undefined : read(param, text);
     if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, LONGEST_IGNORED)}`);
-    query[name] = value ?? param.usual;
-  }
-  return { query, ignored };
+    return [name, value ?? param.usual];
+  });
+  return { query: Object.fromEntries(query), ignored };
 }
 
 function read(param: Param, text: string): unknown {

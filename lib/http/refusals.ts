@@ -7,6 +7,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isForPeople, plainPage } from "./plain-page";
+import { own } from "@/lib/contract/json/own";
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
@@ -77,7 +78,7 @@ export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boole
     if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
     endSocket(
       socket,
-      unparsed[error.code ?? ""] ?? { status: 400, code: "BAD_REQUEST", message: "The request is not HTTP as it should be." },
+      own(unparsed, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not HTTP as it should be." },
     );
   });
   server.on("checkExpectation", (request, response) =>

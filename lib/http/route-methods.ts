@@ -4,6 +4,7 @@
 import { type IncomingMessage } from "node:http";
 import { embedAddressAt } from "./embed-paths";
 import { type Refused } from "./refusals";
+import { own } from "@/lib/contract/json/own";
 
 /** By path, with Next's brackets: "/api/jobs/[jobId]". */
 export type RouteMethods = Readonly<Record<string, readonly string[]>>;
@@ -16,7 +17,7 @@ export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) =
     const path = pathOf(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
     if (!known.has(method)) return { status: 400, code: "BAD_REQUEST", message: "This method is not known." };
-    const methods = routes[routeOf(path) ?? ""];
+    const methods = own(routes, routeOf(path) ?? "");
     const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
     if (!allowed || allowed.has(method)) return undefined;
     const allow = [...allowed].sort().join(", ");

@@ -1,5 +1,6 @@
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type Tone } from "@/components/ui/tone";
+import { own } from "@/lib/contract/json/own";
 
 export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {
   active: "ok",
@@ -33,7 +34,7 @@ export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResp
   if (last === undefined) return checked;
   // An account on the waiting list gets answers too.
   if (last === "answer") return checked === "waitlisted" ? checked : "active";
-  return failureStatus[last] ?? (checked === "active" ? "unknown" : checked);
+  return own(failureStatus, last) ?? (checked === "active" ? "unknown" : checked);
 }
 
 export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {

@@ -1,6 +1,7 @@
 // Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
 
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
+import { own } from "@/lib/contract/json/own";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
@@ -37,7 +38,7 @@ export function isValueId(id: ColumnId): id is ValueId {
 
 export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): ColumnValue {
   const [, node = "", input = ""] = id.split(":");
-  return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: labels[id] };
+  return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: own(labels, id) };
 }
 
 const stored = object(

@@ -6,6 +6,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { callApi } from "@/lib/browser/api";
 import { createTurns } from "@/lib/shared/turns";
 import { looseGraph } from "@/lib/contract/workflow/loose-graph";
+import { own } from "@/lib/contract/json/own";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 
@@ -30,7 +31,7 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
   });
-  const value = data?.[node]?.[input];
+  const value = own(own(data, node), input);
   return (
     <span ref={cell} className="relative block" title={error ? t("valueFailed") : undefined}>
       {value === undefined ? data || error ? t("nothing") : " " : <Cut text={value} />}
@@ -55,14 +56,11 @@ function readInputs(path: `/${string}`): Promise<JobInputs> {
 
 /** Values of a job's graph, shortened so that many rows stay small. */
 export function toInputs(workflow: unknown): JobInputs {
-  const found: Record<string, Record<string, string>> = Object.create(null);
-  for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
-    if (!node.inputs) continue;
-    const values: Record<string, string> = Object.create(null);
-    for (const [name, value] of Object.entries(node.inputs)) {
-      if (["string", "number", "bigint", "boolean"].includes(typeof value)) values[name] = String(value).slice(0, LONGEST_VALUE);
-    }
-    found[id] = values;
-  }
-  return found;
+  const nodes = Object.entries(looseGraph(workflow) ?? {}).map(([id, node]) => {
+    const literals = Object.entries(node.inputs ?? {}).filter(([, value]) =>
+      ["string", "number", "bigint", "boolean"].includes(typeof value),
+    );
+    return [id, Object.fromEntries(literals.map(([name, value]) => [name, String(value).slice(0, LONGEST_VALUE)]))];
+  });
+  return Object.fromEntries(nodes);
 }

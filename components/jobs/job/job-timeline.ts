@@ -4,6 +4,7 @@ import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type JobView } from "@/lib/contract/views/job-view";
 import { toMilliseconds } from "@/lib/contract/times";
+import { own } from "@/lib/contract/json/own";
 
 export type TimelineNode = {
   nodeId: string;
@@ -24,7 +25,7 @@ export function nodeNames({ workflow, class_names: names = {} }: Pick<JobDetail,
 }
 
 export function nameOfClass(names: Readonly<Record<string, string>>, className: string): string | undefined {
-  return Object.hasOwn(names, className) ? names[className] : undefined;
+  return own(names, className);
 }
 
 type Course = Pick<JobView, "state" | "terminal" | "startedAtMs" | "endedAtMs">;
@@ -57,7 +58,7 @@ export function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>
   const reported = reportedStates(detail);
   const executed = new Set(reported.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
   if (isBroken) for (const node of known) if (node.state === "done" && !hasEnded(node, known, stoppedId, executed)) node.state = "stopped";
-  const untimed = reported.filter(([nodeId]) => detail.execution_meta?.[nodeId] === undefined && nodeId !== last);
+  const untimed = reported.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
     untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
   const listed: TimelineNode[] = [...unlisted("cached"), ...known, ...unlisted("done")];

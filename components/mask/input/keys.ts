@@ -1,6 +1,8 @@
 // What each key does in the editor, as data: the list that people read and the working keys come from the same place.
 // Must never: take a key of the browser, or a letter typed into a field (the caller checks that).
 
+import { own } from "@/lib/contract/json/own";
+
 export const tools = ["brush", "eraser", "rectangle", "lasso", "fill", "hand"] as const;
 export type Tool = (typeof tools)[number];
 
@@ -64,7 +66,7 @@ export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed):
   }
   const arrow = arrows[key];
   if (arrow) return { do: "cursor", dx: arrow[0], dy: arrow[1], pace: altKey ? "pixel" : shiftKey ? "leap" : "step" };
-  return altKey ? undefined : Object.hasOwn(letters, letter) ? letters[letter] : undefined;
+  return altKey ? undefined : own(letters, letter);
 }
 
 /** The list, in reading order. */

@@ -8,6 +8,7 @@ import { placeProblems } from "../form/node-problems";
 import { ProblemList } from "../form/problem-list";
 import { type MissingClass, MissingClasses } from "./missing-classes";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { own } from "@/lib/contract/json/own";
 
 const MOST_SHOWN = 12;
 
@@ -26,7 +27,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
   const answer = useTranslations("run.answer");
   const placed = placeProblems(form, faults.errors);
   const nodes = form.flatMap((node) => {
-    const problems = placed.byNode[node.id];
+    const problems = own(placed.byNode, node.id);
     return problems ? [{ node, problems: [...problems.node, ...Object.values(problems.fields).flat()] }] : [];
   });
   return (

@@ -9,6 +9,7 @@ import { type AuditFact } from "./audit-facts";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
 import { roles } from "@/lib/contract/people/roles";
 import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
+import { own } from "@/lib/contract/json/own";
 
 /** Fixed notes as the log stores them, and the keys of their sentences. */
 const fixed = {
@@ -81,7 +82,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
   const { status, code, outcome, change, requestId, refused } = entry;
   const noteOf = useAuditNote();
   const changeText = useMemberChangeText();
-  const own = code && ofThem[code];
+  const ofCode = code && own(ofThem, code);
   const word = status < 400 ? "done" : status < FIRST_FAILURE ? "refused" : "failed";
   return (
     <>
@@ -92,7 +93,7 @@ export function AuditOutcome({ entry, facts }: { entry: AuditItem; facts: readon
       />
       {refused ? <span className="block text-sm text-bad">{t("refusedOf", { count: refused })}</span> : null}
       {code ? (
-        <span className="block text-sm text-ink-2">{own ? t(`why.${own}`) : errors(`${toFaultCode({ code, status })}.title`)}</span>
+        <span className="block text-sm text-ink-2">{ofCode ? t(`why.${ofCode}`) : errors(`${toFaultCode({ code, status })}.title`)}</span>
       ) : null}
       {facts ? (
         <span className="block truncate text-sm text-ink-3" title={outcome}>

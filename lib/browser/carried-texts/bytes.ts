@@ -4,6 +4,7 @@
 import { isObject, parseJson } from "@/lib/contract/json/json";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ByteSource } from "../files/byte-source";
+import { own } from "@/lib/contract/json/own";
 
 /** More than any workflow has. */
 const MOST_BYTES = 12_000_000;
@@ -73,7 +74,7 @@ export function nothingFound(): Found {
 export function addObject(found: Found, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
-    const one = value[name];
+    const one = own(value, name);
     if (typeof one === "string") found.add(name, one);
     else if (isObject(one)) found.add(name, writeExactJson(one));
   }

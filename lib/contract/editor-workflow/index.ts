@@ -120,17 +120,17 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     const known = own(info, node.type);
     const widgets = known ? widgetsOf(node, known) : [];
     const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
-    const inputs = known ? widgetInputs(node, nodeId, widgets) : asSent(node.values);
+    const inputs = known ? widgetInputs(node, nodeId, widgets) : new Map(Object.entries(asSent(node.values)));
     if (!known) problems.push(missing(node, nodeId));
     for (const slot of slotsOf(place, following)) {
       if (slot.link === undefined) continue;
       const source = follow(place, slot, following);
       const { name } = slot;
-      if (source.kind === "output") inputs[name] = [source.id, source.slot];
+      if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
       else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) {
         const raw = raws.get(name);
         const value = sentValue(source.isRaw ? source.value : onSteps(source.value, raw), raw);
-        inputs[name] = source.isRaw ? value : filled(node, nodeId, name, value);
+        inputs.set(name, source.isRaw ? value : filled(node, nodeId, name, value));
         homes.set(`${nodeId} ${name}`, source.home);
         if (source.isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
         if (source.isOfUse) problems.push({ code: "value_of_use_kept", nodeId, input: name });
@@ -140,19 +140,19 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       }
     }
     for (const [name, kept] of Object.entries(keptInputs(node))) {
-      if (isSameJson(own(inputs, name), kept.reads)) inputs[name] = kept.is;
+      if (isSameJson(inputs.get(name), kept.reads)) inputs.set(name, kept.is);
     }
-    return { class_type: node.type, inputs, _meta: { title: node.title ?? known?.display_name ?? node.type } };
+    return { class_type: node.type, inputs: Object.fromEntries(inputs), _meta: { title: node.title ?? known?.display_name ?? node.type } };
   }
 
-  function widgetInputs(node: EditorNode, nodeId: string, widgets: readonly Widget[]): JsonObject {
-    const inputs: JsonObject = {};
+  function widgetInputs(node: EditorNode, nodeId: string, widgets: readonly Widget[]): Map<string, unknown> {
+    const inputs = new Map<string, unknown>();
     for (const widget of widgets) {
       const { name } = widget;
       const value = sentValue(widget.value, widget.raw);
       problems.push(...problemOf(widget, nodeId));
       homes.set(`${nodeId} ${name}`, homeOf(node, widget));
-      if (value !== undefined) inputs[name] = filled(node, nodeId, name, value);
+      if (value !== undefined) inputs.set(name, filled(node, nodeId, name, value));
     }
     return inputs;
   }

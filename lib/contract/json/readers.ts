@@ -3,6 +3,7 @@
 // Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0035).
 
 import { isObject } from "./json";
+import { own } from "./own";
 
 export { numberOf as number, textOf as text } from "./json";
 
@@ -71,12 +72,12 @@ export function object<R extends Shape, O extends Shape = Record<never, never>>(
 export function object(required: Shape, optional: Shape = {}): Reader<unknown> {
   return (value) => {
     if (!isObject(value)) return undefined;
-    const read: Record<string, unknown> = {};
+    const read: [string, unknown][] = [];
     for (const [name, reader] of Object.entries({ ...optional, ...required })) {
-      const field = reader(value[name]);
-      if (field !== undefined) read[name] = field;
-      else if (name in required) return undefined;
+      const field = reader(own(value, name));
+      if (field !== undefined) read.push([name, field]);
+      else if (Object.hasOwn(required, name)) return undefined;
     }
-    return read;
+    return Object.fromEntries(read);
   };
 }

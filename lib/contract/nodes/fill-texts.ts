@@ -47,12 +47,12 @@ export function filledTexts(
 }
 
 export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
-  const filled = { ...graph };
+  const filled = new Map(Object.entries(graph));
   for (const { nodeId, name, text } of texts) {
-    const node = own(filled, nodeId);
-    if (node) filled[nodeId] = { ...node, inputs: { ...node.inputs, [name]: text } };
+    const node = filled.get(nodeId);
+    if (node) filled.set(nodeId, { ...node, inputs: { ...node.inputs, [name]: text } });
   }
-  return texts.length === 0 ? graph : filled;
+  return texts.length === 0 ? graph : Object.fromEntries(filled);
 }
 
 /** True if the filled-in text may be different a moment later. */

@@ -33,9 +33,9 @@ function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
     operation.body?.kind === "json" ? [[bodyName(operation), operation.body.schema] as const] : [],
   );
   const schemas: Record<string, z.core.$ZodType> = { ...exactComponents(), ...Object.fromEntries(bodies) };
-  const paths: Record<string, Record<string, JsonSchema>> = { ...openPaths };
+  const paths = new Map<string, Record<string, JsonSchema>>(Object.entries(openPaths));
   for (const operation of offered)
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) };
+    paths.set(operation.path, { ...paths.get(operation.path), [operation.method.toLowerCase()]: describe(operation) });
   const document = {
     openapi: "3.1.0",
     info: {
@@ -46,7 +46,7 @@ function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
       license: { name: "MIT", identifier: "MIT" },
     },
     tags: [{ name: "core" }, { name: "extension" }],
-    paths,
+    paths: Object.fromEntries(paths),
   };
   return { document, schemas: toComponents(schemas) };
 }

@@ -25,9 +25,9 @@ export type UsageView = { fromMs: number; toMs: number; rows: UsageRow[]; isOfAl
 export const amountNames = ["failed", "seconds", "outputs", "bytes"] as const;
 
 export function addUp(rows: readonly UsageFigures[]): UsageFigures {
-  const sum = { runs: rows.reduce((total, { runs }) => total + runs, 0), failed: {}, seconds: {}, outputs: {}, bytes: {} };
-  for (const name of amountNames) sum[name] = addAmounts(rows.map((row) => row[name]));
-  return sum;
+  const sum = (name: (typeof amountNames)[number]) => addAmounts(rows.map((row) => row[name]));
+  const runs = rows.reduce((total, row) => total + row.runs, 0);
+  return { runs, failed: sum("failed"), seconds: sum("seconds"), outputs: sum("outputs"), bytes: sum("bytes") };
 }
 
 function addAmounts(amounts: readonly Amount[]): Amount {

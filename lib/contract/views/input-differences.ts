@@ -4,6 +4,7 @@
 
 import { writeExactJson } from "../json/exact-json";
 import { looseGraph, type LooseNode, nodeName } from "../workflow/loose-graph";
+import { own } from "../json/own";
 
 export type InputDifference = {
   nodeId: string;
@@ -23,7 +24,7 @@ export function inputDifferences(workflows: readonly unknown[], most = 200): { d
   const ids = new Set(known.flatMap((graph) => Object.keys(graph)));
   const differences: InputDifference[] = [];
   for (const nodeId of ids) {
-    const nodes = graphs.map((graph) => (graph && Object.hasOwn(graph, nodeId) ? graph[nodeId] : undefined));
+    const nodes = graphs.map((graph) => own(graph, nodeId));
     const names = new Set(nodes.flatMap((node) => Object.keys(node?.inputs ?? {})));
     for (const input of names) {
       const values = nodes.map((node) => valueOf(node, input));
@@ -39,7 +40,7 @@ export function inputDifferences(workflows: readonly unknown[], most = 200): { d
 
 function valueOf(node: LooseNode | undefined, input: string): string | undefined {
   if (!node?.inputs || !Object.hasOwn(node.inputs, input)) return undefined;
-  const value = node.inputs[input];
+  const value = own(node.inputs, input);
   return typeof value === "string" ? value : writeExactJson(value);
 }
 

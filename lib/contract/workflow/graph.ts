@@ -3,6 +3,7 @@
 // Free of zod: browsers load it with the first page. read-workflow.ts, which reads a file into a graph, is exported again here.
 
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
+import { own } from "../json/own";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
@@ -61,7 +62,7 @@ export function topologicalOrder(graph: Graph): string[] {
 export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
   const found = new Set<string>();
   for (const open = [nodeId]; open.length > 0;) {
-    const node = graph[open.pop() ?? ""];
+    const node = own(graph, open.pop() ?? "");
     for (const { source } of node ? linksOf(node) : []) {
       if (found.has(source)) continue;
       found.add(source);
@@ -79,7 +80,7 @@ export function findCycle(graph: Graph): string[] | undefined {
     const onPath = new Set<string>();
     const enter = (id: string) => {
       onPath.add(id);
-      path.push({ id, sources: linksOf(graph[id] ?? { class_type: "", inputs: {} }).map((link) => link.source) });
+      path.push({ id, sources: linksOf(own(graph, id) ?? { class_type: "", inputs: {} }).map((link) => link.source) });
     };
     if (!finished.has(start)) enter(start);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {

@@ -12,6 +12,7 @@ import { type Viewer } from "../auth/viewer";
 import { refusal } from "../bff/guard";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
+import { own } from "@/lib/contract/json/own";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 
@@ -57,7 +58,7 @@ function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors
 }
 
 function problemOfError(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
-  const code = codes[type];
+  const code = own(codes, type);
   // The file existed when the run was sent, but the service does not have it.
   if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
   const spec = readInputSpec(input.input, objectOf(facts)?.input_config);

@@ -41,13 +41,13 @@ export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): 
 }
 
 async function sendFiles({ asked, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
-  const values = { ...checked };
+  const sent: [string, string][] = [];
   for (const file of files) {
     const name = await sendFile(asked, app, file);
     if (!name.ok) return name;
-    values[file.part] = name.value;
+    sent.push([file.part, name.value]);
   }
-  return ok(values);
+  return ok({ ...checked, ...Object.fromEntries(sent) });
 }
 
 function fileNames({ inputs }: AppDefinition, values: AppValues): string[] {

@@ -37,14 +37,14 @@ function readPathParams(
   operation: Operation,
   params: Readonly<Record<string, string | string[] | undefined>>,
 ): Result<Record<string, string>, Failure> {
-  const values: Record<string, string> = {};
+  const values: [string, string][] = [];
   for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
     const given = params[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
     const value = typeof given === "string" ? decoded(given) : undefined;
     if (value === undefined || !isSafe(value)) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
-    values[name] = value;
+    values.push([name, value]);
   }
-  return ok(values);
+  return ok(Object.fromEntries(values));
 }
 
 function isSafe(value: string): boolean {

@@ -10,14 +10,14 @@ const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as con
 const answered = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
 
 export function passedRequestHeaders(request: Request): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers = new Map<string, string>();
   // A range has a meaning only for GET.
   const meant = request.method === "GET" ? asked : asked.filter((name) => !name.includes("range"));
   for (const name of meant) {
     const value = request.headers.get(name);
-    if (value !== null) headers[name] = value;
+    if (value !== null) headers.set(name, value);
   }
-  return headers;
+  return Object.fromEntries(headers);
 }
 
 export function bytesAnswer(from: Response): Response {

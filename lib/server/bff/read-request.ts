@@ -30,12 +30,11 @@ export function readQuery<S extends z.ZodObject>(search: URLSearchParams, schema
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure> {
   if (!schema) return ok({});
-  const raw: Record<string, unknown> = {};
-  for (const name of new Set(search.keys())) {
+  const raw = [...new Set(search.keys())].flatMap((name) => {
     const values = search.getAll(name);
-    if (name !== CONNECTION_PARAMETER) raw[name] = values.length > 1 ? values : values[0];
-  }
-  const parsed = schema.safeParse(raw);
+    return name === CONNECTION_PARAMETER ? [] : [[name, values.length > 1 ? values : values[0]]];
+  });
+  const parsed = schema.safeParse(Object.fromEntries(raw));
   if (!parsed.success) {
     // The sender sees a list in a query as one text: a position inside it would mean nothing.
     return failed(

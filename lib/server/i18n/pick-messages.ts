@@ -8,7 +8,5 @@ import { type Messages, messagesOf } from "./messages-of";
 
 export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<Partial<Messages>> {
   const messages = messagesOf[await getLocale()];
-  const picked: Partial<Messages> = {};
-  for (const namespace of namespaces) Object.assign(picked, { [namespace]: messages[namespace] });
-  return picked;
+  return Object.fromEntries(namespaces.map((namespace) => [namespace, messages[namespace]]));
 }

@@ -8,6 +8,7 @@ import { type DownloadState, maskAddresses } from "@/lib/contract/assets/downloa
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type taskSchema } from "@/lib/contract/schemas/task";
 import { type DownloadNews } from "../store/download-tasks";
+import { own } from "@/lib/contract/json/own";
 
 const LONGEST_REASON = 500;
 const words: Readonly<Record<string, DownloadState>> = {
@@ -21,7 +22,7 @@ const words: Readonly<Record<string, DownloadState>> = {
 
 export function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNews {
   const result = objectOf(task.result);
-  const reported = words[task.status.toLowerCase()] ?? "working";
+  const reported = own(words, task.status.toLowerCase()) ?? "working";
   // A task may end well for its runner although the file failed.
   const state: DownloadState = reported === "completed" && result?.success === false ? "failed" : reported;
   const reason = textOf(task.error_message) ?? textOf(result?.error);

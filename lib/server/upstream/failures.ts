@@ -5,6 +5,7 @@ import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { saysAbsent, saysNothingThere } from "./absence";
+import { own } from "@/lib/contract/json/own";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;
@@ -117,6 +118,6 @@ function codeOf(error: unknown): string | undefined {
 
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  const reason = code === undefined ? undefined : reasons[code];
+  const reason = code === undefined ? undefined : own(reasons, code);
   return reason === undefined ? "" : `: ${reason}`;
 }

@@ -5,6 +5,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Result } from "@/lib/shared/result";
 import { observed } from "@/lib/shared/telemetry";
+import { own } from "@/lib/contract/json/own";
 
 const outcomes: Readonly<Record<string, string>> = {
   UPSTREAM_UNREACHABLE: "unreachable",
@@ -23,7 +24,8 @@ export function observedCall<T extends { status: number }>(
     {
       name: `call ${name}`,
       attributes: { operation: name },
-      outcomeOf: (result) => (result.ok ? "ok" : (outcomes[result.failure.code] ?? (result.failure.status >= 500 ? "error" : "refused"))),
+      outcomeOf: (result) =>
+        result.ok ? "ok" : (own(outcomes, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
       statusOf: (result) => (result.ok ? result.value : result.failure).status,
       measured(metrics, outcome, seconds) {
         metrics.count("lightdesk_upstream_calls_total", { operation: name, outcome });

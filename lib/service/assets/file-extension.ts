@@ -1,6 +1,8 @@
 // The file extension in `<hash>.<ext>`, chosen by what the bytes are.
 // Must never: give bytes the extension of another kind; readers choose the viewer by it.
 
+import { own } from "@/lib/contract/json/own";
+
 const extensions: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/apng": "png",
@@ -49,7 +51,7 @@ const taken = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtm
 
 /** If the bytes do not reveal their kind (weights, meshes, tables), uses the name's own extension, unless that belongs to another kind. */
 export function extensionOf(mediaType: string, name = ""): string {
-  const known = extensions[mediaType];
+  const known = own(extensions, mediaType);
   if (known) return known;
   const fallback = mediaType === "text/plain" ? "txt" : "bin";
   const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();

@@ -54,6 +54,7 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
     const [result] = await createTogether(stores, wanted, async (tx, created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
+        // eslint-disable-next-line lightdesk/outside-key -- one of four constant names
         if (asset) names[layer] = fileNameOf(asset);
       }
       await remember(tx, userId, names);

@@ -4,6 +4,7 @@
 // Addresses are not checked here: source-agents checks the address that is really connected to.
 
 import { ServiceError } from "../service-error";
+import { own } from "@/lib/contract/json/own";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 
@@ -41,7 +42,7 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
     mayLeadTo: (source, target) =>
       isPermitted(target) ||
       (isPlain(target) &&
-        hosts.some((host) => isUnder(source, host) && (storageOf[host] ?? []).some((storage) => isUnder(target, storage)))),
+        hosts.some((host) => isUnder(source, host) && (own(storageOf, host) ?? []).some((storage) => isUnder(target, storage)))),
   };
 }
 

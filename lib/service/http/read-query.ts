@@ -9,17 +9,17 @@ import { type ServiceSettings } from "../settings";
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
 export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: Limits): z.output<S> {
-  const values: Record<string, string> = {};
+  const values = new Map<string, string>();
   for (const [name, value] of new URL(request.url).searchParams) {
     if (!Object.hasOwn(schema.shape, name)) continue;
     // If a parameter is given twice, one value would be lost, or both would be read as a list; but a list is sent as one text with commas.
-    if (Object.hasOwn(values, name)) throw refuse([{ field: name, message: "is given more than once" }]);
+    if (values.has(name)) throw refuse([{ field: name, message: "is given more than once" }]);
     // How deep JSON may be nested is a setting, so the contract cannot check it.
     if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
       throw refuse([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
-    values[name] = value;
+    values.set(name, value);
   }
-  const parsed = schema.safeParse(values);
+  const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
   // The sender wrote the list as one text: a position inside it would mean nothing to the sender.
   throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));

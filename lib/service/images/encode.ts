@@ -20,15 +20,15 @@ function exifTexts(texts: Record<string, unknown>): Record<string, string> {
       .slice(0, OTHERS.length)
       .map(([keyword, value], index): [string, string, unknown] => [OTHERS[index] ?? "", keyword, value]),
   ];
-  const tags: Record<string, string> = {};
+  const tags: [string, string][] = [];
   let left = MOST_BYTES;
   for (const [tag, keyword, value] of wished) {
     const text = `${keyword}:${toAsciiJson(value)}`;
     if (value === undefined || text.length > left) continue;
-    tags[tag] = text;
+    tags.push([tag, text]);
     left -= text.length;
   }
-  return tags;
+  return Object.fromEntries(tags);
 }
 
 export type PngOptions = { compressionLevel: number; texts: Record<string, unknown> };

@@ -3,8 +3,10 @@
 
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/uuid";
+import { own } from "@/lib/contract/json/own";
 
 const NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -34,7 +36,6 @@ function uuidOf(name: string): string {
   return toUuid(createHash("sha1").update(NAMESPACE).update(name).digest("hex"), 5);
 }
 
-/** Reads own properties only; called for every node of every submission. */
 function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
+  return isObject(value) ? own(value, name) : undefined;
 }

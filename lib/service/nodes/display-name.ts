@@ -4,6 +4,7 @@
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type Size } from "../images/raster";
 import { type NodeContext } from "./definition";
+import { own } from "@/lib/contract/json/own";
 
 type Picture = { size: Size; frame: number; extension: string };
 
@@ -38,5 +39,5 @@ function fill(prefix: string, { size, frame }: Picture, now: Date): string {
     "%minute%": two(now.getMinutes()),
     "%second%": two(now.getSeconds()),
   };
-  return prefix.replace(/%[a-z_]+%/g, (word) => words[word] ?? word);
+  return prefix.replace(/%[a-z_]+%/g, (word) => own(words, word) ?? word);
 }

@@ -13,13 +13,14 @@ import { type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
 import { type ProducedFile, type RunOutcome, type RunEvent, type RunRequest } from "./run";
 import { createFileSaver, type FileSaver } from "./save-file";
 import { checkTexts, createShownTexts } from "./text-bounds";
-import { inputOf, unwrapLiteral } from "./link";
+import { unwrapLiteral } from "./link";
 import { readLiteral } from "./literal";
 import { setTimeout } from "node:timers/promises";
 import { type NodeContext, NodeFailure } from "./definition";
 import { producedPath } from "./stored-outputs";
 import { type ImageFiles } from "./image-files";
 import { type NodeCache } from "./cache/node-cache";
+import { own } from "@/lib/contract/json/own";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;
@@ -120,7 +121,7 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kep
   const given = new Map<string, GivenInput>();
   for (const { name, type } of definition.inputs) {
     const link = links.get(name);
-    const written = inputOf(node.inputs, name);
+    const written = own(node.inputs, name);
     if (link) {
       given.set(name, { value: kept.get(link.source)?.[link.index], type: sourceTypes.get(name) ?? "*" });
     } else if (written !== undefined) {
@@ -146,7 +147,7 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
     tick: run.tick,
     wait: (milliseconds) => setTimeout(milliseconds, undefined, { signal: cancellation.signal }),
     imagePath(name) {
-      const file = Object.hasOwn(request.images, name) ? request.images[name] : undefined;
+      const file = own(request.images, name);
       if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
       return file.path;
     },

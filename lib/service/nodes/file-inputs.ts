@@ -2,9 +2,10 @@
 // text may: a loader's list is that of the runner, and custom loaders take plain texts.
 
 import { objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeDeclaration } from "./definition";
-import { inputOf, toLink } from "./link";
+import { toLink } from "./link";
 
 /** A graph's own values nest less deep; what is below is never a file's name. */
 const MAX_DEPTH = 4;
@@ -37,7 +38,7 @@ export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, renam
 
 /** Whether an input's value is, as a whole, the name of one of these files. */
 export function namesOneOf(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
-  const value = inputOf(node.inputs, input);
+  const value = own(node.inputs, input);
   return typeof value === "string" && files.has(value) && testFor(definition, input)?.(value) === true;
 }
 

@@ -19,8 +19,3 @@ export function unwrapLiteral(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__value__")) return value;
   return "__value__" in value ? value.__value__ : value;
 }
-
-/** Own properties only: an input may have the name of a method of objects. */
-export function inputOf(inputs: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-}

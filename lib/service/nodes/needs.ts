@@ -3,9 +3,10 @@
 
 import { type InputField, type NodeLibrary } from "./definition";
 import { namesOneOf } from "./file-inputs";
-import { inputOf, isLinkLike, unwrapLiteral } from "./link";
+import { isLinkLike, unwrapLiteral } from "./link";
 import { quoted } from "./literal";
 import { type ParsedGraph } from "./validation/parse-prompt";
+import { own } from "@/lib/contract/json/own";
 
 type Chosen = string | number | boolean;
 /** `given` is absent for a node that does not run: its class has to exist all the same. */
@@ -25,7 +26,7 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
       need.chosen = definition.inputs.flatMap((field) =>
         field.name === definition.imageInput || namesOneOf(files, node, definition, field.name)
           ? []
-          : chosenFor(field, inputOf(node.inputs, field.name)),
+          : chosenFor(field, own(node.inputs, field.name)),
       );
     }
     const key = needText([need]);

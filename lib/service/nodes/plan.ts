@@ -4,7 +4,8 @@
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { classes } from "./classes";
 import { type InputField, type NodeDefinition } from "./definition";
-import { inputOf, type LinkTo, toLink } from "./link";
+import { type LinkTo, toLink } from "./link";
+import { own } from "@/lib/contract/json/own";
 
 export type PlannedNode = {
   id: string;
@@ -80,7 +81,7 @@ function classOf(node: GraphNode): NodeDefinition {
 function linksOf(node: GraphNode, fields: readonly InputField[]): Map<string, LinkTo> {
   const links = new Map<string, LinkTo>();
   for (const { name } of fields) {
-    const link = toLink(inputOf(node.inputs, name));
+    const link = toLink(own(node.inputs, name));
     if (link) links.set(name, link);
   }
   return links;

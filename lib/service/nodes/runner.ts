@@ -5,6 +5,7 @@
 import { type FromWorker } from "./protocol";
 import { createPooledWorker, type PooledWorker } from "./pooled-worker";
 import { type RunEvent, type RunOutcome, type RunRequest } from "./run";
+import { own } from "@/lib/contract/json/own";
 
 /** `cancel` ends the run within a quarter of a second, whatever a node is doing; a run that has ended stays as it is. */
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
@@ -98,7 +99,7 @@ export function createRunner({ workerPath, slots }: { workerPath: string; slots:
 }
 
 function toLost(task: Task, reason: { type: string; message: string }): RunOutcome {
-  const node = Object.hasOwn(task.request.graph, task.currentNode) ? task.request.graph[task.currentNode] : undefined;
+  const node = own(task.request.graph, task.currentNode);
   return {
     kind: "error",
     error: {

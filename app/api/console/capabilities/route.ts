@@ -14,17 +14,17 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!access.ok) return access;
   const query = readQuery(search, capabilitiesQuerySchema);
   if (!query.ok) return query;
-  const answer: Capabilities = {};
   const { id, seenOf } = access.value.connection;
   // A member who only sees its jobs may do nothing that needs a probe: what is known is enough.
   if (seenOf !== undefined) {
-    for (const capability of query.value.of) answer[capability] = console.capabilities.knows(id, capability) ?? null;
-    return ok(jsonAnswer(answer));
+    const answer = query.value.of.map((capability) => [capability, console.capabilities.knows(id, capability) ?? null]);
+    return ok(jsonAnswer(Object.fromEntries(answer) satisfies Capabilities));
   }
+  const answer: [string, boolean | null][] = [];
   for (const capability of query.value.of) {
     const known = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
     if (!known.ok) return known;
-    answer[capability] = known.value ?? null;
+    answer.push([capability, known.value ?? null]);
   }
-  return ok(jsonAnswer(answer));
+  return ok(jsonAnswer(Object.fromEntries(answer) satisfies Capabilities));
 });

@@ -5,6 +5,7 @@ import "server-only";
 import { isObject } from "@/lib/contract/json/json";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/oidc-settings";
+import { own } from "@/lib/contract/json/own";
 
 export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: string };
 export type Person = {
@@ -73,6 +74,6 @@ function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Ro
 function at(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
-  for (const part of name.split(".")) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  for (const part of name.split(".")) value = isObject(value) ? own(value, part) : undefined;
   return value;
 }

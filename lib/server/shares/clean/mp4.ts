@@ -3,6 +3,7 @@
 
 import "server-only";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { own } from "@/lib/contract/json/own";
 
 /** The boxes that are kept, by their parent; all others are blanked. */
 const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -29,7 +30,7 @@ export async function cleanMp4(file: Reading, out: Pieces): Promise<void> {
 }
 
 async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { parent: string; from: number; to: number }): Promise<void> {
-  const known = boxes[parent];
+  const known = own(boxes, parent);
   let isShown = parent !== "mdia";
   for (let at = from; at < to;) {
     const head = await exactly(file, at, 8);
@@ -44,7 +45,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
       out.add(Buffer.from("free", "latin1"));
       out.keep(at + 8, headEnd);
       out.zeros(end - headEnd);
-    } else if (boxes[type]) {
+    } else if (own(boxes, type)) {
       out.keep(at, headEnd);
       await walkBoxes(file, out, { parent: type, from: headEnd, to: end });
     } else if (withTimes.has(type)) {

@@ -7,6 +7,7 @@ import { queueSchema, wholeOf } from "./local-entries";
 import { hasNoJobs, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
 import { listOlderJobs, olderJob } from "./older-jobs";
 import { wording } from "./wording";
+import { own } from "@/lib/contract/json/own";
 
 const sortFields: Readonly<Record<string, string>> = { create_time: "created_at", execution_time: "execution_duration" };
 
@@ -42,7 +43,7 @@ export const jobTranslations: readonly Translation[] = [
       // The server would ignore it: the list would look filtered without being so.
       if (url.searchParams.has("output_type")) return notThere("A local server does not filter its jobs by kind of output.");
       const answer = await pass((query) => {
-        const field = sortFields[query.get("sort_by") ?? ""];
+        const field = own(sortFields, query.get("sort_by") ?? "");
         if (field !== undefined) query.set("sort_by", field);
       });
       if (!hasNoJobs(answer)) return answer;

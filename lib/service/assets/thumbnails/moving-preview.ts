@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { MOST_PIXELS } from "../image-limits";
 import { createTurns } from "@/lib/shared/turns";
+import { own } from "@/lib/contract/json/own";
 
 const run = promisify(execFile);
 const MOST_MS = 20_000;
@@ -52,7 +53,7 @@ export function createMovingPreviews(ffmpeg: string) {
   return {
     /** PNG; undefined if ffmpeg fails or takes too long. */
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
-      const reader = readers[mediaType];
+      const reader = own(readers, mediaType);
       if (reader === undefined) return undefined;
       const isSound = mediaType.startsWith("audio/");
       const limits = ["-max_alloc", String(MOST_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MOST_PIXELS)];

@@ -8,12 +8,13 @@ import { recallOutputs, rememberOutputs } from "../stored-outputs";
 import { type NodeValue } from "../values";
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { inputOf, unwrapLiteral } from "../link";
+import { unwrapLiteral } from "../link";
 import { readLiteral } from "../literal";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { readKernel } from "@/lib/service/images/lanczos";
+import { own } from "@/lib/contract/json/own";
 
 /** In a worker: a hash of the bundle that holds all nodes, of the kernel beside it, and of the library that decodes and encodes. */
 const generation = createHash("sha256")
@@ -45,13 +46,13 @@ function nameInput(
 ): unknown {
   const link = links.get(name);
   if (link) return ["link", keys.get(link.source), link.index];
-  const written = inputOf(node.inputs, name);
+  const written = own(node.inputs, name);
   if (written === undefined) return ["absent"];
   const literal = readLiteral(type, unwrapLiteral(written));
   const value = literal.ok ? literal.value : written;
   if (name !== definition.imageInput || typeof value !== "string") return ["literal", value];
   // A missing file is reported by the node that reads it.
-  return ["file", Object.hasOwn(request.images, value) ? request.images[value]?.hash : undefined];
+  return ["file", own(request.images, value)?.hash];
 }
 
 function digest(value: unknown): string {

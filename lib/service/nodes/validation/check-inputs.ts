@@ -6,10 +6,11 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Choices, type InputField } from "../definition";
 import { fileTexts, isPrivateName } from "../file-inputs";
 import { inputConfig } from "../library";
-import { inputOf, isLinkLike, toLink, unwrapLiteral } from "../link";
+import { isLinkLike, toLink, unwrapLiteral } from "../link";
 import { checkRange, quoted, readLiteral } from "../literal";
 import { type NodeValue } from "../values";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
+import { own } from "@/lib/contract/json/own";
 
 const MOST_CHOICES = 20;
 const LONGEST_RECEIVED = 1000;
@@ -35,7 +36,7 @@ export type CheckedNode = {
 export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, files: Files): CheckedNode {
   const checked: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
   for (const field of definition.inputs) {
-    const written = inputOf(node.inputs, field.name);
+    const written = own(node.inputs, field.name);
     if (written === undefined || (written === null && field.optional)) {
       if (!field.optional) checked.errors.push(missing(field));
     } else if (isLinkLike(written)) {

@@ -87,7 +87,7 @@ function put(table: Table, { seq, owner, name, codes }: Known): void {
     if (seq >= room) table.owners = longer(table.owners, seq + 1).fill(GONE, room);
     table.end = seq + 1;
   }
-  table.owners[seq] = owner;
+  table.owners.set([owner], seq);
   table.names.put(seq, name);
   table.codes.put(seq, codes);
 }

@@ -1,0 +1,65 @@
+// Every route of the console that takes JSON, and what a service answers to each that asks one, with keys that reach a prototype.
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
+import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { loadRoutes, matchRoute, type Route } from "@/tests/support/routes";
+
+const names = [
+  ...["prompt", "extra_data", "inputs", "class_type", "name", "definition", "query", "columns", "items", "ids", "tags", "user_metadata"],
+  ...["values", "graph", "access", "limits", "operations", "jobs", "assets", "history", "outputs", "status", "queue_running", "pagination"],
+];
+const routes = (await loadRoutes()).filter(({ path, guard }) => !path.startsWith("/api/auth/") && guard?.role !== "public");
+const before = prototypeMembers();
+
+let harness: Harness;
+let service: LittleServer;
+let answer = "{}";
+let embedded: string;
+let foreign: string;
+beforeAll(async () => {
+  service = await startLittleServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+  harness = await createHarness();
+  const { key } = await harness.console.serviceKeys().createKey("somebody");
+  embedded = await harness.connect("http://embedded.invalid", key);
+  foreign = await harness.connect(service.url, "some-key-of-a-service");
+});
+afterAll(async () => {
+  await harness.dispose();
+  await service.close();
+});
+
+async function statusOf({ method, path, handler }: Route, connection: string, body?: string): Promise<string> {
+  const address = `http://${HOST}${path}?connection=${connection}`;
+  const headers = { host: HOST, cookie: harness.cookieOf("owner"), origin: `http://${HOST}`, "content-type": "application/json" };
+  const request = new Request(address, { method, headers, ...(body !== undefined && { body }) });
+  const response = await handler(request, { params: Promise.resolve(matchRoute(path)?.params ?? {}) });
+  await response.arrayBuffer();
+  return `${method} ${path} ${response.status}`;
+}
+
+it("takes hostile keys in the body of every route without a 500, and leaves prototypes alone", async () => {
+  const changing = routes.filter(({ method, guard }) => method !== "GET" && method !== "HEAD" && guard?.recent !== true);
+  expect(changing.length).toBeGreaterThan(30);
+  await fc.assert(
+    fc.asyncProperty(hostileJson(names), async (text) => {
+      for (const route of changing) expect(await statusOf(route, embedded, text)).not.toMatch(/ 500$/);
+      expect(prototypeMembers()).toEqual(before);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+it("reads hostile keys in every answer of a service without a 500, and leaves prototypes alone", async () => {
+  const asking = routes.filter(({ method, guard, path }) => method === "GET" && guard?.connection && !path.includes("/events"));
+  expect(asking.length).toBeGreaterThan(20);
+  await fc.assert(
+    fc.asyncProperty(hostileJson(names), async (text) => {
+      answer = text;
+      for (const route of asking) expect(await statusOf(route, foreign)).not.toMatch(/ 500$/);
+      expect(prototypeMembers()).toEqual(before);
+    }),
+    { numRuns: 8 },
+  );
+});

@@ -1,0 +1,27 @@
+// JSON objects with the keys that reach a prototype when code assigns or looks them up carelessly, for property tests.
+import fc from "fast-check";
+
+const inheritedKeys = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
+
+/** JSON text: an object literal cannot have an own `__proto__`. `names`: field names that the reader looks for. */
+export function hostileJson(names: readonly string[]): fc.Arbitrary<string> {
+  const key = fc.oneof(fc.constantFrom(...inheritedKeys), fc.constantFrom(...names), fc.constantFrom("0", "1", "operations"));
+  return fc.letrec<{ value: string; object: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom("null", "true", "1", '"x"', '"__proto__"', '"constructor"', '["1",0]', '["__proto__",0]', "[]"),
+      tie("object"),
+      fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(",")}]`),
+    ),
+    object: fc
+      .array(fc.tuple(key, tie("value")), { minLength: 1, maxLength: 5, size: "max" })
+      .map((entries) => `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`),
+  })).object;
+}
+
+const watched = [Object.prototype, Object, Function.prototype, Array.prototype, String.prototype, Object.prototype.toString];
+
+/** The members of the prototypes that a polluted write reaches, and their values. */
+export function prototypeMembers(): unknown[] {
+  return watched.map((one) => Reflect.ownKeys(one).map((name) => [name, Object.getOwnPropertyDescriptor(one, name)]));
+}
