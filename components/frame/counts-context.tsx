@@ -67,8 +67,12 @@ export function useRefreshCounts(): () => Promise<void> {
   };
 }
 
-/** Counts that a page itself has read, at `atMs`: the navigation then shows the same ones at the same moment. */
-export function useTellCounts(running: number | undefined, pending: number | undefined, atMs = 0): void {
+export type CountName = "jobs" | "running" | "pending";
+/** Counts that a page has read itself. */
+export type ReadCounts = Partial<Record<CountName, number>>;
+
+/** Shares counts that a page read at `atMs`, so that navigation, filters and page show the same ones at the same moment. */
+export function useTellCounts({ jobs, running, pending }: ReadCounts, atMs = 0): void {
   const { mutate } = useSWRConfig();
   const connection = useConnection()?.id;
   useEffect(() => {
@@ -76,11 +80,12 @@ export function useTellCounts(running: number | undefined, pending: number | und
     const paths = countPaths(connection);
     const tell = (path: string, value: number | undefined) => {
       const newest = (known?: Stamped<number>) => (value === undefined || (known && known.atMs > atMs) ? known : { value, atMs });
-      void mutate(path, newest, { revalidate: false });
+      if (value !== undefined) void mutate(path, newest, { revalidate: false });
     };
+    tell(paths.jobs, jobs);
     tell(paths.running, running);
     tell(paths.pending, pending);
-  }, [mutate, connection, running, pending, atMs]);
+  }, [mutate, connection, jobs, running, pending, atMs]);
 }
 
 /** Requests the counts again whenever `seen`, a text of what the page sees, changes. */

@@ -22,6 +22,8 @@ export type JobRow = {
   label?: string;
   /** The member who submitted it here. */
   by?: string;
+  /** The name of the token that it was submitted with. */
+  token?: string;
   /** 0 to 1 */
   progress?: number;
   error?: string;
@@ -61,6 +63,7 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
     ...(job.job_label && { label: job.job_label }),
     ...(job.submitted_by && { by: job.submitted_by }),
+    ...(job.submitted_token && { token: job.submitted_token }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),

@@ -1,10 +1,10 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ReactNode, use } from "react";
+import { type ReactNode, use, useState } from "react";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
-import { countPaths, totalOf, useFollowCounts } from "@/components/frame/counts-context";
+import { countPaths, totalOf, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
@@ -74,6 +74,8 @@ type OverviewScreenProps = {
   canManage: boolean;
   runners?: UnavailableRunners;
   total: Reading<number | undefined>;
+  /** Jobs have run here, although there may be none now. */
+  wasUsed: Promise<boolean>;
   reads: OverviewReads;
 };
 
@@ -81,7 +83,7 @@ const still = () => "still" as const;
 const background = () => "background" as const;
 const asRunning = ({ jobs }: OverviewJobs): Motion => (jobs.length > 0 ? "moving" : "still");
 
-/** The start page: before the first job it says what this is and how to begin, afterwards the present state. */
+/** The start page: before the first job it says what this is and how to begin; from then on the present state, even without jobs. */
 export function OverviewScreen(props: OverviewScreenProps) {
   const connection = useConnection()?.id;
   // The same request as the navigation's, so one answer serves both.
@@ -90,8 +92,11 @@ export function OverviewScreen(props: OverviewScreenProps) {
     read: totalOf,
     motion: background,
   });
+  const wasUsed = use(props.wasUsed);
+  const [hadJobs, setHadJobs] = useState(false);
+  if (!hadJobs && (all.value ?? 0) > 0) setHadJobs(true);
   // Only an answer proves that there are no jobs: a failing service may have many.
-  return all.value === 0 && !all.failure ? (
+  return all.value === 0 && !all.failure && !wasUsed && !hadJobs ? (
     <Page poll={all} canRun={false}>
       {props.runners ? <RunnersNotice runners={props.runners} /> : null}
       <Welcome canRun={props.canRun} canManage={props.canManage} />
@@ -107,6 +112,7 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
   const pictures = useJobs("pictures", reads.pictures, still);
   const ids = running.value?.jobs.map(({ id }) => id).join(" ");
   useFollowCounts(ids);
+  useTellCounts({ running: running.value?.total }, running.atMs);
   const polls = [running, failed, pictures];
   const isDown = polls.every(({ value, failure }) => value === undefined && failure?.code === running.failure?.code);
   const down = isDown ? running.failure : undefined;

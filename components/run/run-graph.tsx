@@ -1,9 +1,9 @@
 import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
 import { withTitles } from "@/components/graph/node-words";
-import { type NodeMarks } from "@/components/graph/node-marks";
+import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type PlacedProblems } from "./form/node-problems";
+import { type NodeProblems, type PlacedProblems } from "./form/node-problems";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { own } from "@/lib/contract/json/own";
@@ -28,7 +28,7 @@ type RunGraphProps = {
 export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
   const drawn = useDeferredValue(graph);
   const titled = useMemo(() => (catalogue ? withTitles(drawn, (name) => own(catalogue, name)?.display_name) : drawn), [drawn, catalogue]);
-  const marks = useMemo<NodeMarks>(() => new Map(Object.keys(placed.byNode).map((id) => [id, { state: "faulty" as const }])), [placed]);
+  const marks = useMemo<NodeMarks>(() => new Map(Object.entries(placed.byNode).map(([id, problems]) => [id, markOf(problems)])), [placed]);
   const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
   return (
     <Graph
@@ -42,4 +42,10 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
       className="h-full"
     />
   );
+}
+
+/** A node at which the job failed that the workflow was opened from tells why. */
+function markOf({ node }: NodeProblems): NodeMark {
+  const failures = node.filter(({ type }) => type === "execution_failed").map(({ message }) => message);
+  return failures.length > 0 ? { state: "failed", problems: failures } : { state: "faulty" };
 }

@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Decode } from "./form/controls/check-picture";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
-import { LABEL_HEADER, IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
+import { LABEL_HEADER, IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
 import { type AppDefinition } from "@/lib/contract/apps/app";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -75,9 +75,13 @@ export function portsOf(connection: string | undefined, { isLocal = false, ships
       const sent = await sendPicture(picture, { onProgress: () => undefined, signal: new AbortController().signal });
       return sent.ok ? ok(toImageValue(sent.value)) : failed({ file: picture, failure: sent.failure });
     },
-    sendPrompt: (submission, attempt, copy) => {
-      const ofCopy = copy && { [LABEL_HEADER]: encodeURIComponent(copy.label), [ACT_HEADER]: copy.act };
-      const headers = { [IDEMPOTENCY_HEADER]: attempt, ...ofCopy };
+    sendPrompt: (submission, attempt, { label, act, rerunOf } = {}) => {
+      const headers = {
+        [IDEMPOTENCY_HEADER]: attempt,
+        ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }),
+        ...(act !== undefined && { [ACT_HEADER]: act }),
+        ...(rerunOf !== undefined && { [RERUN_HEADER]: encodeURIComponent(rerunOf) }),
+      };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
     },
     reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),

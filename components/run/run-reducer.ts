@@ -12,12 +12,15 @@ import { type OpenWorkflow } from "./workflow/opened";
 
 export function runReducer(state: RunState, action: RunAction): RunState {
   switch (action.type) {
-    case "opened":
+    case "opened": {
+      const { errors, ...file } = action.file;
       return {
         ...calm(state),
-        opened: { ...action.file, original: action.file.graph, serial: nextSerial(state), isEdited: false },
+        opened: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
         before: state.opened,
+        ...(errors && pointingAt(state, errors)),
       };
+    }
     case "restored":
       return state.opened ? state : { ...calm(state), opened: restored(action, nextSerial(state)) };
     case "refused":

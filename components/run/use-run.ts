@@ -79,7 +79,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
     const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
     noteAttempt(ofTab, attempt);
     const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph, inFile);
-    const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph });
+    const outcome = await sendAttempt(ports, attempt, { submission, graph: opened.graph, rerunOf: opened.fromJob });
     answered(opened.serial, attempt, outcome);
   }
   /** The newest request wins: if anything else is opened, closed or asked for meanwhile, `work` is aborted and `settled` is not called. */

@@ -9,7 +9,7 @@ import { requireViewer } from "@/lib/server/auth/viewer";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { listJobs } from "@/lib/server/queries/jobs";
+import { listJobs, wasUsed } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
 import { stamp } from "../stamp";
@@ -25,6 +25,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   const { connection } = await searchParams;
   const isAdmin = hasRole(viewer.role, "admin");
   const linked = typeof connection === "string" ? connection : undefined;
+  const jobs = listJobs(viewer, { ...newestFirst, limit: 1 }, linked);
   const read = (question: Question) => stamp(listJobs(viewer, { ...newestFirst, ...questions[question] }, linked), toOverviewJobs);
   return (
     <PageMessages messages={await overviewMessages()}>
@@ -32,7 +33,8 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
         canRun={viewer.can("operator", await roleOn(viewer, linked))}
         canManage={isAdmin}
         runners={isAdmin ? stamp(listRunners().then(ok), unavailableRunners) : undefined}
-        total={stamp(listJobs(viewer, { ...newestFirst, limit: 1 }, linked), ({ pagination }) => pagination.total)}
+        total={stamp(jobs, ({ pagination }) => pagination.total)}
+        wasUsed={jobs.then((read) => read.ok && read.value.pagination.total === 0 && wasUsed(viewer, linked))}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />
     </PageMessages>

@@ -4,7 +4,7 @@ import { type BatchOutcome, inBatches } from "@/lib/browser/bulk/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { IDEMPOTENCY_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
+import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { type KnownJob, named } from "./end-jobs";
@@ -36,7 +36,8 @@ export async function runAgain(
   const again = toResubmission(read.value.workflow, newSeed);
   if (again.kind !== "ready") return again;
   if (isStopped?.()) return { kind: "stopped" };
-  const init = { method: "POST", json: again.submission, headers: { [IDEMPOTENCY_HEADER]: newIdempotencyKey() } };
+  const headers = { [IDEMPOTENCY_HEADER]: newIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
+  const init = { method: "POST", json: again.submission, headers };
   const sent = await call<unknown>(withQuery("/api/prompt", { connection }), init);
   if (!sent.ok) return { kind: isUnanswered(sent.failure) ? "unknown" : "refused", failure: sent.failure };
   const newId = submittedJob(sent.value);

@@ -83,7 +83,11 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
     workflow: named("workflow", ({ workflow = "" }) => (isWorkflowCut ? <Cut text={workflow} /> : cutWhereLong(workflow))),
     what: named("what", (row) => whatCell({ row, words, hrefOf })),
     outputs: named("outputs", ({ outputs }) => outputs || t("nothing")),
-    by: named("by", ({ by }) => (by === undefined ? t("nothing") : isByCut ? <Cut text={by} /> : cutWhereLong(by))),
+    by: named("by", ({ by, token }) => {
+      if (by === undefined) return t("nothing");
+      const text = token === undefined ? by : t("byToken", { token, name: by });
+      return isByCut ? <Cut text={text} /> : cutWhereLong(text);
+    }),
     submitted: named("submitted", (row) => submittedCell(row, words)),
     ran: named("ran", (row) => ranCell(row, words)),
   };

@@ -3,16 +3,23 @@ import { type ReactNode } from "react";
 import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { Fact } from "@/components/ui/fact";
+import { Link } from "@/components/ui/link";
 import { Duration, durationText, RunningDuration } from "@/components/ui/time/duration";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useNow } from "@/components/ui/time/use-now";
+import { withQuery } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/states";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-export function JobDetails({ facts: { job, workflow, label, submittedBy, runner, words } }: { facts: JobFacts }) {
+/** `linked`: `?connection=` of the page's own address, which its links keep. */
+type JobDetailsProps = { facts: JobFacts; linked?: string };
+
+export function JobDetails({ facts, linked }: JobDetailsProps) {
+  const { job, workflow, label, submittedBy, rerunOf, reruns, runner, words } = facts;
   const t = useTranslations("jobs.job.details");
+  const list = useTranslations("jobList");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
   // Without an id and a name the workflow would be named after the job, which tells nothing.
@@ -34,13 +41,23 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, runner,
           </Fact>
         ) : null}
         {label ? <Fact name={t("label")}>{label}</Fact> : null}
+        {rerunOf ? (
+          <Fact name={t("rerunOf")}>
+            <JobLinks ids={[rerunOf]} linked={linked} />
+          </Fact>
+        ) : null}
+        {reruns ? (
+          <Fact name={t("rerunAs")}>
+            <JobLinks ids={reruns} linked={linked} />
+          </Fact>
+        ) : null}
         {createdMs === undefined ? null : (
           <Fact name={t("submitted")}>
             <Clock ms={createdMs} />{" "}
             <span className="text-ink-3">
               (<RelativeTime ms={createdMs} />)
             </span>
-            {submittedBy ? <span className="block">{t("by", { name: submittedBy })}</span> : null}
+            {submittedBy ? <span className="block">{t("by", { name: whoOf(submittedBy, list) })}</span> : null}
           </Fact>
         )}
         {createdMs === undefined || (waitedTo === undefined && job.state !== "pending") ? null : (
@@ -65,6 +82,28 @@ export function JobDetails({ facts: { job, workflow, label, submittedBy, runner,
         ) : null}
       </dl>
     </Card>
+  );
+}
+
+function whoOf({ name, token }: NonNullable<JobFacts["submittedBy"]>, t: ReturnType<typeof useTranslations<"jobList">>): string {
+  return token === undefined ? name : t("byToken", { token, name });
+}
+
+function JobLinks({ ids, linked }: { ids: readonly string[]; linked: string | undefined }) {
+  return (
+    <span className="flex flex-wrap gap-x-2">
+      {ids.map((id) => (
+        <Link
+          key={id}
+          href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
+          title={id}
+          prefetch={false}
+          className="font-mono text-sm text-accent hover:underline"
+        >
+          {id.slice(0, 8)}
+        </Link>
+      ))}
+    </span>
   );
 }
 

@@ -35,7 +35,10 @@ export type JobFacts = {
   /** Tells a copy of a run from the others. */
   label?: string;
   /** The member who submitted it here. */
-  submittedBy?: string;
+  submittedBy?: { name: string; token?: string };
+  /** The job that this one runs again, and the jobs that ran this one again, newest first. */
+  rerunOf?: string;
+  reruns?: readonly string[];
   /** Where a key or a token was; only the job's owner gets this. */
   secretPlaces?: readonly SecretPlace[];
   /** Where it runs or ran, and in which attempt. */
@@ -60,7 +63,9 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     job,
     workflow: workflowName(detail),
     ...(detail.job_label && { label: detail.job_label }),
-    ...(detail.submitted_by && { submittedBy: detail.submitted_by }),
+    ...(detail.submitted_by && { submittedBy: { name: detail.submitted_by, token: detail.submitted_token } }),
+    ...(detail.rerun_of && { rerunOf: detail.rerun_of }),
+    ...(detail.reruns && { reruns: detail.reruns }),
     ...(detail.held_secrets && { secretPlaces: detail.held_secrets }),
     ...(detail.runner && { runner: detail.runner }),
     ...(detail.waits && job.state === "pending" && { waits: detail.waits }),

@@ -101,7 +101,7 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
           <KnownUntil value={failure && poll.atMs}>
             <JobProgress facts={facts} />
-            <JobDetails facts={facts} />
+            <JobDetails facts={facts} linked={linked} />
           </KnownUntil>
           <JobActAnswer facts={facts} linked={linked} acts={acts} />
         </>

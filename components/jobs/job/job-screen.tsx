@@ -124,7 +124,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
               </div>
               <div className="flex min-w-0 flex-col gap-3.5">
                 <JobTimeline facts={facts} />
-                <JobDetails facts={facts} />
+                <JobDetails facts={facts} linked={connection} />
                 {facts.job.workflowId ? (
                   <JobRuns
                     key={facts.job.word}

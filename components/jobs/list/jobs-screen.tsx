@@ -2,13 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { useCallback, useState } from "react";
-import { useFollowCounts } from "@/components/frame/counts-context";
+import { type CountName, type ReadCounts, useCounts, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { useOpened } from "@/components/frame/list/use-opened";
 import { buttonStyle, Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { choiceOfOne, usualChoice, type ColumnChoice } from "../columns/column-choice";
 import { useColumnChoice } from "../columns/use-column-choice";
@@ -86,10 +87,32 @@ type JobsScreenProps = {
 const toView = (answer: JobsAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(answer));
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
 
+/** The count of the navigation that a list has as its total. */
+function countedBy(query: JobSearchQuery): CountName | undefined {
+  if (query.workflow_id || query.output_type || isSearch(query)) return undefined;
+  if (!query.status) return "jobs";
+  const [state, ...others] = query.status;
+  if (others.length > 0) return undefined;
+  return state === "in_progress" ? "running" : state === "pending" ? "pending" : undefined;
+}
+
+/** A list with all jobs on one page also tells how many of them run and wait. */
+function countsIn(counted: CountName | undefined, view: JobsView | undefined): ReadCounts {
+  if (!view || counted === undefined) return {};
+  const isWhole = counted === "jobs" && view.total === view.rows.length;
+  const moving = isWhole ? { running: countOf(view, "in_progress"), pending: countOf(view, "pending") } : {};
+  return { ...moving, [counted]: view.total };
+}
+
 export function JobsScreen({ query: asRead, ignored, connection: linked, view: bare, canRun, isTeam, jobs }: JobsScreenProps) {
   const t = useTranslations("jobs");
   const shown = useJobList({ list: "jobs", asRead, first: jobs, links: { connection: linked, view: bare }, toView });
-  const { connection, question, query, view, poll, state, rows, total, selection, isBusy } = shown;
+  const { connection, question, query, view, poll, state, rows, selection, isBusy } = shown;
+  const counted = countedBy(query);
+  useTellCounts(countsIn(counted, view), shown.atMs);
+  const counts = useCounts();
+  // The navigation shows the same number: whichever of the two was read last.
+  const total = shown.total === undefined || !counted ? shown.total : (counts[counted] ?? shown.total);
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
   const usual = isTeam ? usualChoice : choiceOfOne;
   const [choice, choose] = useColumnChoice(connection, usual);
@@ -148,7 +171,7 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
           canRun={canRun}
           onDone={() => void poll.refresh()}
         />
-        <ListPages {...shown} />
+        <ListPages {...shown} total={total} />
       </ListFrame>
     </>
   );

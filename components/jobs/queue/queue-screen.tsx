@@ -59,7 +59,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
   // An empty queue that can no longer be read shows no numbers.
   const isCounted = list !== undefined && !(failure && total === 0);
   const others = running.filter(({ state }) => state === "unknown").length;
-  useTellCounts(list && running.length - others, list && pendingTotal, poll.atMs);
+  useTellCounts(list ? { running: running.length - others, pending: pendingTotal } : {}, poll.atMs);
   useFollowCounts(list && `${running.length} ${pendingTotal} ${failure?.code}`);
   const refreshCounts = useRefreshCounts();
   const refresh = () => Promise.all([poll.refresh(), refreshCounts()]);

@@ -51,6 +51,7 @@ export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFil
   return copies.map(({ key, label, edits }) => ({
     key,
     label,
+    rerunOf: workflow.fromJob,
     make: () => {
       const graph = withInputs(workflow.graph, edits);
       // The first edit of an input holds the text as it was written.

@@ -4,13 +4,16 @@
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { anything, anyText, list, object } from "@/lib/contract/json/readers";
+import { anything, anyText, list, object, text } from "@/lib/contract/json/readers";
 import { draftLimit, edit } from "../workflow/draft";
 import { openWorkflow } from "../workflow/open-workflow";
 import { type CopiesPlan } from "./copies-plan";
 import { type CopiesSet } from "./copies-state";
 
-const note = object({ copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything }, { targets: list(anyText) });
+const note = object(
+  { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },
+  { targets: list(anyText), fromJob: text },
+);
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies.plan", note, storage, draftLimit);
 
 export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): void {
@@ -20,6 +23,7 @@ export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): voi
   noteIn(storage).set({
     workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
     targets: workflow.advanced?.targets,
+    fromJob: workflow.fromJob,
     copies: copies.map(({ key, edits }) => ({ key, edits })),
   });
 }
@@ -39,6 +43,6 @@ export function keptPlan(storage: KeptIn, { copies, name, workflowId }: CopiesSe
     return own ? [{ key, label, edits: own }] : [];
   });
   if (planned.length !== copies.length) return undefined;
-  const { targets } = kept;
-  return { workflow: { ...opened.value, name, workflowId, ...(targets && { advanced: { targets } }) }, copies: planned };
+  const { targets, fromJob } = kept;
+  return { workflow: { ...opened.value, name, workflowId, fromJob, ...(targets && { advanced: { targets } }) }, copies: planned };
 }

@@ -12,7 +12,7 @@ import { type Attempt, type RunOutcome } from "../submit/attempt";
 import { type CopyOutcome, type Ending } from "./copies-state";
 
 /** What one copy sends, made only when it is sent: a thousand graphs at once would take a thousand times the memory. */
-export type Planned = { key: string; label: string; make: () => { submission: Submission; graph: Graph } };
+export type Planned = { key: string; label: string; rerunOf?: string; make: () => { submission: Submission; graph: Graph } };
 
 type Reports = {
   onSending: (key: string) => void;
@@ -53,9 +53,9 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
 
 const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-async function sendOne({ key, label, make }: Planned, { ports, attempt, act, signal, onWait }: Sender): Promise<RunOutcome> {
+async function sendOne({ key, label, rerunOf, make }: Planned, { ports, attempt, act, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
-  const answer = await patiently(() => ports.sendPrompt(submission, key, { label, act }), { signal, onWait });
+  const answer = await patiently(() => ports.sendPrompt(submission, key, { label, act, rerunOf }), { signal, onWait });
   const outcome = judge(answer, graph);
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...attempt, key }) : outcome;
 }

@@ -25,12 +25,10 @@ export type Submission = {
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
-/** `attempt`: the key under which the console starts one job at most; `label`: tells this job from the other copies of a run. */
-export type SendPrompt = (
-  submission: Submission,
-  attempt: string,
-  copy?: { label: string; act: string },
-) => Promise<Result<unknown, Failure>>;
+/** `label`: tells this job from the other copies of a run. `rerunOf`: the job that the workflow was opened from. */
+export type SubmissionNotes = { label?: string; act?: string; rerunOf?: string };
+/** `attempt`: the key under which the console starts one job at most. */
+export type SendPrompt = (submission: Submission, attempt: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
 
 export type SubmitPorts = {
   sendPrompt: SendPrompt;
@@ -38,7 +36,7 @@ export type SubmitPorts = {
   reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
 };
 
-export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced">;
+export type Submitted = Pick<OpenWorkflow, "graph" | "workflowId" | "name" | "extraData" | "advanced" | "fromJob">;
 
 /**
  * What came with the file (the editor's drawing, say) is sent with the run; lists group jobs by id and name. `written`: the graph
@@ -102,9 +100,9 @@ function hasErrors(errors: NodeErrors | undefined): errors is NodeErrors {
 export async function sendAttempt(
   ports: SubmitPorts,
   attempt: Attempt,
-  { submission, graph }: { submission: Submission; graph: Graph },
+  { submission, graph, rerunOf }: { submission: Submission; graph: Graph; rerunOf?: string },
 ): Promise<RunOutcome> {
-  const outcome = judge(await ports.sendPrompt(submission, attempt.key), graph);
+  const outcome = judge(await ports.sendPrompt(submission, attempt.key, { rerunOf }), graph);
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, attempt) : outcome;
 }
 

@@ -12,11 +12,11 @@ import { own } from "@/lib/contract/json/own";
 import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "./opened";
 
 export const draftLimit = 1_000_000;
-const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces });
+const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces, fromJob: text });
 const bothFormats: Reader<BothFormats> = object({ text, known, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
   { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
-  { workflowId: text, stored: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
+  { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftLimit);
 
@@ -25,9 +25,20 @@ export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownN
 
 /** False where the draft could not be kept (too large, no storage). No older draft is left then either, and the page warns on leaving. */
 export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, workflowId, stored, readFor, original, extraData, ownNames, rawTexts, both } = opened;
+  const { name, workflowId, stored, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = opened;
   const workflow = { prompt: original, extra_data: extraData };
-  const kept = { memberId, name, workflowId, stored, readFor, rawTexts, workflow, inputs: changedInputs(opened), ownNames: ownNames ?? {} };
+  const kept = {
+    memberId,
+    name,
+    workflowId,
+    stored,
+    fromJob,
+    readFor,
+    rawTexts,
+    workflow,
+    inputs: changedInputs(opened),
+    ownNames: ownNames ?? {},
+  };
   const place = noteIn(storage);
   // The other format holds the whole file once more: if that is too much, the draft is kept without it.
   if ((both && place.set({ ...kept, both })) || place.set(kept)) return true;
@@ -47,12 +58,13 @@ export function readDraft(storage: KeptIn, memberId: string): Draft | undefined 
     forgetDraft(storage);
     return undefined;
   }
-  const { name, stored, readFor, rawTexts, inputs, ownNames, both } = kept;
+  const { name, stored, fromJob, readFor, rawTexts, inputs, ownNames, both } = kept;
   return {
     file: {
       ...opened.value,
       name,
       ...(stored !== undefined && { stored }),
+      ...(fromJob !== undefined && { fromJob }),
       ...(readFor !== undefined && { readFor }),
       ...(rawTexts && { rawTexts }),
       ...(both && { both }),

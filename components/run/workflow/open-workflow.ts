@@ -99,6 +99,8 @@ function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | u
     ...(extraData && { extraData: withoutMasks(extraData) }),
     ...(known.leavesOut && { leftOut: known.leavesOut }),
     ...(duplicates && { duplicates }),
+    ...(known.fromJob !== undefined && { fromJob: known.fromJob }),
+    ...(known.errors && { errors: known.errors }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type UnsentPicture } from "../form/controls/use-picture-upload";
 
@@ -33,12 +34,14 @@ export type OpenWorkflow = {
   both?: BothFormats;
   /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
   rawTexts?: readonly string[];
+  /** The job that it was opened from. */
+  fromJob?: string;
   /** The graph that the newest job was started with. */
   sent?: Graph;
 };
 
 /** What is known of a workflow from elsewhere, for example from the job it was submitted as. */
-export type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[] };
+export type Known = { name?: string; workflowId?: string; leavesOut?: readonly SecretPlace[]; fromJob?: string; errors?: NodeErrors };
 /** A file that holds both formats, kept so that it can be opened as the other one. `shown`: the format that is open. */
 export type BothFormats = { text: string; fileName?: string; known: Known; shown?: Format };
 /** `run`: what was run. `drawing`: the editor's drawing of it. */
@@ -47,7 +50,8 @@ export type Format = "run" | "drawing";
 /** Never part of a draft, as extra_data may hold secrets. */
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
-export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent">;
+/** `errors`: why the job that it was opened from failed. */
+export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent"> & { errors?: NodeErrors };
 
 export type Edit = { nodeId: string; name: string; value: unknown };
 

@@ -29,7 +29,7 @@ export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
           </tr>
         </thead>
         {members.map((ofMember) => (
-          <MemberRows key={ofMember[0]?.member.id} rows={ofMember} />
+          <MemberRows key={`${ofMember[0]?.member.id} ${ofMember[0]?.member.token}`} rows={ofMember} />
         ))}
         {members.length > 1 ? (
           <tfoot>
@@ -49,13 +49,17 @@ export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
 
 function byMember(rows: readonly UsageRow[]): UsageRow[][] {
   const members = new Map<string, UsageRow[]>();
-  for (const row of rows) members.set(row.member.id, [...(members.get(row.member.id) ?? []), row]);
+  for (const row of rows) {
+    const key = `${row.member.id}\n${row.member.token ?? ""}`;
+    members.set(key, [...(members.get(key) ?? []), row]);
+  }
   return [...members.values()];
 }
 
 function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
   const t = useTranslations("usage");
-  const name = rows[0]?.member.name ?? t("somebody");
+  const { name: own = t("somebody"), token } = rows[0]?.member ?? {};
+  const name = token === undefined ? own : t("byToken", { token, name: own });
   const nameOf = ({ kind, name: own = "" }: UsageConnection) => (kind === "named" ? own : t(kind));
   return (
     <tbody className="border-b border-line">

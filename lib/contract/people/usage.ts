@@ -19,8 +19,14 @@ export type Amount = { value?: number; isAtLeast?: true };
 export type UsageFigures = { runs: number; failed: Amount; seconds: Amount; outputs: Amount; bytes: Amount };
 /** `kind`: `personal` is a member's own, named only to them and to members who see its jobs; `removed` has no name any more. */
 export type UsageConnection = { kind: "named" | "personal" | "removed"; id?: string; name?: string };
-export type UsageRow = UsageFigures & { member: { id: string; name?: string }; connection: UsageConnection };
+export type UsageRow = UsageFigures & { member: { id: string; name?: string; token?: string }; connection: UsageConnection };
 export type UsageView = { fromMs: number; toMs: number; rows: UsageRow[]; isOfAll: boolean };
+
+/** For files, which are in English. */
+export function submitterText({ name, token }: { name?: string; token?: string }): string | undefined {
+  if (token === undefined) return name;
+  return name === undefined ? `token ${token}` : `token ${token} (${name})`;
+}
 
 export const amountNames = ["failed", "seconds", "outputs", "bytes"] as const;
 

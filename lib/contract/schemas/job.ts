@@ -38,6 +38,10 @@ export const jobListItemSchema = component("Job", {
   job_label: foreign(loosely(z.string())),
   /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(loosely(z.string())),
+  /** Also added by the console: the name of the token that it was submitted with. */
+  submitted_token: foreign(loosely(z.string())),
+  /** Also added by the console: the job that this one runs again. */
+  rerun_of: foreign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
@@ -67,6 +71,8 @@ export const jobDetailSchema = named(
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
     /** Also added by the console: what the node catalogue calls the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
+    /** Also added by the console: the jobs that ran this one again, newest first. */
+    reruns: foreign(loosely(z.array(z.string()))),
     /** Also added by the console, for the job's owner only: the places where a masked key was. */
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(loosely(moment), count),

@@ -68,6 +68,8 @@ const historyEntrySchema = z.looseObject({
   job_label: foreign(loosely(z.string())),
   /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(loosely(z.string())),
+  /** Also added by the console: the name of the token that it was submitted with. */
+  submitted_token: foreign(loosely(z.string())),
   prompt: loosely(
     z.looseObject({ priority: loosely(z.number()), prompt_id: reads(loosely(z.string()), z.guid()), extra_data: loosely(freeForm) }),
   ),

@@ -15,6 +15,7 @@ export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: Output
     workflow_name: entry.workflow_name,
     job_label: entry.job_label,
     submitted_by: entry.submitted_by,
+    submitted_token: entry.submitted_token,
     execution_status: entry.status,
   };
   return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };

@@ -15,6 +15,15 @@ export function isIdempotencyKey(text: string): boolean {
 export const LABEL_HEADER = "x-lightdesk-label";
 const LONGEST_LABEL = 120;
 
+/** The job that a submission runs again, as encodeURIComponent writes its id. It never reaches a service either. */
+export const RERUN_HEADER = "x-lightdesk-rerun-of";
+const MAX_JOB_ID = 200;
+
+export function readRerun(header: string | null): string | undefined {
+  const id = readLabel(header);
+  return id !== undefined && id.length <= MAX_JOB_ID ? id : undefined;
+}
+
 /** One line, short enough for a list; undefined if it is blank. Cut before it is encoded, so that no letter is cut in half. */
 function toLabel(text: string): string | undefined {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();

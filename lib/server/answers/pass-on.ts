@@ -16,14 +16,15 @@ import { toBrowser } from "./to-browser";
 type From = {
   connection: { id: string; baseUrl: string; seenOf?: string };
   apiKey: string | undefined;
-  viewer: { memberId: string; role: Role };
+  viewer: { memberId: string; role: Role; credential: { kind: string; name?: string } };
 };
 /** `sent` is the JSON body of the call, if it had one. */
 type About = { sent?: unknown };
 
 export async function passOn<T>(operation: Operation, from: From, value: T, about: About = {}): Promise<T> {
   const { ledger, now, largeAnswers } = composition();
-  const { memberId } = from.viewer;
+  const { memberId, credential } = from.viewer;
+  const token = credential.kind === "token" ? credential.name : undefined;
   const { tells } = operation;
   // A large answer was already read in the worker thread, which also noted its secrets and files.
   const digest = largeAnswers.digestOf(value);
@@ -37,7 +38,7 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
     ledger.see(from.connection.id, () => {
       if (digest) return digest.notes;
-      const answered = answeredOf(tells, passed, { sent, memberId, atMs });
+      const answered = answeredOf(tells, passed, { sent, memberId, token, atMs });
       return answered ? notesOf(answered) : [];
     });
   }

@@ -6,6 +6,7 @@ import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/views/job-view";
+import { submitterText } from "@/lib/contract/people/usage";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
@@ -26,7 +27,8 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
   ["workflow", (job) => (job.workflow_id || job.workflow_name ? workflowName(job) : undefined)],
   ["workflow_id", ({ workflow_id }) => workflow_id],
   ["label", ({ job_label }) => job_label],
-  ["submitted_by", ({ submitted_by }) => submitted_by],
+  ["rerun_of", ({ rerun_of }) => rerun_of],
+  ["submitted_by", ({ submitted_by, submitted_token }) => submitterText({ name: submitted_by, token: submitted_token })],
   ["submitted", (_, { createdAtMs }) => clock(createdAtMs)],
   ["started", (_, { startedAtMs }) => clock(startedAtMs)],
   ["ended", (_, { endedAtMs }) => clock(endedAtMs)],

@@ -20,21 +20,21 @@ export type Answered =
   | { tells: "history"; value: HistoryAnswer }
   | { tells: "job"; value: JobDetail }
   | { tells: "jobStatus"; value: JobStatus }
-  | { tells: "submission"; jobId: string; sent: unknown; memberId: string; atMs: number };
+  | { tells: "submission"; jobId: string; sent: unknown; memberId: string; token?: string; atMs: number };
 
-export type About = { sent?: unknown; memberId?: string; atMs?: number };
+export type About = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
 
 const LONGEST_TEXT = 500;
 
 /** Undefined for an answer that tells of no job. */
-export function answeredOf(tells: Subject, value: unknown, { sent, memberId, atMs }: About = {}): Answered | undefined {
+export function answeredOf(tells: Subject, value: unknown, { sent, memberId, token, atMs }: About = {}): Answered | undefined {
   if (tells === "jobs" && isJobs(value)) return { tells, value };
   if (tells === "history" && isHistory(value)) return { tells, value };
   if (tells === "job" && isJob(value)) return { tells, value };
   if (tells === "jobStatus" && isStatus(value)) return { tells, value };
   const jobId = textOf(objectOf(value)?.prompt_id) ?? textOf(objectOf(value)?.job_id);
   const isSubmission = tells === "submission" && jobId !== undefined && memberId !== undefined && atMs !== undefined;
-  return isSubmission ? { tells, jobId, sent, memberId, atMs } : undefined;
+  return isSubmission ? { tells, jobId, sent, memberId, token, atMs } : undefined;
 }
 
 // The operation's schema has made the value: these only tell which kind it is.
@@ -69,12 +69,12 @@ export function notesOf(answered: Answered): LedgerNote[] {
   }
 }
 
-function submitted({ jobId, sent, memberId, atMs }: Extract<Answered, { tells: "submission" }>): LedgerNote {
+function submitted({ jobId, sent, memberId, token, atMs }: Extract<Answered, { tells: "submission" }>): LedgerNote {
   const body = objectOf(sent);
   const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
   const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, LONGEST_TEXT);
   const item = { status: "pending", workflow_id: workflowId };
-  return { jobId, item, createdMs: atMs, memberId, inputs: textsOf(body?.prompt) };
+  return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: textsOf(body?.prompt) };
 }
 
 function noteOf(job: JobListItem | JobDetail): LedgerNote {

@@ -8,11 +8,20 @@ import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { isIdempotencyKey, LABEL_HEADER, IDEMPOTENCY_HEADER, readLabel, type SubmissionReport } from "@/lib/contract/workflow/submission";
+import {
+  isIdempotencyKey,
+  LABEL_HEADER,
+  IDEMPOTENCY_HEADER,
+  readLabel,
+  readRerun,
+  RERUN_HEADER,
+  type SubmissionReport,
+} from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
+import { type JobLabel } from "../store/jobs/job-labels";
 import { type Attempt, type KeptSubmission } from "../store/jobs/submissions";
 import { flightId, keepOutcome } from "./keep-outcome";
 import { outcomeOfKept, reportOf } from "./submission-outcome";
@@ -102,8 +111,9 @@ async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent)
     throw error;
   });
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
-  const label = readLabel(headers.get(LABEL_HEADER));
-  if (outcome.ok && usedId !== undefined && label !== undefined) await keepLabel(asked, usedId, { answer: outcome.value, label });
+  const facts = { label: readLabel(headers.get(LABEL_HEADER)), rerunOf: readRerun(headers.get(RERUN_HEADER)) };
+  if (outcome.ok && usedId !== undefined && (facts.label !== undefined || facts.rerunOf !== undefined))
+    await keepLabel(asked, usedId, { answer: outcome.value, facts });
   await keepOutcome(asked.console, attempt, { contentHash, outcome });
   return outcome;
 }
@@ -111,13 +121,13 @@ async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent)
 async function keepLabel(
   { console: { store, log, now } }: Asked,
   usedId: string,
-  received: { answer: string; label: string },
+  received: { answer: string; facts: JobLabel },
 ): Promise<void> {
   const answer = objectOf(parseJson(received.answer));
   const jobId = textOf(answer?.prompt_id) ?? textOf(answer?.job_id);
   if (jobId === undefined) return;
   try {
-    await store.jobLabels.remember(usedId, { jobId, label: received.label, now: now() });
+    await store.jobLabels.remember(usedId, { jobId, ...received.facts, now: now() });
   } catch (err) {
     log.error({ err }, "the label of a job was not stored");
   }

@@ -6,11 +6,18 @@ import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
 import { findVisible, readThrough } from "../connections/access";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });
+}
+
+/** Whether jobs were submitted to the connection, or removed from it, through this console: it is then not new, even without jobs. */
+export async function wasUsed(viewer: Viewer, connection?: string): Promise<boolean> {
+  const found = await findVisible(viewer, connection);
+  return found.ok && composition().store.audit.wasDone(["submitPrompt", "manageHistory"], found.value.id);
 }
 
 /** The details decide; the status adds what only it knows, and may be missing. For a local server it would only repeat the details. */

@@ -8,6 +8,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import {
   addUp,
+  submitterText,
   type Amount,
   amountNames,
   type UsageConnection,
@@ -33,16 +34,18 @@ type Counted = { runs: number; failed: number; runMs: number; untimed: number; o
   lost: number;
 };
 
+type Who = Pick<UsageSum, "memberId" | "token" | "connectionId">;
+
 export async function readUsage(viewer: Viewer, query: UsageQuery): Promise<UsageView> {
   const { now, ledger, store } = composition();
   await ledger.settled();
   const range = rangeOf(query, now());
   const isOfAll = hasRole(viewer.role, "admin");
-  const counted = new Map<string, Counted & { memberId: string; connectionId: string }>();
-  const of = (memberId: string, connectionId: string) => {
-    const key = `${memberId} ${connectionId}`;
+  const counted = new Map<string, Counted & Who>();
+  const of = ({ memberId, token, connectionId }: Who) => {
+    const key = [memberId, connectionId, token ?? ""].join("\n");
     const none = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
-    const known = counted.get(key) ?? { memberId, connectionId, ...none };
+    const known = counted.get(key) ?? { memberId, token, connectionId, ...none };
     counted.set(key, known);
     return known;
   };
@@ -51,9 +54,9 @@ export async function readUsage(viewer: Viewer, query: UsageQuery): Promise<Usag
     const toMs = Math.min(range.toMs, fromMs + DAYS_A_TURN * DAY_MS);
     const part: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: viewer.memberId }) };
     const sums = await store.jobUsage.sum(part);
-    for (const sum of sums) add(of(sum.memberId, sum.connectionId), sum);
+    for (const sum of sums) add(of(sum), sum);
     const open = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
-    for (const { memberId, connectionId, jobs } of await store.jobUsage.lost(part, open)) of(memberId, connectionId).lost += jobs;
+    for (const lost of await store.jobUsage.lost(part, open)) of(lost).lost += lost.jobs;
   }
   const inScope = [...counted.values()].filter(({ connectionId }) => viewer.scope.connections?.includes(connectionId) !== false);
   return { ...range, isOfAll, rows: await named(viewer, inScope) };
@@ -81,7 +84,7 @@ function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: num
   return { fromMs: Math.max(fromMs, toMs - MOST_DAYS * DAY_MS), toMs };
 }
 
-async function named(viewer: Viewer, all: readonly (Counted & { memberId: string; connectionId: string })[]): Promise<UsageRow[]> {
+async function named(viewer: Viewer, all: readonly (Counted & Who)[]): Promise<UsageRow[]> {
   const { store } = composition();
   const [names, visible, kept] = await Promise.all([
     store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
@@ -96,18 +99,20 @@ async function named(viewer: Viewer, all: readonly (Counted & { memberId: string
   };
   const rows = new Map<string, UsageRow>();
   for (const counted of all) {
-    const { memberId } = counted;
+    const { memberId, token } = counted;
     const connection = connectionOf(counted.connectionId);
     // Connections without a name become one row, because nothing would tell them apart.
-    const key = [memberId, connection.kind, connection.id].join(" ");
+    const key = [memberId, connection.kind, connection.id, token].join("\n");
     const before = rows.get(key);
     const figures = figuresOf(counted);
-    rows.set(key, { member: { id: memberId, name: names.get(memberId) }, connection, ...(before ? addUp([before, figures]) : figures) });
+    const member = { id: memberId, name: names.get(memberId), ...(token !== null && { token }) };
+    rows.set(key, { member, connection, ...(before ? addUp([before, figures]) : figures) });
   }
   return [...rows.values()].sort(
     (one, other) =>
       (one.member.name ?? "").localeCompare(other.member.name ?? "") ||
       one.member.id.localeCompare(other.member.id) ||
+      (one.member.token ?? "").localeCompare(other.member.token ?? "") ||
       other.runs - one.runs,
   );
 }
@@ -149,6 +154,6 @@ export async function* usageCsv(viewer: Viewer, query: UsageQuery): AsyncGenerat
       const { value, isAtLeast } = amounts[column];
       return [value, value === undefined ? "unknown" : isAtLeast ? "at least" : "exact"];
     });
-    yield csvLine([...range, member.name, member.id, name, id, runs, ...figures]);
+    yield csvLine([...range, submitterText(member), member.id, name, id, runs, ...figures]);
   }
 }

@@ -33,6 +33,7 @@ import { postgresTables } from "./migrations/0030-postgres-tables";
 import { chosenRoles } from "./migrations/0032-chosen-roles";
 import { runErrors } from "./migrations/0033-run-errors";
 import { peopleFacts } from "./migrations/0034-people-facts";
+import { reruns } from "./migrations/0035-reruns";
 
 export const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
@@ -65,6 +66,7 @@ export const migrations: Record<string, Migration> = {
   "0032-chosen-roles": chosenRoles,
   "0033-run-errors": runErrors,
   "0034-people-facts": peopleFacts,
+  "0035-reruns": reruns,
 };
 
 /** A PostgreSQL database begins with the tables as of migration 0030; later migrations run on both. */

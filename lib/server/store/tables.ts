@@ -54,7 +54,8 @@ export type SubmissionRow = {
 /** `choice`: JSON. */
 export type ArchiveRow = { id: string; member_id: string; connection_id: string; choice: string; created_at: number };
 
-export type JobLabelRow = { connection_id: string; job_id: string; label: string; created_at: number };
+/** `label` is empty for a rerun without one. */
+export type JobLabelRow = { connection_id: string; job_id: string; label: string; rerun_of: string | null; created_at: number };
 
 export type DownloadTaskRow = {
   id: string;
@@ -168,6 +169,8 @@ export type JobUsageRow = {
   bytes: number | null;
   /** 1: the service was asked for the size. */
   is_sized: Generated<number>;
+  /** The name of the token that it was submitted with. */
+  token: string | null;
 };
 
 export type ShareRow = {

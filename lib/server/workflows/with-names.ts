@@ -1,7 +1,7 @@
 // Names of workflows: learnt from submissions through the console and from job details, added to jobs that have only an id.
 // Guarantees: names are never shared between connections; an answer without jobs is unchanged; a name that cannot be stored is logged and
-// fails nothing. The added fields are the console's own: `workflow_name`, `job_label` (of a copy of a run), `submitted_by` (from the
-// console's log, whatever a service says under this name) and, only in details, `class_names`.
+// fails nothing. The added fields are the console's own: `workflow_name`, `job_label` (of a copy of a run), `rerun_of`, `submitted_by` and
+// `submitted_token` (from the console's log, whatever a service says under these names) and, only in details, `class_names` and `reruns`.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -32,7 +32,9 @@ async function put(operation: Operation, connectionId: string, value: unknown): 
     const { classNames, largeAnswers } = composition();
     const class_names = classNames.of(connectionId, largeAnswers.digestOf(value)?.classes ?? classesIn(value));
     const [job] = await named(connectionId, [value]);
-    return isObject(job) ? { ...job, class_names } : job;
+    const id = textOf(objectOf(value)?.id);
+    const reruns = id === undefined ? [] : await composition().store.jobLabels.rerunsOf(connectionId, id);
+    return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? reruns : undefined } : job;
   }
   return value;
 }
@@ -77,13 +79,16 @@ async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> 
   ]);
   return jobs.map((job) => {
     if (!isObject(job)) return job;
-    const [name, label, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")?.name];
-    if (name === undefined && label === undefined && by === undefined && !("submitted_by" in job)) return job;
+    const [name, known, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
+    const isOwnField = (field: string) => field in job;
+    if (!name && !known && !by && !["submitted_by", "submitted_token", "rerun_of"].some(isOwnField)) return job;
     return {
       ...job,
       ...(name !== undefined && { workflow_name: name }),
-      ...(label !== undefined && { job_label: label }),
-      submitted_by: by,
+      ...(known?.label !== undefined && { job_label: known.label }),
+      rerun_of: known?.rerunOf,
+      submitted_by: by?.name,
+      submitted_token: by?.token,
     };
   });
 }

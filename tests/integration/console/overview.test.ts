@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunsByDay } from "@/lib/contract/console";
 import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { wasUsed } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
@@ -17,6 +18,16 @@ it("names those of the asked node classes that the service lacks", async () => {
   expect([answer.status, await answer.json()]).toEqual([200, { lacking: ["KSampler", "toString"] }]);
   const withCommas = await desk.request("/api/console/lacking-classes?names=EmptyImage&names=Crop%2C%20then%20scale", { as: "viewer" });
   expect(await withCommas.json()).toEqual({ lacking: ["Crop, then scale"] });
+});
+
+it("knows a connection as used once a job was submitted or the history cleared, and each connection for itself", async () => {
+  const server = await listing(() => []);
+  const [fresh, cleared] = [await desk.connect(server.url, "one-key"), await desk.connect(server.url, "two-keys")];
+  const clear = { as: "operator", method: "POST", json: { clear: true } } as const;
+  expect((await desk.request(`/api/history?connection=${cleared}`, clear)).status).toBeLessThan(300);
+  const viewer = desk.viewerOf("viewer");
+  expect([await wasUsed(viewer, fresh), await wasUsed(viewer, cleared)]).toEqual([false, true]);
+  await server.close();
 });
 
 it("says of a service that is down that it failed, and not that it lacks anything", async () => {

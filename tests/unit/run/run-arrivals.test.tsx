@@ -38,6 +38,32 @@ describe("a past job", () => {
     expect(window.location.search).toBe("");
   });
 
+  it("that failed marks the node with its error, and its rerun names it", async () => {
+    const sent: unknown[] = [];
+    const execution_error = {
+      node_id: "2",
+      node_type: "ImageInvert",
+      exception_type: "E",
+      exception_message: "out of memory\n",
+      traceback: [],
+    };
+    arrive(
+      { job: job.id },
+      {
+        readJob: async () => ok({ ...job, status: "failed", execution_error }),
+        sendPrompt: async (_submission, _key, notes) => {
+          sent.push(notes);
+          return ok({ prompt_id: "again-1", node_errors: {} });
+        },
+      },
+    );
+    const told = await screen.findByText("Failed here in job 9f2c41ab: out of memory");
+    expect(told.closest("[data-problem]")?.textContent).toContain("#2");
+    fireEvent.click(screen.getAllByRole("button", { name: "Run" })[0] ?? document.body);
+    await waitFor(() => expect(sent).toEqual([{ rerunOf: job.id }]));
+    await waitFor(() => expect(screen.queryByText(/Failed here/)).toBeNull());
+  });
+
   it.each([
     ["that is gone", missing, /no longer exists, or you have no access to it/],
     ["that holds no workflow any more", ok({ ...job, workflow: undefined }), /no longer has this job's workflow/],

@@ -9,6 +9,8 @@ import { type SampleName } from "@/components/frame/samples/samples";
 import { type Failure } from "@/lib/contract/failure";
 import { type ByteSource } from "@/lib/browser/files/byte-source";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
@@ -94,9 +96,23 @@ async function openJob({ job: id, without }: Extract<Arrival, { job: string }>, 
   const opened = await openAnyWorkflow(writeExactJson(job.value.workflow), ports, undefined, {
     name: workflowName(job.value),
     workflowId: job.value.workflow_id,
+    fromJob: id,
+    errors: failureOf(job.value),
     ...(without && { leavesOut: placesInWorkflow(job.value.workflow) }),
   });
   return opened.ok ? opened : refuse(opened.failure.reason);
+}
+
+/** The error of a failed job, placed on its node. */
+function failureOf(job: JobDetail): NodeErrors | undefined {
+  const { error } = toJobView(job);
+  if (!error) return undefined;
+  if (error.lateValidation?.nodeErrors) return error.lateValidation.nodeErrors;
+  const { nodeId, nodeType, type, message } = error;
+  if (nodeId === undefined) return undefined;
+  const reason = message.trim() || type;
+  const failed = { type: "execution_failed", message: reason, details: "", extra_info: { job: job.id.slice(0, SHORT_ID) } };
+  return { [nodeId]: { class_type: nodeType, dependent_outputs: [], errors: [failed] } };
 }
 
 async function openApp(id: string, ports: ArrivalPorts): Promise<Result<OpenedFile, Refusal>> {

@@ -54,6 +54,8 @@ const MOST_AT_ONCE = 100;
 /** Few, because an act may have a thousand entries, and a query blocks everything else. */
 const ACTS_AT_ONCE = 5;
 
+const TOKEN_WAY = "token ";
+
 export function createAuditStore(database: Database) {
   const actIdOf = createActIds();
 
@@ -228,7 +230,7 @@ export function createAuditStore(database: Database) {
       const rows = await database
         .selectFrom("audit")
         .leftJoin("members", "members.id", "audit.member_id")
-        .select(({ fn }) => ["audit.target", "audit.member_id", fn.coalesce("members.name", "audit.member_name").as("name")])
+        .select(({ fn }) => ["audit.target", "audit.member_id", "audit.via", fn.coalesce("members.name", "audit.member_name").as("name")])
         .where("audit.target", "in", oneOf(database, targets))
         .where("audit.action", "=", action)
         .where("audit.connection_id", "=", connectionId)
@@ -237,10 +239,16 @@ export function createAuditStore(database: Database) {
         .orderBy(sql`+audit.id`, "desc")
         .execute();
       return new Map(
-        rows.flatMap(({ target, name, member_id: memberId }) =>
-          target && name ? [[target, { memberId: memberId ?? undefined, name }] as const] : [],
+        rows.flatMap(({ target, name, via, member_id: memberId }) =>
+          target && name ? [[target, { memberId: memberId ?? undefined, name, token: tokenIn(via) }] as const] : [],
         ),
       );
+    },
+
+    /** Whether any of these acts succeeded on the connection. */
+    async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
+      const found = database.selectFrom("audit").select("id").where("action", "in", actions).where("connection_id", "=", connectionId);
+      return (await found.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
     /** All members and all acts in the log. */
@@ -254,8 +262,13 @@ export function createAuditStore(database: Database) {
   };
 }
 
-/** `memberId`: of a member who may have been removed. */
-type Actor = { memberId: string | undefined; name: string };
+/** `memberId`: of a member who may have been removed. `token`: the name of the token that was used. */
+type Actor = { memberId: string | undefined; name: string; token: string | undefined };
+
+/** The name of the token in `via`. */
+export function tokenIn(via: string | null): string | undefined {
+  return via?.startsWith(TOKEN_WAY) ? via.slice(TOKEN_WAY.length) : undefined;
+}
 
 function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
   const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);

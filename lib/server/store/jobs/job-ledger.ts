@@ -63,7 +63,7 @@ export function createJobLedgerStore(database: Database) {
         for (const note of notes) {
           const before = known.get(note.jobId);
           if (!before && (note.isAside || !note.item)) continue;
-          const after = merged(before, { memberId: submitters.get(note.jobId), ...note });
+          const after = merged(before, { memberId: submitters.get(note.jobId)?.memberId, ...note });
           if (!before && oldest !== undefined && after.createdMs < oldest) {
             seen.left += 1;
             continue;
@@ -71,7 +71,12 @@ export function createJobLedgerStore(database: Database) {
           const row = rowOf(after);
           const isNews = !before || before.createdMs !== after.createdMs || writeExactJson(rowOf(before)) !== writeExactJson(row);
           const key = isNews ? await put(trx, number, before, after, row) : before.key;
-          if (isNews) await noteUsage(trx, connectionId, after);
+          if (isNews)
+            await noteUsage(trx, connectionId, {
+              token: submitters.get(note.jobId)?.token,
+              ...after,
+              ...(note.token !== undefined && { token: note.token }),
+            });
           if (!before) seen.added += 1;
           if (after.inputs === undefined) seen.unread += 1;
           seen.written.push(note);

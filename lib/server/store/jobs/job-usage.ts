@@ -12,10 +12,12 @@ import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 
-export type UsedJob = { item: JobListItem; memberId?: string; createdMs: number };
+/** `token`: the name of the token that it was submitted with. */
+export type UsedJob = { item: JobListItem; memberId?: string; token?: string; createdMs: number };
 /** Sums over one member's jobs of one state on one connection. `unsized`: jobs whose output size is unknown, or incomplete. */
 export type UsageSum = {
   memberId: string;
+  token: string | null;
   connectionId: string;
   word: string;
   jobs: number;
@@ -41,23 +43,23 @@ export function createJobUsageStore(database: Database) {
   return {
     async sum(range: UsageRange): Promise<UsageSum[]> {
       const { rows } = await sql<UsageSum>`
-        SELECT member_id AS "memberId", connection_id AS "connectionId", word, count(*) AS jobs,
+        SELECT member_id AS "memberId", token, connection_id AS "connectionId", word, count(*) AS jobs,
           coalesce(sum(run_ms), 0) AS "runMs", sum(CASE WHEN run_ms IS NULL THEN 1 ELSE 0 END) AS untimed,
           coalesce(sum(outputs), 0) AS outputs, sum(CASE WHEN outputs IS NULL THEN 1 ELSE 0 END) AS uncounted,
           coalesce(sum(bytes), 0) AS bytes, sum(CASE WHEN bytes IS NULL OR is_sized = ${sql.lit(PARTLY)} THEN 1 ELSE 0 END) AS unsized
-        FROM job_usage WHERE ${within(range)} GROUP BY member_id, connection_id, word`.execute(database);
+        FROM job_usage WHERE ${within(range)} GROUP BY member_id, token, connection_id, word`.execute(database);
       return rows;
     },
 
     /** Jobs in these states that no service lists any more, according to the ledger: their end was never seen. */
-    async lost(range: UsageRange, words: readonly string[]): Promise<{ memberId: string; connectionId: string; jobs: number }[]> {
+    async lost(range: UsageRange, words: readonly string[]): Promise<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">[]> {
       if (words.length === 0) return [];
-      const { rows } = await sql<{ memberId: string; connectionId: string; jobs: number }>`
-        SELECT member_id AS "memberId", connection_id AS "connectionId", count(*) AS jobs FROM job_usage
+      const { rows } = await sql<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">>`
+        SELECT member_id AS "memberId", token, connection_id AS "connectionId", count(*) AS jobs FROM job_usage
         WHERE ${within(range)} AND word IN (${sql.join(words)}) AND NOT EXISTS (
           SELECT 1 FROM ledger_connections JOIN ledger_jobs ON ledger_jobs.number = ledger_connections.number
           WHERE ledger_connections.connection_id = job_usage.connection_id AND ledger_jobs.job_id = job_usage.job_id
-        ) GROUP BY member_id, connection_id`.execute(database);
+        ) GROUP BY member_id, token, connection_id`.execute(database);
       return rows;
     },
 
@@ -103,17 +105,17 @@ export function createJobUsageStore(database: Database) {
 }
 
 /** Part of the ledger's own transaction, so that both are written together. */
-export async function noteUsage(trx: Kysely<Tables>, connectionId: string, { item, memberId, createdMs }: UsedJob): Promise<void> {
+export async function noteUsage(trx: Kysely<Tables>, connectionId: string, { item, memberId, token, createdMs }: UsedJob): Promise<void> {
   if (memberId === undefined || createdMs <= 0) return;
   const { runMs, outputsCount } = toJobView(item);
   const outputs = outputsCount === undefined ? null : Math.max(0, Math.round(outputsCount));
   const isOver = isTerminalWord(item.status);
   await sql`
-    INSERT INTO job_usage (connection_id, job_id, member_id, at, word, run_ms, outputs, bytes, is_sized)
+    INSERT INTO job_usage (connection_id, job_id, member_id, at, word, run_ms, outputs, bytes, is_sized, token)
     VALUES (${connectionId}, ${item.id}, ${memberId}, ${createdMs}, ${item.status}, ${runMs === undefined ? null : Math.round(runMs)},
-      ${outputs}, ${isOver && outputs === 0 ? 0 : null}, ${isOver && outputs !== null && outputs > 0 ? 0 : 1})
+      ${outputs}, ${isOver && outputs === 0 ? 0 : null}, ${isOver && outputs !== null && outputs > 0 ? 0 : 1}, ${token ?? null})
     ON CONFLICT (connection_id, job_id) DO UPDATE SET
-      at = excluded.at, word = excluded.word,
+      at = excluded.at, word = excluded.word, token = coalesce(job_usage.token, excluded.token),
       run_ms = coalesce(excluded.run_ms, job_usage.run_ms), outputs = coalesce(excluded.outputs, job_usage.outputs),
       bytes = CASE WHEN job_usage.is_sized > 0 AND job_usage.bytes IS NOT NULL AND job_usage.outputs = excluded.outputs
         THEN job_usage.bytes ELSE excluded.bytes END,

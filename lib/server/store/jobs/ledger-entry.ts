@@ -18,6 +18,8 @@ export type LedgerNote = {
   isExact?: boolean;
   kinds?: readonly string[];
   memberId?: string;
+  /** The name of the token that the member used. */
+  token?: string;
   inputs?: string;
   /** Is ignored for a job that is not known yet. */
   isAside?: boolean;

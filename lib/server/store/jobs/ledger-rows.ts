@@ -4,6 +4,7 @@ import "server-only";
 import { type Kysely, sql } from "kysely";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { tokenIn } from "../audit/audit";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 
@@ -68,12 +69,14 @@ export async function readKnown(trx: Kysely<Tables>, number: number, ids: readon
   );
 }
 
+export type Submitter = { memberId: string; token?: string };
+
 /** The members who submitted these jobs, from the audit log: for jobs submitted before the ledger existed. */
-export async function submittersOf(trx: Kysely<Tables>, connectionId: string, ids: readonly string[]): Promise<Map<string, string>> {
+export async function submittersOf(trx: Kysely<Tables>, connectionId: string, ids: readonly string[]): Promise<Map<string, Submitter>> {
   if (ids.length === 0) return new Map();
   const rows = await trx
     .selectFrom("audit")
-    .select(["id", "target", "member_id"])
+    .select(["id", "target", "member_id", "via"])
     .where("action", "=", "submitPrompt")
     .where("connection_id", "=", connectionId)
     .where("target", "in", ids)
@@ -82,5 +85,7 @@ export async function submittersOf(trx: Kysely<Tables>, connectionId: string, id
     .execute();
   // In order here: asked for in order, SQLite walks through every submission of the log. The oldest entry of a job counts.
   const newestFirst = rows.sort((a, b) => Number(b.id) - Number(a.id));
-  return new Map(newestFirst.map(({ target, member_id: memberId }) => [target ?? "", memberId ?? ""]));
+  return new Map(
+    newestFirst.map(({ target, member_id: memberId, via }) => [target ?? "", { memberId: memberId ?? "", token: tokenIn(via) }]),
+  );
 }

@@ -71,3 +71,21 @@ test("a label is cut to one line of 120 letters", async () => {
   expect(label).toHaveLength(120);
   expect(label.startsWith("two lines é")).toBe(true);
 });
+
+test("a rerun and its original name each other, and no service may claim such a link", async () => {
+  await submit("first");
+  const again = await harness.request(`/api/prompt?connection=${connection}`, {
+    as: "operator",
+    method: "POST",
+    json: { prompt: { "1": { class_type: "SaveImage", inputs: {} } } },
+    headers: { "idempotency-key": `press-of-${crypto.randomUUID()}`, "x-lightdesk-rerun-of": "job-1" },
+  });
+  expect(await again.json()).toMatchObject({ prompt_id: "job-2" });
+  const { jobs } = await read("/api/jobs");
+  expect(jobs?.map(({ rerun_of }) => rerun_of)).toEqual([undefined, "job-1"]);
+  expect(await read("/api/jobs/job-1")).toMatchObject({ reruns: ["job-2"] });
+  const sent = service.seen.map(({ headers, body }) => [headers, body.toString()]);
+  expect(JSON.stringify(sent)).not.toContain("x-lightdesk-rerun-of");
+  const elsewhere = await harness.connect(service.url, "third-key");
+  expect(await read("/api/jobs/job-1", elsewhere)).not.toHaveProperty("reruns");
+});

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
+import { makeToken } from "@/tests/support/tokens";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 
 let harness: Harness;
@@ -42,6 +43,28 @@ test("every list names them, and so does what is saved of it; a job of another c
   const [head = "", ...lines] = csv.split("\r\n");
   const cell = (line: string) => line.split(",")[head.split(",").indexOf("submitted_by")];
   expect(cell(lines.find((line) => line.startsWith(id)) ?? "")).toBe("Ana Ruiz");
+});
+
+test("a job that was submitted with a token names the token and its member, in lists, details, files and usage", async () => {
+  const { token } = await makeToken(harness, "operator", { name: "nightly" });
+  const answer = await harness.request("/api/prompt", {
+    method: "POST",
+    json: { prompt: graph },
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const id: string = (await answer.json()).prompt_id;
+  const named = { id, submitted_by: "Ana Ruiz", submitted_token: "nightly" };
+  expect(await details(`/api/jobs/${id}`)).toMatchObject(named);
+  for (const path of ["/api/jobs", "/api/console/jobs/search?within=1"])
+    expect((await details(path)).jobs).toContainEqual(expect.objectContaining(named));
+  const csv = await (await harness.request("/api/console/jobs/export?format=csv", { as: "viewer" })).text();
+  expect(csv.split("\r\n").find((line) => line.startsWith(id))).toContain(",token nightly (Ana Ruiz),");
+  const { rows } = await (await harness.request("/api/console/usage", { as: "operator" })).json();
+  expect(rows).toContainEqual(
+    expect.objectContaining({ member: expect.objectContaining({ name: "Ana Ruiz", token: "nightly" }), runs: 1 }),
+  );
+  const file = await (await harness.request("/api/console/usage/export", { as: "operator" })).text();
+  expect(file).toContain(",token nightly (Ana Ruiz),");
 });
 
 test("a member who is gone stays named, and their jobs are still found by person and by their name", async () => {

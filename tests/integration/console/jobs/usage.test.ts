@@ -283,7 +283,9 @@ test("what an older version knew of submitted jobs is counted, too, and no more 
   ]);
   expect(of("completed")).toMatchObject({ memberId: "m", connectionId: "c", runMs: 1500, outputs: 2, bytes: 0, unsized: 1 });
   expect(of("failed")).toMatchObject({ runMs: 500, outputs: 0, unsized: 0 });
-  expect(await jobUsage.lost({ fromMs: NOW, toMs: NOW + 10 }, ["unknown"])).toEqual([{ memberId: "m", connectionId: "c", jobs: 1 }]);
+  expect(await jobUsage.lost({ fromMs: NOW, toMs: NOW + 10 }, ["unknown"])).toEqual([
+    { memberId: "m", connectionId: "c", token: null, jobs: 1 },
+  ]);
   expect(await jobUsage.unsized("c", 10)).toEqual([{ jobId: "sized", outputs: 2 }]);
   expect(await jobUsage.namesOf(["m"])).toEqual(new Map([["m", "Gone"]]));
   await jobUsage.sweep(NOW + 401 * DAY_MS);

@@ -17,7 +17,7 @@ type Sent = { width: unknown; key: string; label?: string; answer: (result: Resu
 /** A service whose answers the test chooses, one by one. */
 export function desk(ports: Partial<RunPorts> = {}) {
   const sent: Sent[] = [];
-  const sendPrompt = (submission: Submission, key: string, copy?: { label: string }) =>
+  const sendPrompt = (submission: Submission, key: string, copy?: { label?: string }) =>
     new Promise<Result<unknown, Failure>>((answer) =>
       sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer }),
     );
