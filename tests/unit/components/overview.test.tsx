@@ -13,6 +13,7 @@ beforeEach(() => {
     "IntersectionObserver",
     class {
       observe() {}
+      unobserve() {}
       disconnect() {}
     },
   );
