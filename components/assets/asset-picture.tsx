@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { Picture } from "@/components/ui/pictures/picture";
+import { Picture, useLostReason } from "@/components/ui/pictures/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { pictureUrl } from "./asset-urls";
@@ -43,7 +43,7 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
           height={240}
           eager={eager}
           fit={fit}
-          instead={(address) => <LostPlate {...plate} address={mustBeReadable.test(asset.name) ? address : undefined} />}
+          instead={(address) => <LostPlate {...plate} address={address} mustBeReadable={mustBeReadable.test(asset.name)} />}
           className="absolute inset-0 size-full"
         />
       ) : null}
@@ -76,22 +76,13 @@ function Plate({ kind, words, alt, isPlain }: PlateProps) {
   );
 }
 
-/** Replaces a picture that failed to load: says that there is none, if the console answered so; nothing is requested twice. */
-function LostPlate({ address, ...plate }: PlateProps & { address: string | undefined }) {
+/** Replaces a picture that failed to load, and says why if the console answered so. */
+function LostPlate({ address, mustBeReadable, ...plate }: PlateProps & { address: string; mustBeReadable: boolean }) {
   const t = useTranslations("assets");
-  const [isNone, setNone] = useState(false);
-  useEffect(() => {
-    if (address === undefined) return;
-    let isWanted = true;
-    fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
-      ({ status }) => isWanted && setNone(status === 204),
-      // Not stored, as the picture failed for another reason.
-      () => undefined,
-    );
-    return () => void (isWanted = false);
-  }, [address]);
-  const words = isNone ? <span className="block text-center whitespace-normal">{t("noPicture")}</span> : plate.words;
-  return <Plate {...plate} words={words} />;
+  const common = useTranslations("common");
+  const reason = useLostReason(address);
+  const words = typeof reason === "object" ? common("tooLarge", reason) : reason === "none" && mustBeReadable ? t("noPicture") : undefined;
+  return <Plate {...plate} words={words ? <span className="block text-center whitespace-normal">{words}</span> : plate.words} />;
 }
 
 function KindName({ kind }: { kind: AssetView["kind"] }) {

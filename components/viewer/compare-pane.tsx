@@ -2,6 +2,7 @@ import { useTranslations } from "next-intl";
 import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { whileShown } from "@/components/ui/pictures/picture";
+import { shownPictureUrl } from "@/lib/browser/urls";
 import { type Size, type Viewport } from "@/components/ui/hooks/viewport";
 import { StandIn } from "./stand-in";
 import { type ViewerItem } from "./viewer-item";
@@ -32,11 +33,11 @@ export function ComparePane({ item, number, own, content, view, clip, isCaptionR
       style={{ clipPath: clip }}
       className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
     >
-      {isThere ? null : <StandIn poster={item.poster} size={item} isBroken={own === "broken"} />}
+      {isThere ? null : <StandIn poster={item.poster} size={item} lost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
       {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
       <img
         ref={whileShown}
-        src={item.src}
+        src={shownPictureUrl(item.src)}
         alt={item.name}
         hidden={!isThere}
         draggable={false}

@@ -2,7 +2,7 @@ import { ImageOff } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { whileShown } from "@/components/ui/pictures/picture";
+import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Size } from "@/components/ui/hooks/viewport";
 
@@ -10,13 +10,16 @@ type StandInProps = {
   poster?: string;
   /** The size of the whole picture, if known: the smaller one is not drawn larger. */
   size?: Partial<Size>;
-  isBroken: boolean;
+  /** Its address, if it could not be shown. */
+  lost: string | undefined;
 };
 
 /** The smaller picture until the whole one has loaded; without it, a note that it is loading, or that it failed. */
-export function StandIn({ poster, size, isBroken }: StandInProps) {
+export function StandIn({ poster, size, lost }: StandInProps) {
   const t = useTranslations("viewer");
+  const common = useTranslations("common");
   const [lostPoster, setLostPoster] = useState<string>();
+  const reason = useLostReason(lost);
   const isSeen = poster !== undefined && poster !== lostPoster;
   return (
     <>
@@ -31,7 +34,7 @@ export function StandIn({ poster, size, isBroken }: StandInProps) {
           className="absolute inset-0 m-auto size-full object-contain"
         />
       ) : null}
-      {isBroken ? (
+      {lost !== undefined ? (
         <p
           className={cn(
             "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",
@@ -39,7 +42,7 @@ export function StandIn({ poster, size, isBroken }: StandInProps) {
           )}
         >
           {isSeen ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
-          {t("broken")}
+          {typeof reason === "object" ? common("tooLarge", reason) : t("broken")}
         </p>
       ) : isSeen ? null : (
         <span role="status" aria-label={t("loading")} className="absolute inset-0 grid place-items-center">

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, type P
 import { cn } from "@/components/ui/cn";
 import { whileShown } from "@/components/ui/pictures/picture";
 import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
+import { shownPictureUrl } from "@/lib/browser/urls";
 import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
 import { noteSize } from "./seen-sizes";
 import { StandIn } from "./stand-in";
@@ -141,11 +142,11 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isThere ? null : <StandIn poster={poster} size={known} isBroken={isBroken} />}
+        {isThere ? null : <StandIn poster={poster} size={known} lost={isBroken ? shownPictureUrl(src) : undefined} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
-          src={isAsked ? src : undefined}
+          src={isAsked ? shownPictureUrl(src) : undefined}
           alt={alt}
           draggable={false}
           decoding="async"

@@ -63,6 +63,11 @@ export function thumbnailUrl({ connection, asset, version, file, edge, fit }: Wa
   return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
 }
 
+/** What a page shows of a picture whose file is at `src`: upright, and nothing where it is too large. Other addresses stay as they are. */
+export function shownPictureUrl(src: string): string {
+  return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
+}
+
 /** The full file. */
 export function viewUrl(wanted: FileName & { connection?: string }): string {
   const { connection, filename, subfolder, type } = wanted;

@@ -10,8 +10,8 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { assetFileUrl } from "../asset-urls";
 import { useHandsOutFiles } from "../use-file-download";
 
-/** A photograph's embedded thumbnail mostly ends within this. */
-const MOST_BYTES = 64 * 1024;
+/** A photograph's embedded thumbnail mostly ends within the first; a WebP notes its orientation at its end. */
+const BEGINNINGS = [64 * 1024, 8 * 1024 ** 2];
 
 /** The size in pixels: measured when shown in full, otherwise from the metadata, otherwise from the file's beginning (if `mayAsk`). */
 function usePictureSize(asset: AssetView, connectionId: string | undefined, mayAsk: boolean): Size | undefined {
@@ -26,8 +26,16 @@ function usePictureSize(asset: AssetView, connectionId: string | undefined, mayA
 }
 
 async function readSize(file: string): Promise<Size | undefined> {
-  const read = await readFirstBytes(file, MOST_BYTES);
-  return read.ok ? pictureSizeOf(read.value.bytes) : undefined;
+  for (const bytes of BEGINNINGS) {
+    const read = await readFirstBytes(file, bytes);
+    const size = read.ok ? await pictureSizeOf(read.value.bytes) : undefined;
+    if (size || !read.ok || !isWebp(read.value.bytes)) return size;
+  }
+  return undefined;
+}
+
+function isWebp(bytes: Uint8Array): boolean {
+  return String.fromCharCode(...bytes.subarray(8, 12)) === "WEBP";
 }
 
 type AssetSummaryProps = {

@@ -2,8 +2,11 @@
 // Guarantees: never throws; never reads more than the limit; aborting `signal` ends the transfer.
 
 import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { MOST_BYTES, type TooLarge, tooLarge } from "./limits";
+
+const HEADER_BYTES = 32;
 
 export type FetchRefusal = { kind: "too-large"; why: TooLarge } | { kind: "failed"; failure: ApiFailure };
 export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, where the length is known. */ onProgress?: (share: number) => void };
@@ -36,6 +39,7 @@ type Reading = { stop: () => void; onProgress?: (share: number) => void };
 async function readBody(answer: Response, announced: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
+  let isMeasured = false;
   for (const reader = answer.body?.getReader(); reader;) {
     const { value, done } = await reader.read();
     if (done) break;
@@ -45,6 +49,15 @@ async function readBody(answer: Response, announced: number, { stop, onProgress 
       return failed({ kind: "too-large", why: { reason: "bytes", bytes } });
     }
     parts.push(value);
+    // From its header, so that no more of a picture that is too large is loaded.
+    if (!isMeasured && bytes >= HEADER_BYTES) {
+      isMeasured = true;
+      const why = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
+      if (why) {
+        stop();
+        return failed({ kind: "too-large", why });
+      }
+    }
     if (announced > 0) onProgress?.(bytes / announced);
   }
   return ok(new Blob(parts, { type: answer.headers.get("content-type") ?? "" }));

@@ -3,7 +3,7 @@
 // files, the preview is shown and the mask still has the original's size; an earlier mask that cannot be read is reported.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type FileName, thumbnailUrl } from "@/lib/browser/urls";
+import { type FileName, shownPictureUrl, thumbnailUrl } from "@/lib/browser/urls";
 import { isNotThere } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
@@ -12,7 +12,7 @@ import { type Earlier, earlierMask, findLayer, readLayer } from "./earlier-mask"
 import { fetchFile, type FetchOptions, type FetchRefusal } from "./fetch-file";
 import { type TooLarge, tooLarge } from "./limits";
 import { addressOf, type MaskSource } from "./mask-source";
-import { type Hold, holdOf } from "./orientation";
+import { type Hold, holdOf, isTurnedWebp } from "./orientation";
 import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
 
 export type OpenedMask = {
@@ -64,7 +64,7 @@ export const openMask: OpenMask = async (source, options) => {
   return isNotThere(refusal.failure) && source.assetId ? openPreview(source, source.assetId, options, refusal.failure) : failed(refusal);
 };
 
-async function openOwn(source: MaskSource, file: File, options: FetchOptions): Promise<Result<OpenedMask, OpenRefusal>> {
+async function openOwn(source: MaskSource, file: File, options: OpenOptions): Promise<Result<OpenedMask, OpenRefusal>> {
   const { known, files } = source;
   const why = tooLarge({ bytes: file.size });
   if (why) return failed({ kind: "too-large", why });
@@ -91,17 +91,19 @@ async function openFile(
   source: MaskSource,
   file: Blob,
   refs: readonly FileName[],
-  options: FetchOptions,
+  options: OpenOptions,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
-  const size = await naturalSize(file);
+  const upright = options.file ? undefined : await uprightWebp(file, source, refs, options);
+  const shown = upright ?? file;
+  const size = await naturalSize(shown);
   if (!size || size.width === 0 || size.height === 0) return failed({ kind: file.type.startsWith("image/") ? "broken" : "not-picture" });
   const why = tooLarge(size);
   if (why) return failed({ kind: "too-large", why });
-  const earlier = await earlierMask(source, file, size, options);
-  const hold = await holdOf(file, source.keepsPixels === true);
+  const earlier = await earlierMask(source, shown, size, options);
+  const hold = await holdOf(file, source.keepsPixels === true, upright !== undefined);
   // The picture without its mask would be upright, and this original is not.
-  const beneath = earlier.coverage && !hold ? await withoutMask(source, refs, size, options) : undefined;
-  const picture = await showPicture(beneath?.file ?? file, size);
+  const beneath = earlier.coverage && !hold && !upright ? await withoutMask(source, refs, size, options) : undefined;
+  const picture = await showPicture(beneath?.file ?? shown, size);
   if (!picture) return failed({ kind: "broken" });
   return ok({
     coverage: earlier.coverage ?? emptyCoverage(size),
@@ -111,6 +113,20 @@ async function openFile(
     isPreview: false,
     hold,
   });
+}
+
+/** Drawn anew by the console, as a node would load it. */
+async function uprightWebp(
+  file: Blob,
+  source: MaskSource,
+  [name]: readonly FileName[],
+  { signal }: FetchOptions,
+): Promise<Blob | undefined> {
+  const address = name && addressOf(source, name);
+  if (address === undefined || !(await isTurnedWebp(file))) return undefined;
+  const shown = shownPictureUrl(address);
+  const redrawn = shown === address ? undefined : await fetchFile(shown, { signal });
+  return redrawn?.ok && redrawn.value.size > 0 ? redrawn.value : undefined;
 }
 
 /** What the mask was drawn over: the original, which the mask then refers to, or the same colours without alpha. */

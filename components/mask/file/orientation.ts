@@ -1,6 +1,7 @@
-// The camera's rotation as noted in the file: 1 to 8, as in EXIF. Browsers turn the picture on screen; a service may store it unturned.
+// The camera's rotation as noted in the file: 1 to 8, as in EXIF. The picture is turned on screen; a service may store it unturned.
 // Guarantees: never throws on a damaged file; 1 if nothing is noted; reads a few kilobytes, never a pixel.
 
+import { orientationIn } from "@/lib/shared/picture-size";
 import { letters, readBytes } from "./read-bytes";
 
 /** How a mask must be written so that its rows match the original's stored pixels and note the same rotation. */
@@ -14,15 +15,19 @@ const PNG = 0x89504e47;
 const MOST_PARTS = 1_000;
 /** Enough for the block's first directory, which has the orientation among its first entries. */
 const MOST_EXIF = 4_096;
-const ORIENTATION = 0x0112;
 
-/** Undefined: the mask is written as it was drawn. */
-export async function holdOf(file: Blob, ofStoredPixels: boolean): Promise<Hold | undefined> {
+/** Browsers show a WebP as it is stored, and turn every other picture. */
+export async function isTurnedWebp(file: Blob): Promise<boolean> {
+  const { kind, block } = await findExif(file);
+  return kind === "webp" && block !== undefined && orientationOf(block) > 1;
+}
+
+/** `isShownUpright`: also if it is a WebP. Undefined: the mask is written as it was drawn. */
+export async function holdOf(file: Blob, ofStoredPixels: boolean, isShownUpright = false): Promise<Hold | undefined> {
   const { kind, block } = await findExif(file);
   const orientation = block ? orientationOf(block) : 1;
   if (orientation === 1) return undefined;
-  // Browsers turn what they show, except a WebP, which they show as stored.
-  const isTurned = kind !== "webp";
+  const isTurned = isShownUpright || kind !== "webp";
   return isTurned && !ofStoredPixels ? undefined : { orientation, isTurned };
 }
 
@@ -67,15 +72,6 @@ async function inWebp(file: Blob): Promise<DataView | undefined> {
   return undefined;
 }
 
-function orientationOf(tiff: DataView): number {
-  const isLittle = tiff.getUint16(0) === 0x4949;
-  const directory = tiff.getUint32(4, isLittle);
-  if (directory + 2 > tiff.byteLength) return 1;
-  const count = Math.min(tiff.getUint16(directory, isLittle), Math.floor((tiff.byteLength - directory - 2) / 12));
-  for (let entry = directory + 2; entry < directory + 2 + count * 12; entry += 12) {
-    if (tiff.getUint16(entry, isLittle) !== ORIENTATION) continue;
-    const orientation = tiff.getUint16(entry + 8, isLittle);
-    return orientation >= 1 && orientation <= 8 ? orientation : 1;
-  }
-  return 1;
+function orientationOf({ buffer, byteOffset, byteLength }: DataView): number {
+  return orientationIn(new Uint8Array(buffer, byteOffset, byteLength));
 }

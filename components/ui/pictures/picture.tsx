@@ -1,7 +1,12 @@
 import { ImageOff } from "lucide-react";
+import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { cn } from "../cn";
 import { inTurn, watchLost } from "./picture-turns";
+
+/** Room for a sentence. */
+const WIDE = 200;
 
 type PictureProps = {
   src?: string;
@@ -37,20 +42,8 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   const lostAddress = lost?.src === src ? lost?.address : undefined;
   useEffect(() => (lostAddress === undefined ? undefined : watchLost(lostAddress, () => setLost(undefined))), [lostAddress]);
   if (instead && src && src === lost?.src) return instead(lost.address);
-  if (!src || src === lost?.src) {
-    return (
-      <span
-        role={alt ? "img" : undefined}
-        aria-label={alt || undefined}
-        aria-hidden={alt ? undefined : true}
-        // The picture's own proportions, for a fluid width with matching height.
-        style={{ aspectRatio: `${width} / ${height}` }}
-        className={cn("picture", className)}
-      >
-        {src ? <ImageOff aria-hidden="true" className="size-4" /> : null}
-      </span>
-    );
-  }
+  if (!src) return <Placeholder {...{ alt, width, height, className }} />;
+  if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} address={lost.address} />;
   return (
     <img
       // An element with another address would show the picture before it until its own arrives.
@@ -67,6 +60,61 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
       className={cn("picture", fit === "contain" && "object-contain", className)}
     />
   );
+}
+
+type PlaceholderProps = Pick<PictureProps, "alt" | "width" | "height" | "className"> & { title?: string; children?: ReactNode };
+
+function Placeholder({ alt, width, height, title, className, children }: PlaceholderProps) {
+  return (
+    <span
+      role={alt ? "img" : undefined}
+      aria-label={[alt, title].filter(Boolean).join(". ") || undefined}
+      aria-hidden={alt ? undefined : true}
+      title={title}
+      // The picture's own proportions, for a fluid width with matching height.
+      style={{ aspectRatio: `${width} / ${height}` }}
+      className={cn("picture", className)}
+    >
+      {children}
+    </span>
+  );
+}
+
+function LostPicture({ address, ...box }: PlaceholderProps & { address: string }) {
+  const t = useTranslations("common");
+  const reason = useLostReason(address);
+  const words = typeof reason === "object" ? t("tooLarge", reason) : undefined;
+  return (
+    <Placeholder {...box} title={words}>
+      {words && box.width >= WIDE ? (
+        <span className="px-2 text-center text-sm">{words}</span>
+      ) : (
+        <ImageOff aria-hidden="true" className="size-4" />
+      )}
+    </Placeholder>
+  );
+}
+
+type LostReason = "none" | { width: number; height: number };
+
+/** Why a lost picture cannot come: there is none, or its pixels are too many to preview. Nothing is requested twice. */
+export function useLostReason(address: string | undefined): LostReason | undefined {
+  const [found, setFound] = useState<{ address: string; reason: LostReason }>();
+  useEffect(() => {
+    if (address === undefined) return;
+    let isWanted = true;
+    fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
+      ({ status, headers }) => {
+        if (!isWanted || status !== 204) return;
+        const [width = 0, height = 0] = headers.get(TOO_LARGE_HEADER)?.split("x").map(Number) ?? [];
+        setFound({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
+      },
+      // Not stored, as the picture failed for another reason.
+      () => undefined,
+    );
+    return () => void (isWanted = false);
+  }, [address]);
+  return found?.address === address ? found?.reason : undefined;
 }
 
 const near = new WeakMap<Element, (isNear: boolean) => void>();

@@ -15,6 +15,7 @@ export type ThumbnailFit = (typeof thumbnailFits)[number];
 /** A picture longer than this ratio is cropped here if it has to fill a box. */
 const LONGEST_RATIO = 2;
 
+type Size = { width: number; height: number };
 type Made = {
   thumbnail: Uint8Array;
   /** The longer edge that the source needs, if this one is too small for its proportions. */
@@ -25,16 +26,16 @@ type Made = {
 type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
 /** A picture file's size in pixels; undefined for other files. Reads only the header. */
-export async function pictureSize(path: string): Promise<{ width: number; height: number } | undefined> {
+export async function pictureSize(path: string): Promise<Size | undefined> {
   return imageHeader(path).catch(() => undefined);
 }
 
-/** `unreadable`: these bytes can never be a picture here. Undefined: a picture that is not drawn, for example because it is too large. */
-export async function toThumbnail(bytes: Uint8Array, wanted: Wanted): Promise<Made | "unreadable" | undefined> {
+/** `unreadable`: these bytes can never be a picture here. Undefined: it is not drawn for another reason, such as the time it takes. */
+export async function toThumbnail(bytes: Uint8Array, wanted: Wanted): Promise<Made | { tooLarge: Size } | "unreadable" | undefined> {
   try {
     return await withImage(bytes, (header) => draw(bytes, header, wanted));
   } catch (cause) {
-    if (cause instanceof ImageTooLarge) return undefined;
+    if (cause instanceof ImageTooLarge) return cause.size && { tooLarge: cause.size };
     return cause instanceof Error && cause.message.includes("timeout") ? undefined : "unreadable";
   }
 }

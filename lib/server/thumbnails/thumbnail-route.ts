@@ -14,18 +14,22 @@ import { toBrowser } from "../answers/to-browser";
 import { type Composition } from "../composition-type";
 import { type Access, openForJobs } from "../connections/access";
 import { jobsOnly, refusalOfFile } from "../answers/seen-jobs";
+import { fullPicture } from "./full-picture";
 import { thumbnailFits } from "./resize";
-import { noPicture, noPreview } from "./not-shown";
+import { headersIfTooLarge, noPicture, noPreview } from "./not-shown";
 import { edges, getThumbnail } from "./thumbnail";
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
 const fit = z.enum(thumbnailFits).optional();
-const assetQuery = z.object({ edge, fit, version, asset: z.string().min(1).max(200) });
+/** The whole picture, for a page to show. */
+const whole = z.literal("true").optional();
+const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
   edge,
   fit,
+  whole,
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).default(""),
   type: z.string().max(50).default("output"),
@@ -42,16 +46,24 @@ export function thumbnailRoute(): Handler {
     const { seenOf } = access.value.connection;
     if (seenOf !== undefined && search.has("asset")) return failed(jobsOnly(seenOf));
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
-    const { edge: size, fit: wantedFit, ...subject } = wanted;
+    const { edge: size, fit: wantedFit, whole: isWhole, ...subject } = wanted;
     // Checked here, because a cached thumbnail is answered without asking the service.
     const refused = "filename" in subject ? await refusalOfFile(access.value.connection, subject) : undefined;
     if (refused) return failed(refused);
+    if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
     const kept = "version" in wanted ? wanted.version : undefined;
     // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
     const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
     return thumbnailAnswer(access.value, console, asked, named !== undefined && isFixed);
   });
+}
+
+function emptyIfTooLarge(answer: Result<Response, Failure>, access: Access): Result<Response, Failure> {
+  if (answer.ok) return answer;
+  const headers = headersIfTooLarge(answer.failure);
+  if (!headers) return failed(toBrowser(answer.failure, access));
+  return ok(new Response(null, { status: 204, headers: { "cache-control": "private, no-cache", ...headers } }));
 }
 
 /** `isKept`: the address names everything that the picture depends on. */
@@ -63,10 +75,11 @@ export async function thumbnailAnswer(
 ): Promise<Result<Response, Failure>> {
   const thumbnail = await getThumbnail(access, console, asked);
   const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
-  if (!thumbnail.ok && (thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
+  const tooLarge = thumbnail.ok ? undefined : headersIfTooLarge(thumbnail.failure);
+  if (!thumbnail.ok && (tooLarge || thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
     // One day: a later console may read more kinds of pictures.
-    const caching = thumbnail.failure === noPicture ? keptFor(86_400) : "private, no-cache";
-    return ok(new Response(null, { status: 204, headers: { "cache-control": caching } }));
+    const caching = thumbnail.failure === noPreview ? "private, no-cache" : keptFor(86_400);
+    return ok(new Response(null, { status: 204, headers: { "cache-control": caching, ...tooLarge } }));
   }
   if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access));
   const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;

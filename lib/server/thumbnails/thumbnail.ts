@@ -14,7 +14,7 @@ import { readBytes } from "../upstream/streams";
 import { type ThumbnailFit, toThumbnail } from "./resize";
 import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
-import { noPicture, noPreview, nothing } from "./not-shown";
+import { noPicture, noPreview, nothing, tooLargeToShow } from "./not-shown";
 import { fileOf, isOwn, openSubject, type ThumbnailSubject } from "./open-picture";
 import { type Patience, patienceWith } from "./patience";
 
@@ -132,7 +132,7 @@ async function shrink(access: Access, { patience, ...wanted }: Drawing, { answer
     if (!read.ok) return read;
     const made = read.value && (await toThumbnail(read.value, wanted));
     if (made === undefined) return failed(nothing);
-    if (made !== "unreadable") return ok(made);
+    if (made !== "unreadable") return "tooLarge" in made ? failed(tooLargeToShow(made.tooLarge)) : ok(made);
     // A page in place of a file is a sign of an outage, and says nothing about the file.
     if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
       return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));

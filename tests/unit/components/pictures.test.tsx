@@ -1,18 +1,23 @@
 // @vitest-environment jsdom
 // Pictures of a tab: loaded a few at a time, dropped when they are no longer shown, and retried by themselves after an outage.
-import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render as renderBare, screen } from "@testing-library/react";
+import { type ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import "@/components/ui/pictures/lost-pictures";
 import { Picture } from "@/components/ui/pictures/picture";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
+import { inApp } from "./render";
 
 let answers: Record<string, () => Response>;
 let asked: string[];
+let kept: Record<string, () => Response>;
 beforeEach(() => {
   vi.useFakeTimers();
-  [answers, asked] = [{}, []];
-  vi.stubGlobal("fetch", (address: string) => {
+  [answers, asked, kept] = [{}, [], {}];
+  vi.stubGlobal("fetch", (address: string, { cache }: RequestInit = {}) => {
     const { pathname, search } = new URL(address, "http://localhost");
+    // The answer that the image itself got.
+    if (cache === "only-if-cached") return Promise.resolve((kept[pathname + search] ?? (() => new Response(null, { status: 504 })))());
     asked.push(pathname + search);
     return Promise.resolve((answers[pathname + search] ?? (() => new Response(null, { status: 500 })))());
   });
@@ -23,6 +28,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const render = (shown: ReactNode) => renderBare(shown, { wrapper: ({ children }) => inApp(children) });
 const picture = (name: string) => <Picture key={name} src={`/${name}?connection=${name[0]}`} alt={name} width={10} height={10} eager />;
 const fetched = () => screen.getAllByRole("img").flatMap((image) => image.getAttribute("src") ?? []);
 const image = (name: string) => screen.getByRole("img", { name });
@@ -102,4 +108,17 @@ test("an image never keeps its element for another address, which would show the
   expect(image("tile")).toBe(before);
   rerender(<Picture src="/two" alt="tile" width={20} height={10} eager />);
   expect(image("tile")).not.toBe(before);
+});
+
+test("a picture that is too large to preview says so with its size", async () => {
+  const tooLarge = () => new Response(null, { status: 204, headers: { "x-too-large": "20000x20000" } });
+  [kept, answers] = [{ "/big?connection=b": tooLarge }, { "/big?connection=b": tooLarge }];
+  const { rerender } = render(<Picture src="/big?connection=b" alt="big" width={320} height={240} eager />);
+  lose("big");
+  await pass(0);
+  expect(screen.getByText("Too large to preview: 20,000 × 20,000 pixels")).toBeDefined();
+  rerender(<Picture src="/big?connection=b" alt="big" width={32} height={24} eager />);
+  expect(screen.getByRole("img", { name: "big. Too large to preview: 20,000 × 20,000 pixels" })).toBeDefined();
+  await pass(60_000);
+  expect(asked).toEqual(["/big?connection=b"]);
 });

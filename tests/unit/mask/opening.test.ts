@@ -44,6 +44,11 @@ it.each<[string, () => Sharp, unknown, unknown]>([
   expect([await holdOf(file, false), await holdOf(file, true)]).toEqual([turns, keeps]);
 });
 
+it.each([false, true])("of a WebP that is shown upright the mask is turned back where pixels are kept (%s)", async (keepsPixels) => {
+  const expected = keepsPixels ? { orientation: 8, isTurned: true } : undefined;
+  expect(await holdOf(await fileOf(oriented(8).webp()), keepsPixels, true)).toEqual(expected);
+});
+
 it("of a photograph that is cut off nothing is known, or what is in it", async () => {
   const whole = await fileOf(oriented(6).jpeg());
   for (let length = 0; length < 40; length += 1)

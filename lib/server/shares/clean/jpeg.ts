@@ -3,7 +3,8 @@
 // that its content gives it.
 
 import "server-only";
-import { orientationIn, orientationOnly } from "./exif";
+import { orientationIn } from "@/lib/shared/picture-size";
+import { orientationOnly } from "./exif";
 import { cleanProfile } from "./icc";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 

@@ -5,7 +5,8 @@ import "server-only";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import { crc32, createInflate, deflate, inflate } from "node:zlib";
-import { orientationIn, orientationOnly } from "./exif";
+import { orientationIn } from "@/lib/shared/picture-size";
+import { orientationOnly } from "./exif";
 import { cleanProfile } from "./icc";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 

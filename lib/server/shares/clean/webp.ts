@@ -2,7 +2,8 @@
 // Guarantees: chunks around the pixels are written anew with exactly the length that the format gives them.
 
 import "server-only";
-import { orientationIn, orientationOnly } from "./exif";
+import { orientationIn } from "@/lib/shared/picture-size";
+import { orientationOnly } from "./exif";
 import { cleanProfile } from "./icc";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 

@@ -1,0 +1,100 @@
+// A whole picture for a page to show: its bytes as they are, unless a browser would show them otherwise than the console and its nodes do.
+// Guarantees: a picture too large to decode is never sent; whatever is drawn anew is upright, and has no metadata.
+
+import "server-only";
+import sharp from "sharp";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { ok, type Result } from "@/lib/shared/result";
+import { bytesAnswer } from "../bff/bytes";
+import { type Access } from "../connections/access";
+import { readBytes } from "../upstream/streams";
+import { nothing, tooLargeToShow } from "./not-shown";
+
+const HEAD_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024 ** 2;
+const MAX_SECONDS = 30;
+
+type File = { filename: string; subfolder: string; type: string };
+type Judged = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
+
+export async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
+  const known = headers.get("if-none-match");
+  const opened = await access.upstream.forward(operations.view, {
+    query: file,
+    signal,
+    headers: known === null ? {} : { "if-none-match": known },
+  });
+  if (!opened.ok || opened.value.status !== 200 || !opened.value.body) return opened.ok ? ok(bytesAnswer(opened.value)) : opened;
+  const reader = opened.value.body.getReader();
+  const head = await readHead(reader);
+  const judged = await judge(head);
+  const rest = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(head)),
+    async pull(controller) {
+      const next = await reader.read();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  if (typeof judged === "object") {
+    await rest.cancel();
+    return { ok: false, failure: tooLargeToShow(judged.tooLarge) };
+  }
+  const length = Number(opened.value.headers.get("content-length") ?? 0);
+  if (judged === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: opened.value.headers })));
+  const bytes = await readBytes(rest, MAX_BYTES, { signal });
+  const drawn = bytes && (await redrawn(bytes, judged));
+  if (!drawn) return { ok: false, failure: nothing };
+  const type = drawn === bytes ? (opened.value.headers.get("content-type") ?? "") : "image/webp";
+  return ok(bytesAnswer(new Response(Buffer.from(drawn), { headers: { "content-type": type, "content-length": String(drawn.length) } })));
+}
+
+async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for (let length = 0; length < HEAD_BYTES;) {
+    const next = await reader.read();
+    if (next.done) break;
+    parts.push(next.value);
+    length += next.value.byteLength;
+  }
+  return Buffer.concat(parts);
+}
+
+const HAS_EXIF = 0x08;
+const IS_ANIMATED = 0x02;
+
+/** Browsers turn a JPEG as its camera noted, but not each of them every other kind; none shows TIFF. */
+async function judge(head: Buffer): Promise<Judged> {
+  try {
+    const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
+    if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
+  } catch (error) {
+    if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
+    // The header of some formats is read only with the whole file.
+    const size = await pictureSizeOf(head);
+    if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
+  }
+  // A WebP notes its orientation after its pixels.
+  const flags = head.toString("latin1", 8, 16) === "WEBPVP8X" ? (head[20] ?? 0) : 0;
+  return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "redrawn if turned" : "as it is";
+}
+
+/** The same bytes if nothing has to be done; undefined if they cannot be read. */
+async function redrawn(bytes: Uint8Array, judged: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+  try {
+    return await withImage(bytes, async ({ orientation = 1 }) => {
+      if (orientation === 1 && judged === "redrawn if turned") return bytes;
+      return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
+        .timeout({ seconds: MAX_SECONDS })
+        .autoOrient()
+        .webp({ quality: 95, effort: 0 })
+        .toBuffer();
+    });
+  } catch {
+    return undefined;
+  }
+}
