@@ -20,6 +20,9 @@ test("npm start's launcher answers when it says so, and Ctrl-C lets what is in f
   expect((await request.get(`${desk.url}/api/health`)).status()).toBe(200);
   // People and programs read the output of a start: it has the console's addresses and none of the framework's messages.
   expect(desk.output()).not.toContain("next.config");
+  const second = startProcess("bin/start.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: desk.dataDir });
+  expect(await second.ended).toBe(1);
+  expect(second.output()).toContain(`another Lightdesk runs with ${desk.dataDir}. Stop it first.`);
   await desk.setUp(request);
   await desk.signIn(context);
   const before = filesOf(desk).length;

@@ -155,7 +155,9 @@ test("a lowered admin is signed out, and finds the settings of their new role; a
     await expect(memberRow(page, "Alan Admin").getByText("operator", { exact: true })).toBeVisible();
   });
 
-  await test.step("what they had open refuses, and leads to the sign-in and back", async () => {
+  await test.step("what they had open says at once what changed, refuses, and leads to the sign-in and back", async () => {
+    const banner = alan.getByRole("alert").filter({ hasText: "Your role changed from admin to operator" });
+    await expect(banner.getByRole("link", { name: "Sign in again" })).toBeVisible({ timeout: 5_000 });
     await alan.getByRole("button", { name: "Invite a member" }).click();
     await alan.getByLabel("Email").fill("friend@example.com");
     await alan.getByRole("button", { name: "Create link" }).click();

@@ -48,10 +48,12 @@ function causeOf(member: Member | undefined, noted: string | undefined): EndedSe
 }
 
 async function whyEmbeddedEnded(sent: SentHeaders): Promise<EndedSession> {
+  const { store, now } = composition();
   const session = await findSessionOf(sent);
-  if (!session || session.expiresAt <= composition().now()) return { cause: "expired" };
-  const member = await composition().store.members.get(session.memberId);
-  if (!member) return { cause: "removed" };
-  if (member.disabled && member.guestOf === undefined) return { cause: "suspended" };
-  return { cause: "ended" };
+  // The session goes with its host page and with its member.
+  if (!session) return { cause: "ended" };
+  if (session.expiresAt <= now()) return { cause: "expired" };
+  const member = await store.members.get(session.memberId);
+  if (member?.guestOf !== undefined) return { cause: "ended" };
+  return causeOf(member, (await store.sessions.endCause(session.id)) ?? "ended");
 }

@@ -110,21 +110,34 @@ export function createSessionStore(database: Database) {
       await database.updateTable("sessions").set({ confirmed_at: now }).where("id", "=", id).execute();
     },
 
-    /** Stores why the member's sessions, or some of them, are about to end. Call it before the change that ends them. */
+    /**
+     * Stores why the member's sessions are about to end, embedded ones too, or only those with these ids. Call it before the change that
+     * ends them.
+     */
     async noteEnds(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
+      const columns = [sql<string>`cast(${cause} as text)`.as("cause"), sql<number>`cast(${now} as bigint)`.as("at")] as const;
       const live = database
         .selectFrom("sessions")
         .innerJoin("members", (join) =>
           join.onRef("members.id", "=", "sessions.member_id").onRef("members.session_version", "=", "sessions.version"),
         )
         .where("sessions.member_id", "=", memberId)
-        .$if(ids !== undefined, (query) => query.where("sessions.id", "in", [...(ids ?? [])]));
-      await database
-        .insertInto("ended_sessions")
-        .columns(["id", "cause", "at"])
-        .expression(live.select(["sessions.id", sql<string>`${cause}`.as("cause"), sql<number>`${now}`.as("at")]))
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ cause, at: now }))
-        .execute();
+        .$if(ids !== undefined, (query) => query.where("sessions.id", "in", [...(ids ?? [])]))
+        .select(["sessions.id", ...columns]);
+      const embedded = database
+        .selectFrom("embed_sessions")
+        .innerJoin("members", (join) =>
+          join.onRef("members.id", "=", "embed_sessions.member_id").onRef("members.session_version", "=", "embed_sessions.member_version"),
+        )
+        .where("embed_sessions.member_id", "=", memberId)
+        .select(["embed_sessions.id", ...columns]);
+      for (const ending of ids === undefined ? [live, embedded] : [live])
+        await database
+          .insertInto("ended_sessions")
+          .columns(["id", "cause", "at"])
+          .expression(ending)
+          .onConflict((conflict) => conflict.column("id").doUpdateSet({ cause, at: now }))
+          .execute();
     },
 
     async endCause(id: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
 import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { type Asking } from "@/tests/support/harness";
 import { createEmbedWorld, SLOT } from "./embed-world";
 
 let world: Awaited<ReturnType<typeof createEmbedWorld>>;
@@ -220,10 +221,13 @@ describe("a session of an embedded page", () => {
     world.pass(EMBED_SESSION_MS + 1);
     await world.harness.renewCookies();
     expect(await isOpen(old)).toBe(false);
+    const stateOf = async (session: Asking) => (await world.ask("/api/console/session", session)).json();
+    expect(await stateOf(old)).toEqual({ state: "ended", cause: "expired" });
 
     const lowered = await world.enter({ sub: "admin@desk.test" });
     expect((await world.giveRole("admin", "viewer")).status).toBe(200);
     expect(await isOpen(lowered)).toBe(false);
+    expect(await stateOf(lowered)).toEqual({ state: "ended", cause: "role", from: "admin", to: "viewer" });
     expect(
       (
         await (
@@ -237,6 +241,7 @@ describe("a session of an embedded page", () => {
     const path = `/api/console/members/${memberId}`;
     expect((await world.ask(path, { as: "owner", method: "PUT", json: { disabled: true } })).status).toBe(200);
     expect(await isOpen(suspended)).toBe(false);
+    expect(await stateOf(suspended)).toEqual({ state: "ended", cause: "suspended" });
     expect((await world.bring(await world.ticket({ sub: "viewer@desk.test" }))).status).toBe(401);
     expect(await world.whyRefused()).toBe("suspended");
 
