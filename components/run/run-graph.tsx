@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo } from "react";
 import { withTitles } from "@/components/graph/node-words";
 import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type NodeProblems, type PlacedProblems } from "./form/node-problems";
+import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/node-problems";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { own } from "@/lib/contract/json/own";
@@ -28,7 +28,10 @@ type RunGraphProps = {
 export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
   const drawn = useDeferredValue(graph);
   const titled = useMemo(() => (catalogue ? withTitles(drawn, (name) => own(catalogue, name)?.display_name) : drawn), [drawn, catalogue]);
-  const marks = useMemo<NodeMarks>(() => new Map(Object.entries(placed.byNode).map(([id, problems]) => [id, markOf(problems)])), [placed]);
+  const marks = useMemo<NodeMarks>(
+    () => new Map(Object.entries(placed.byNode).flatMap(([id, one]) => (hasErrors(one) ? [[id, markOf(one)]] : []))),
+    [placed],
+  );
   const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
   return (
     <Graph

@@ -8,6 +8,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { mergedErrors } from "../workflow/faults";
 import { isMasked } from "@/lib/contract/secrets/masked";
 import { own } from "@/lib/contract/json/own";
+import { isWarning } from "./node-problems";
 import { missingInputs, NOT_WHOLE, valueChecker } from "./values";
 
 type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
@@ -21,7 +22,8 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   if (!catalogue) return undefined;
   const outputs = outputNodes(graph, catalogue);
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
-  const errors = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  const found = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  const errors = withoutWarnings(found);
   if (Object.keys(errors).length === 0) return undefined;
   // A class may check its inputs by its own rules, so the service decides. A fraction is a sure error: the service would silently cut it.
   const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
@@ -36,6 +38,14 @@ export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): st
     ids.flatMap((id) => Object.values(graph[id]?.inputs ?? {}).flatMap((value) => (Array.isArray(value) ? [String(value[0])] : []))),
   );
   return ids.filter((id) => !feeding.has(id));
+}
+
+function withoutWarnings(found: NodeErrors): NodeErrors {
+  const left = Object.entries(found).map(([id, node]) => {
+    const errors = node.errors.filter(({ extra_info }) => !isWarning({ extra: extra_info }));
+    return [id, { ...node, errors }] as const;
+  });
+  return Object.fromEntries(left.filter(([, { errors }]) => errors.length > 0));
 }
 
 function errorsOf(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {

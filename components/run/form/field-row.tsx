@@ -6,7 +6,7 @@ import { UNNAMED } from "@/lib/contract/editor-workflow/problems";
 import { FieldControl } from "./controls/field-control";
 import { fieldDomId } from "./field-ids";
 import { type FormField, type FormNode } from "./form-model";
-import { type Problem } from "./node-problems";
+import { isWarning, type Problem } from "./node-problems";
 import { type PictureContext } from "./controls/picture-context";
 import { ProblemList } from "./problem-list";
 import { SentAs } from "./sent-texts";
@@ -50,7 +50,8 @@ export function FieldRow({ node, field, problems, picture, settings, isAmongPinn
           picture={picture}
           onChange={(value) => onEdit(node.id, name, value)}
           onRunning={(isRunning) => onRunning(node.id, name, isRunning)}
-          {...(problems && { "aria-invalid": true, "aria-describedby": `${id}-problems` })}
+          {...(problems && { "aria-describedby": `${id}-problems` })}
+          {...(problems?.some((problem) => !isWarning(problem)) && { "aria-invalid": true })}
         />
         <SentAs id={id} />
         {isSeed(name, control) ? (

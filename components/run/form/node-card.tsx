@@ -5,7 +5,7 @@ import { FieldRow } from "./field-row";
 import { nodeDomId } from "./field-ids";
 import { type FormNode } from "./form-model";
 import { type InputSettings } from "../workflow/use-workflow-memory";
-import { type NodeProblems } from "./node-problems";
+import { hasErrors, type NodeProblems } from "./node-problems";
 import { own } from "@/lib/contract/json/own";
 import { ProblemList } from "./problem-list";
 import { type PictureContext } from "./controls/picture-context";
@@ -31,7 +31,7 @@ export const NodeCard = memo(function NodeCard({
   onRunning,
 }: NodeCardProps) {
   const t = useTranslations("run.node");
-  const hasProblem = problems !== undefined;
+  const hasProblem = problems !== undefined && hasErrors(problems);
   // The problems already name it, in the service's own words.
   const isReported = problems?.node.some(({ type }) => type === "missing_node_type");
   const headingId = `${nodeDomId(node.id)}-title`;

@@ -16,26 +16,36 @@ export type PlacedProblems = {
   byNode: Record<string, NodeProblems>;
   /** About nodes that the form does not have. */
   strays: { nodeId: string; problems: Problem[] }[];
-  /** The first problem in the form's order, which gets the focus. */
+  /** The first problem in the form's order that is no warning; it gets the focus. */
   first?: { nodeId: string; field?: string };
+  /** Nodes with a problem that is no warning. */
   nodeCount: number;
 };
+
+/** Found by this page; the service may accept the value. */
+export const isWarning = ({ extra }: Pick<Problem, "extra">): boolean => extra.isWarning === true;
+
+export const hasErrors = ({ node, fields }: NodeProblems): boolean =>
+  [...node, ...Object.values(fields).flat()].some((problem) => !isWarning(problem));
 
 export function placeProblems(form: readonly FormNode[], errors: NodeErrors): PlacedProblems {
   const byNode = new Map<string, NodeProblems>();
   let first: PlacedProblems["first"];
+  let nodeCount = 0;
   for (const node of form) {
     const entry = own(errors, node.id);
     if (!entry) continue;
     const placed = placeOnNode(node, entry.errors);
     byNode.set(node.id, placed);
-    const field = node.fields.find(({ name }) => own(placed.fields, name));
+    if (!hasErrors(placed)) continue;
+    nodeCount += 1;
+    const field = node.fields.find(({ name }) => own(placed.fields, name)?.some((problem) => !isWarning(problem)));
     first ??= placed.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
   }
   const strays = Object.entries(errors)
     .filter(([id]) => !byNode.has(id))
     .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
-  return { byNode: Object.fromEntries(byNode), strays, ...(first && { first }), nodeCount: byNode.size + strays.length };
+  return { byNode: Object.fromEntries(byNode), strays, ...(first && { first }), nodeCount: nodeCount + strays.length };
 }
 
 /**

@@ -1,6 +1,7 @@
 // Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
 // Guarantees: pure; judges only nodes that an output needs, of classes in the catalogue, by limits that it states; the limits themselves
 // are allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
+// A list or range is only a warning unless the class is built in: other classes may have checks of their own, so the service decides.
 // Must never: judge a value that comes over a link, or an unknown kind of input.
 
 import { isLink } from "@/lib/contract/workflow/graph";
@@ -9,7 +10,7 @@ import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
-import { boxEdges, readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { BUILT_IN_MODULE, boxEdges, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { isMasked } from "@/lib/contract/secrets/masked";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { own } from "@/lib/contract/json/own";
@@ -46,19 +47,27 @@ function isOfManyInputs(raw: unknown): boolean {
 }
 
 function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
-  return inputsOf(own(catalogue, class_type), inputs).flatMap(({ name, raw }) => {
+  const info = own(catalogue, class_type);
+  return inputsOf(info, inputs).flatMap(({ name, raw }) => {
     const value = own(inputs, name);
     if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
-    return [
+    const found = [
       ...wrongNumber(name, value, raw),
       ...wrongChoice(name, value, raw),
       ...wrongBox(name, value, raw),
       ...wrongColor(name, value, raw),
     ];
+    return info?.python_module === BUILT_IN_MODULE ? found : found.map(asWarning);
   });
 }
 
-/** The service refuses a value that is not in the list. An empty value counts as not chosen. */
+const listsAndRanges = new Set(["value_not_in_list", "value_smaller_than_min", "value_bigger_than_max"]);
+
+function asWarning(found: NodeError): NodeError {
+  return listsAndRanges.has(found.type) ? { ...found, extra_info: { ...found.extra_info, isWarning: true } } : found;
+}
+
+/** An empty value counts as not chosen. */
 function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || spec.options.length === 0 || typeof value === "object" || value === undefined) return [];

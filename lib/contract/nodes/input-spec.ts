@@ -61,6 +61,9 @@ const settings = object(
 const keyed = object({ key: choiceValue });
 type Settings = ReadBy<typeof settings>;
 
+/** `python_module` of the classes that the embedded service runs itself, and checks as strictly as its description says. */
+export const BUILT_IN_MODULE = "nodes.lightdesk";
+
 /** The type as the catalogue names it; COMBO for a list of choices. */
 export function typeOf(raw: unknown): string {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;

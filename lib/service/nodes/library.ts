@@ -3,6 +3,7 @@
 
 import { type z } from "zod";
 import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
+import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { classes } from "./classes";
 import { type InputField, type NodeDefinition } from "./definition";
 
@@ -10,7 +11,7 @@ type NodeInfo = z.input<typeof nodeInfoSchema>;
 
 /** Fields that clients of the family look for, and that are the same for every class of this library. */
 const sameForAll = {
-  python_module: "nodes",
+  python_module: BUILT_IN_MODULE,
   output_matchtypes: null,
   has_intermediate_output: false,
   experimental: false,

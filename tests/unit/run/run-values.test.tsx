@@ -2,13 +2,19 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkGraph } from "@/components/run/form/check";
+import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import * as messages from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "./files";
 import { field, openText, portsTo, pressRun, show } from "./page";
 
-const toldOf = (graph: Graph, info = catalogue()) =>
+/** The same classes as those of the embedded service. */
+const builtIn = () =>
+  Object.fromEntries(Object.entries(catalogue()).map(([name, info]) => [name, { ...info, python_module: BUILT_IN_MODULE }]));
+
+const toldOf = (graph: Graph, info: ObjectInfo = builtIn()) =>
   Object.entries(checkGraph(graph, info)?.errors ?? {}).flatMap(([id, { errors }]) =>
     errors.map(({ type, extra_info: { input_name, edge } }) => [id, input_name, edge, type].filter(Boolean).join(" ")),
   );
@@ -20,6 +26,7 @@ describe("what the catalogue says of values", () => {
   });
   const info = {
     Noise: {
+      python_module: BUILT_IN_MODULE,
       input: { required: { seed: ["INT", { min: 0, max: 18446744073709551615n }] }, optional: { size: ["FLOAT", { min: 1, max: 8 }] } },
     },
     Save: { input: { required: { images: ["IMAGE", {}], many: ["COMFY_AUTOGROW_V3", {}] } }, output_node: true },
@@ -71,7 +78,7 @@ describe("what the catalogue says of values", () => {
 describe("a value that the service would refuse", () => {
   beforeEach(() => {
     vi.stubGlobal("fetch", async (path: unknown) =>
-      String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+      String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
     );
   });
   afterEach(() => {
@@ -102,6 +109,22 @@ describe("a value that the service would refuse", () => {
     fireEvent.change(field("width"), { target: { value: typed } });
     pressRun();
     fireEvent.click(await screen.findByRole("button", { name: messages.run.answer.anyway }));
+    expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
+  });
+
+  it("is a warning where the class is not built in, and Run sends it at once", async () => {
+    vi.stubGlobal("fetch", async (path: unknown) =>
+      String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+    );
+    show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: "job-1", node_errors: {} }) }));
+    await openText(sampleText("01-invert"));
+    await screen.findAllByText("1 to 4096");
+    fireEvent.change(field("width"), { target: { value: "99999" } });
+    expect(field("width").getAttribute("aria-invalid")).toBeNull();
+    expect(document.getElementById(field("width").getAttribute("aria-describedby") ?? "")?.textContent).toBe(
+      "99999 is too large. The maximum is 16384. You can still run it.",
+    );
+    pressRun();
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
