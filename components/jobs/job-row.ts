@@ -31,7 +31,7 @@ export type JobRow = {
   preview?: OutputFile;
   /** Its place in the queue: 1 is next. A running job has none. */
   position?: number;
-  /** Why it waits, where no runner able to do it accepts jobs. */
+  /** Why it waits although a slot may be free. */
   waits?: JobWaits;
 };
 
@@ -51,7 +51,7 @@ export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView 
 
 /** Absent fields are left out, which saves kilobytes for a hundred rows. */
 export function toJobRow(job: JobListItem | JobDetail): JobRow {
-  const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview } = toJobView(job);
+  const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview, waits } = toJobView(job);
   const line = error && errorLine(error);
   return {
     id,
@@ -68,5 +68,6 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),
     ...(preview?.file && { preview: preview.file }),
+    ...(waits && { waits }),
   };
 }

@@ -63,9 +63,11 @@ function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
 }
 
 export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress, label } = row;
+  const { id, error, progress, label, waits } = row;
   const now = error ? (
     rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
+  ) : waits?.state === "queued" ? (
+    <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waits.runners.join(", "), ahead: waits.ahead ?? 0 })}</span>
   ) : progress === undefined ? null : (
     <span className="inline-flex shrink-0 items-center gap-1.5 text-ink-3">
       <ProgressBar value={progress} label={t("progress")} />

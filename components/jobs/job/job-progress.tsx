@@ -16,7 +16,9 @@ export function JobProgress({ facts: { job, currentNode, waits } }: { facts: Job
           <span className="ml-auto text-ink-3">{createdAtMs === undefined ? null : <RunningDuration fromMs={createdAtMs} />}</span>
         </p>
         {waits ? (
-          <p className="mt-1 text-wait">{t(`waits.${waits.state}`, { runners: waits.runners.join(", "), count: waits.runners.length })}</p>
+          <p className="mt-1 text-wait">
+            {t(`waits.${waits.state}`, { runners: waits.runners.join(", "), count: waits.runners.length, ahead: waits.ahead ?? 0 })}
+          </p>
         ) : null}
       </Card>
     );

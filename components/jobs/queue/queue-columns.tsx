@@ -102,12 +102,12 @@ function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: C
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
 }
 
-/** The job cannot start before a runner accepts jobs again. */
-function WaitsCell({ waits: { state, runners } }: { waits: JobWaits }) {
+/** The job cannot start before a runner accepts jobs again, or has done those before it. */
+function WaitsCell({ waits: { state, runners, ahead = 0 } }: { waits: JobWaits }) {
   const t = useTranslations("queue.waits");
-  const text = t(state, { runners: runners.join(", ") });
+  const text = t(state, { runners: runners.join(", "), ahead });
   return (
-    <span title={`${t("hint")}. ${text}`} className="block max-w-[240px] truncate text-wait">
+    <span title={state === "queued" ? text : `${t("hint")}. ${text}`} className="block max-w-[240px] truncate text-wait">
       {text}
     </span>
   );

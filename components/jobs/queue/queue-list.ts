@@ -19,7 +19,6 @@ export function toQueueList({ running, pending, source, canStop, total, unreadab
   const waiting = pending.map((job) => ({
     ...toJobRow(job),
     ...(job.position !== undefined && { position: job.position }),
-    ...(job.waits && { waits: job.waits }),
   }));
   return {
     running: running.map(toJobRow).sort(bySubmission),

@@ -114,6 +114,9 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
                 ) : (
                   <p className="font-semibold">{t(`standing.${state}`)}</p>
                 )}
+                {state === "pending" && job?.waits?.state === "queued" ? (
+                  <p className="text-wait">{t("job.queuedOn", { runners: job.waits.runners.join(", "), ahead: job.waits.ahead ?? 0 })}</p>
+                ) : null}
                 {state === "gone" ? <p className="text-ink-2">{t("job.goneText")}</p> : null}
                 <p className="truncate text-ink-2 max-sm:text-sm">
                   {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}

@@ -120,10 +120,12 @@ export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
 /**
  * For a job that waits although a slot may be free: no runner that can do it takes jobs now. `state`: that of the runner closest to taking
- * it; `none`: no runner has what the job needs any more.
+ * it; `none`: no runner has what the job needs any more. `queued`: a runner has the job, and it waits in that server's own queue behind
+ * `ahead` jobs, also those of others.
  */
 export const jobWaitsSchema = z.object({
-  state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none"]),
+  state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none", "queued"]),
+  ahead: z.int().min(0).optional(),
   /** Labels of the runners that could do the job. */
   runners: z.array(z.string()),
   message: z.string(),

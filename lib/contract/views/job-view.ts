@@ -3,6 +3,7 @@
 // Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
 
 import { isObject, textOf } from "../json/json";
+import { type JobWaits } from "../runners/runners";
 import { type JobErrorView, toJobErrorView } from "./job-error-view";
 import { type OutputView, toPreviewView } from "./outputs-view";
 import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
@@ -38,6 +39,8 @@ export type JobView = {
   /** The slot or machine that took the job. */
   assignedTo?: string;
   error?: JobErrorView;
+  /** Why a pending job waits although a slot may be free. */
+  waits?: JobWaits;
 };
 
 export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): JobView {
@@ -63,6 +66,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     workflowId: textOf(item.workflow_id),
     assignedTo: textOf(status?.assigned_inference),
     error: standing.state === "completed" ? undefined : errorOf(item, messages, status),
+    waits: standing.state === "pending" ? item.waits : undefined,
   });
 }
 

@@ -8,7 +8,7 @@ import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { resultOfNoRun } from "./run/finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
-import { type Progress } from "./run/run-record";
+import { type Progress, type Queued } from "./run/run-record";
 import { inputTexts, objectText, resultTexts, whole } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
 
@@ -24,7 +24,7 @@ function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: strin
   const stored = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
   const isSound = (column: string) => `(${column} IS NULL OR ${isJson(column)})`;
   return `
-    jobs.id, state, start_time, needs, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
+    jobs.id, state, start_time, needs, slot, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
     '{"id":' || ${asJson("jobs.id")} || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || ${asJson("workflow_id")}
     || ${member("outputs_count", "outputs_count", ended)}
     || ${member("execution_start_time", "start_time", `${ended} AND start_time IS NOT NULL`)}
@@ -33,7 +33,15 @@ function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: strin
     || ${member("execution_error", stored("error"), "error IS NOT NULL")} AS text`;
 }
 
-type Item = { id: string; state: KnownJobState; start_time: number | null; needs: number | null; is_sound: number; text: string };
+type Item = {
+  id: string;
+  state: KnownJobState;
+  start_time: number | null;
+  needs: number | null;
+  slot: string | null;
+  is_sound: number;
+  text: string;
+};
 /** What is known of a job apart from its row: its progress, and why it waits. */
 export type LiveFacts = {
   progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
@@ -50,16 +58,23 @@ export async function listItems(reader: Reader, seqs: readonly number[], live: L
 
 /** execution_start_time belongs to terminal states only; how long a running job has run is part of its progress. */
 async function withStates(reader: Reader, items: readonly Item[], { progressOf, waits }: LiveFacts, end = ""): Promise<string[]> {
-  const waiting = items.filter(({ state }) => state === "pending").map(({ needs }) => needs);
+  const waiting = items.filter(({ state, slot }) => state === "pending" && slot === null).map(({ needs }) => needs);
   const waitsByNeeds = await waits(reader, new Set(waiting));
-  const running = items.filter(({ state }) => state === "in_progress").map(({ id }) => id);
-  const progresses = await progressOf(reader, running);
-  return items.map(({ id, state, start_time, needs, text }) => {
-    const waitsFor = state === "pending" ? waitsByNeeds.get(needs) : undefined;
-    if (waitsFor) return `${text},"waits":${writeExactJson(waitsFor)}${end}`;
+  const atRunner = items.filter(({ state, slot }) => state === "in_progress" || (state === "pending" && slot !== null)).map(({ id }) => id);
+  const progresses = await progressOf(reader, atRunner);
+  return items.map(({ id, state, start_time, needs, slot, text }) => {
     const progress = progresses.get(id);
+    if (state === "pending") {
+      const waitsFor = slot === null ? waitsByNeeds.get(needs) : progress?.queued && queuedOn(progress.queued);
+      return waitsFor ? `${text},"waits":${writeExactJson(waitsFor)}${end}` : text + end;
+    }
     return progress ? `${text},"progress":${writeExactJson({ ...progress, start_time })}${end}` : text + end;
   });
+}
+
+function queuedOn({ runner, ahead }: Queued): JobWaits {
+  const behind = ahead === 0 ? "" : `, behind ${ahead} ${ahead === 1 ? "job" : "jobs"}`;
+  return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behind}.` };
 }
 
 /** As JSON text: the graph is not parsed to be shown. */

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { endAttempt } from "../runners/attempts";
 import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { type Engine } from "./run/engine";
@@ -45,7 +46,7 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
   yield* inPieces(',"queue_pending":[', tuples(pending), "]}");
 }
 
-type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "waitAgain">; now: () => number };
+type QueueParts = { database: Database; engine: Pick<Engine, "forgetPending" | "waitAgain" | "cancelledAtRunners">; now: () => number };
 
 /** Jobs cancelled per commit: about forty milliseconds, since a queue of a hundred thousand must not hold up other users. */
 const AT_ONCE = 3000;
@@ -95,24 +96,30 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
   }
 }
 
-type Pending = { seq: number; id: string; create_time: number };
+/** `slot`: of the runner whose own queue has it. */
+type Pending = { seq: number; id: string; create_time: number; slot: string | null; fence: number };
+const pendingColumns = ["seq", "id", "create_time", "slot", "fence"] as const;
 
 const isAfter = ({ create_time, id }: Pending) => sql<boolean>`(create_time, id) > (${create_time}, ${id})`;
 
 function pendingOf(userId: number) {
-  return query.selectFrom("jobs").select(["seq", "id", "create_time"]).where("user_id", "=", userId).where("state", "=", "pending");
+  return query.selectFrom("jobs").select(pendingColumns).where("user_id", "=", userId).where("state", "=", "pending");
 }
 
 /** Row by row, which keeps the planner from walking the whole queue instead of looking up a few ids. */
 function pendingAmong({ rowByRow }: StoreDialect, userId: number, ids: readonly string[]) {
   const isPending = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} = 'pending'`;
-  return query.selectFrom("jobs").select(["seq", "id", "create_time"]).where("id", "in", ids).where(isPending).orderBy("seq");
+  return query.selectFrom("jobs").select(pendingColumns).where("id", "in", ids).where(isPending).orderBy("seq");
 }
 
-function cancelSome({ database, now }: QueueParts, waiting: ReturnType<typeof pendingOf>): Promise<Pending[]> {
-  return database.commitFreeing(async (tx) => {
+async function cancelSome({ database, engine, now }: QueueParts, waiting: ReturnType<typeof pendingOf>): Promise<Pending[]> {
+  const atRunner = ({ slot }: Pending) => slot !== null;
+  const cancelled = await database.commitFreeing(async (tx) => {
     const jobs = await tx.rows(waiting);
     if (jobs.length > 0) await cancelPending(tx, jobs.map((job) => job.seq), now()); // prettier-ignore
+    for (const job of jobs.filter(atRunner)) await endAttempt(tx, job, "lost", now(), "It was cancelled.");
     return jobs;
   });
+  await engine.cancelledAtRunners(cancelled.filter(atRunner).map(({ seq }) => seq));
+  return cancelled;
 }

@@ -6,6 +6,9 @@
 //      └──cancel──▶ cancelled ◀──cancel──┘
 //   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
 //
+// A pending job that was handed to a runner, and waits in that server's own queue, has a `slot`. It is begun, given back or cancelled, and
+// no other slot takes it.
+//
 // completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
 import { sql, type Updateable } from "kysely";
@@ -27,6 +30,9 @@ export const terminalStates: readonly KnownJobState[] = ["completed", "failed", 
 /** Added to a condition on the state, so that the planner uses the small index of unfinished jobs: it does not infer this by itself. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
+/** A pending job that waits in this service's queue, and not in a runner's. */
+export const isInOwnQueue = sql<boolean>`slot is null`;
+
 export function isTerminal(state: KnownJobState): boolean {
   return terminalStates.includes(state);
 }
@@ -41,6 +47,11 @@ export async function move(
   changes: Omit<Updateable<JobRow>, "state" | "seq" | "id" | "user_id"> = {},
 ): Promise<boolean> {
   return (await moveAll(tx, { ...step, seqs: [step.seq] }, changes)) === 1;
+}
+
+/** A pending job that its runner begins now. False if it has begun already, or is no longer this attempt's. */
+export function begin(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
+  return move(tx, { seq, fence, from: "pending", to: "in_progress", at }, { start_time: at });
 }
 
 /** The same for many at once; returns how many took the step. */

@@ -67,6 +67,10 @@ export type RunEvent =
       texts?: string[];
       others?: NodeOthers;
     }
+  /** It waits in the runner's own queue, behind so many jobs. */
+  | { kind: "queued"; runner: string; ahead: number }
+  /** The runner has begun it. Reported again and again. */
+  | { kind: "begun" }
   /** Something about the run that its user should know. */
   | { kind: "note"; at: number; note: RunNote }
   /** A picture of unfinished work, as the family sends it. */

@@ -43,8 +43,8 @@ export async function askHealth(address: string, patience: Patience = {}): Promi
   });
 }
 
-/** What a runner's queue says of a job: its id at the runner, and who submitted it. */
-export type QueueEntry = { promptId: string; clientId: string | undefined };
+/** What a runner's queue says of a job: its place in the order, its id at the runner, and who submitted it. */
+export type QueueEntry = { number: number; promptId: string; clientId: string | undefined };
 
 /** A queue or history holds whole graphs; of them, nothing below the job's extra_data is read. */
 export const ENTRY_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
@@ -64,7 +64,9 @@ export async function askQueue(
 export function toEntry(item: unknown): QueueEntry[] {
   if (!Array.isArray(item) || typeof item[1] !== "string") return [];
   const extra = objectOf(item[3]);
-  return [{ promptId: item[1], clientId: typeof extra?.client_id === "string" ? extra.client_id : undefined }];
+  return [
+    { number: numberOf(item[0]) ?? 0, promptId: item[1], clientId: typeof extra?.client_id === "string" ? extra.client_id : undefined },
+  ];
 }
 
 export async function askCatalogue(address: string, signal?: AbortSignal): Promise<Result<Catalogue, ExchangeFailure>> {

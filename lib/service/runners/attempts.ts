@@ -10,6 +10,9 @@ import { type AttemptRow } from "../store/schema";
 /** `clientId`: our own name for the attempt at the runner, whatever id the runner gives the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
+/** A job that has a slot of a runner, whether it runs there or waits in the runner's own queue. */
+export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
+
 /** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
 export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number, leaseMs: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
@@ -26,7 +29,7 @@ export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: st
 }
 
 const isOwn = ({ seq, fence }: Attempt) =>
-  sql<boolean>`exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state = 'in_progress')`;
+  sql<boolean>`exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state in ('pending', 'in_progress'))`;
 
 /** False: it is no longer the job's current attempt, and must end. */
 export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boolean> {
@@ -73,7 +76,7 @@ export async function takeOver(
       .updateTable("jobs")
       .set(({ eb }) => ({ fence: eb("fence", "+", 1), holder: id }))
       .where("seq", "=", seq)
-      .where("state", "=", "in_progress")
+      .where("state", "in", ["pending", "in_progress"])
       .where(isHolderGone)
       .returning("fence"),
   );
@@ -104,6 +107,12 @@ export async function forgetAttempt(tx: Transaction, { seq, fence }: Pick<Attemp
 
 async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | undefined> {
   return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
+}
+
+/** Our names for the jobs that this service has at the runner now. */
+export async function openClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
+  const open = query.selectFrom("attempts").select("client_id").where("runner", "=", runner).where("state", "in", ["sending", "sent"]);
+  return new Set((await reader.rows(open)).map(({ client_id }) => client_id));
 }
 
 /** Attempts that were given up by `until`, and may still be at the runner. */

@@ -41,6 +41,8 @@ export type Listening = {
   timesOf(nodeId: string): Times | undefined;
   /** The number of the connection that is open now, since one follows another; undefined: none. A restarted runner has another one. */
   connection(): number | undefined;
+  /** Changes with the runner's queue, and when the job begins. */
+  queueVersion(): string;
   stop(): void;
 };
 
@@ -53,6 +55,8 @@ export function listenTo(
   let working: { nodeId: string; startMs: number } | undefined;
   const times = new Map<string, Times>();
   let hasCached = false;
+  let hasBegun = false;
+  let queueChanges = 0;
   let isStopped = false;
 
   function endWorking(): void {
@@ -70,6 +74,8 @@ export function listenTo(
   function handle(type: string, data: Record<string, unknown>): void {
     if (data.prompt_id !== promptId) return;
     reported();
+    if (!hasBegun) on({ kind: "begun" });
+    hasBegun = true;
     if (type === "execution_cached") {
       const named = new Set<unknown>(Array.isArray(data.nodes) ? data.nodes : []);
       const nodeIds = Object.keys(job.graph).filter((id) => named.has(id) && !times.has(id));
@@ -115,6 +121,7 @@ export function listenTo(
       isCalled: () => undefined,
       timesOf: () => undefined,
       connection: () => undefined,
+      queueVersion: () => "",
       stop: () => undefined,
     };
   let open: () => void = () => undefined;
@@ -182,6 +189,7 @@ export function listenTo(
     if (!text.ok) return exceed(`a message with ${text.failure}`);
     const message = objectOf(parseJson(text.value));
     const [type, data] = [textOf(message?.type), objectOf(message?.data)];
+    if (type === "status") queueChanges += 1;
     if (type !== undefined && data) handle(type, data);
   }
 
@@ -191,6 +199,7 @@ export function listenTo(
     isCalled: (id) => void (promptId = id),
     timesOf: (nodeId) => times.get(nodeId),
     connection: () => (socket.readyState === WebSocket.OPEN ? connections : undefined),
+    queueVersion: () => (hasBegun ? "begun" : String(queueChanges)),
     stop,
   };
 }

@@ -9,6 +9,7 @@ import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
+import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
 import { createRunnerTraffic, type RunnerTraffic } from "./runner-limits";
 import { readRunners, type RunnerRow, stateOf } from "./store";
@@ -18,6 +19,9 @@ export type Pool = Awaited<ReturnType<typeof createPool>>;
 
 /** How near a runner is to taking jobs again. */
 const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
+
+/** For how long a runner counts as busy with the work of others. */
+const BUSY_MS = 5000;
 
 /** What was worked out is kept of so many, and worked out again after that. */
 const MOST_KEPT = 10_000;
@@ -33,6 +37,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const libraries = createLibraries(database);
   const used = new Map<string, Set<number>>();
   const traffic = new Map<string, RunnerTraffic>();
+  /** Until when a runner counts as busy with the work of others. */
+  const busyUntil = new Map<string, number>();
   const needsById = new Map<number, Needs>();
   const lacking = new Map<string, string[]>();
   const kinds = new Map<string, { needs: number | null; tried: string[] }>();
@@ -109,14 +115,20 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const free = (taken?: ReadonlyMap<string, number>) =>
     rows.filter((row) => stateOf(row) === "ready" && usedOf(row) + (taken?.get(row.id) ?? 0) < slotsOf(row));
 
-  /** The runner with the same models first, then the one with the least to do, including other clients' jobs there. */
+  const isBusy = ({ id }: RunnerRow) => (busyUntil.get(id) ?? 0) > performance.now();
+
+  const isFreeElsewhere = (kind: string, runnerId: string) =>
+    free().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
+
+  /** A runner without work of others first, then the one with the same models, then the one with the least to do, including other clients' jobs there. */
   function better(kind: string) {
     const { needs } = readKind(kind);
     const models = modelsOfNeeds(needs);
     const shared = ({ last_needs }: RunnerRow) =>
       models.length === 0 ? 0 : modelsOfNeeds(last_needs).filter((model) => models.includes(model)).length;
     const load = (row: RunnerRow) => Math.max(usedOf(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / slotsOf(row);
-    return (one: RunnerRow, other: RunnerRow) => shared(other) - shared(one) || load(one) - load(other);
+    return (one: RunnerRow, other: RunnerRow) =>
+      Number(isBusy(one)) - Number(isBusy(other)) || shared(other) - shared(one) || load(one) - load(other);
   }
 
   function waitsFor(needs: number | null): JobWaits | undefined {
@@ -148,6 +160,13 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     libraries,
     canDo,
     concurrency,
+    isFreeElsewhere,
+    reportBusy: (runnerId: string) => void busyUntil.set(runnerId, performance.now() + BUSY_MS),
+
+    /** Like `canDo`; a runner that is busy with the work of others leaves the job to one that is free. */
+    mayTake(kind: string, runner: RunnerRow): boolean {
+      return canDo(kind, runner.id) && !(isBusy(runner) && isFreeElsewhere(kind, runner.id));
+    },
 
     /** What the runner has sent to this process lately. */
     trafficOf(runnerId: string): RunnerTraffic {
@@ -200,7 +219,7 @@ async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, 
     .selectFrom("jobs")
     .select(({ fn }) => ["runner", fn.countAll<number>().as("n")])
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
-    .where("state", "=", "in_progress")
+    .where(isHandedOver)
     .where("runner", "is not", null)
     .where(isNotRunHere)
     .groupBy("runner");
@@ -246,7 +265,7 @@ export async function triedRunners(reader: Reader, seq?: number): Promise<Readon
   return tried;
 }
 
-function inWords(state: JobWaits["state"], labels: readonly string[]): string {
+function inWords(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
   const names = labels.slice(0, 5).join(", ");
   if (state === "none") return "No runner has what this job needs any more. Whoever runs the service can add one.";
   if (state === "checking") return `Waits for ${names}, which has not answered yet.`;

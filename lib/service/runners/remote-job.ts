@@ -7,7 +7,8 @@ import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
 import { whileAway } from "../store/while-away";
-import { type Attempt, writeAttempt } from "./attempts";
+import { type QueueEntry } from "./ask-about";
+import { type Attempt, openClients, writeAttempt } from "./attempts";
 import { type OutputRoom } from "./output-room";
 import { type RunnerTraffic } from "./runner-limits";
 import { type ExchangeFailure } from "./speak";
@@ -38,6 +39,10 @@ export type Order = {
   inputs: readonly Input[];
   library: NodeLibrary;
   outputDir: string;
+  /** Whether another runner could take the job now. */
+  isFreeElsewhere: () => Promise<boolean>;
+  /** Jobs of others are in the runner's queue: it gets no job for a moment if another runner is free. */
+  reportBusy: () => void;
   /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
   /** Stores what is wrong with the runner: it gets no other job before it is checked, or before someone resumes it. */
@@ -55,6 +60,15 @@ export const stale: RunOutcome = { kind: "stale" };
 /** The job is tried again, elsewhere or here. `counts`: this attempt is one of the few that it has. */
 export function lost(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
+}
+
+/** Whether jobs of others are among `entries` of the runner's queue while another runner is free for this job. */
+export async function shouldGoElsewhere(job: RemoteJob, entries: readonly QueueEntry[]): Promise<boolean> {
+  if (entries.length === 0 || !(await job.isFreeElsewhere())) return false;
+  const own = await openClients(job.database, job.runner.id);
+  if (entries.every(({ clientId }) => clientId !== undefined && own.has(clientId))) return false;
+  job.reportBusy();
+  return true;
 }
 
 /** False: it is no longer the job's current attempt. */

@@ -2,7 +2,7 @@
 // Guarantees: the table is the truth. A command line beside a running service changes the same rows, and the service reads them again.
 
 import { randomUUID, createHash } from "node:crypto";
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import { z } from "zod";
 import {
   BUILT_IN_RUNNER,
@@ -19,6 +19,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type RunnerRow as RunnerColumns } from "../store/schema";
+import { isHandedOver } from "./attempts";
 import { type About, askAbout, catalogueText } from "./ask-about";
 
 export type RunnerRow = Selectable<RunnerColumns>;
@@ -213,17 +214,24 @@ export async function storeProblem(
 export async function settleDraining(tx: Transaction): Promise<void> {
   const draining = query.selectFrom("runners").selectAll().where("mode", "=", "draining");
   for (const row of await tx.rows(draining))
-    if ((await countRunning(tx, row)) === 0) await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
+    if ((await countHandedOver(tx, row)) === 0) await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", row.id));
 }
 
+type RunnerKey = Pick<RunnerRow, "id" | "address">;
+
 /** How many jobs run at the runner, whichever process started them. */
-export async function countRunning(reader: Reader, { id, address }: Pick<RunnerRow, "id" | "address">): Promise<number> {
+const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row, sql<boolean>`state = 'in_progress'`);
+
+/** Also those that wait in the runner's own queue. */
+export const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
+
+async function countThere(reader: Reader, { id, address }: RunnerKey, which: RawBuilder<boolean>): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query
     .selectFrom("jobs")
     .select(({ fn }) => fn.countAll<number>().as("n"))
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
-    .where("state", "=", "in_progress")
+    .where(which)
     .where(isThere);
   return (await reader.row(running))?.n ?? 0;
 }

@@ -7,9 +7,10 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround, REFUSED } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { askQueue } from "./ask-about";
 import { type Listening } from "./events-of";
 import { asKnown, userNames, withNames } from "./names-there";
-import { lost, type RemoteJob, stale, write } from "./remote-job";
+import { lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
 import { askJson, type ExchangeFailure } from "./speak";
 import { bring, type Input } from "./transfer";
 import { clearAway } from "./whereabouts";
@@ -20,6 +21,11 @@ const MAX_TEXT_LENGTH = 300;
 /** The job's id at the runner, or how the attempt has already ended. */
 export async function submitThere(job: RemoteJob, listening: Listening): Promise<Result<string, RunOutcome>> {
   const { runner, attempt, signal } = job;
+  if (await job.isFreeElsewhere()) {
+    const queue = await askQueue(runner.address, signal);
+    if (queue.ok && (await shouldGoElsewhere(job, [...queue.value.running, ...queue.value.pending])))
+      return failed(lost(`${runner.label} is busy with the work of others.`, false));
+  }
   const names = await sendInputs(job);
   if (!names.ok) return names;
   // What the runner reports before that would be missed.

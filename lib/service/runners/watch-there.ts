@@ -8,7 +8,7 @@ import { type bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { type Listening } from "./events-of";
 import { asKnown, userNames } from "./names-there";
-import { lost, patiently, type RemoteJob, stale, write } from "./remote-job";
+import { lost, patiently, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
 import { clearAway, looksFor, whereIs } from "./whereabouts";
 
 type Watched = {
@@ -23,7 +23,7 @@ type Watched = {
 export async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: Watched): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
   const known = { promptId, clientId: job.attempt.clientId };
-  const look = looksFor(runner.address, known);
+  const look = looksFor(runner.address, known, listening);
   const isLeased = leaseOf(job);
   const isInterrupted = interrupterOf(job, known);
   let seenMs = now();
@@ -33,8 +33,9 @@ export async function watchThere(job: RemoteJob, { promptId, listening, outputs,
       await clearAway(runner.address, known);
       return lost(`${runner.label} was removed.`, false);
     }
-    const place = await look(listening.connection(), signal);
+    const place = await look(signal);
     signal.throwIfAborted();
+    if (place.kind === "runs" || place.kind === "ended") job.on({ kind: "begun" });
     if (place.kind === "ended") return finish(job, place.entry, outputs);
     if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
     if (place.kind === "silent") {
@@ -48,7 +49,12 @@ export async function watchThere(job: RemoteJob, { promptId, listening, outputs,
       }
     } else {
       seenMs = now();
-      if (place.kind === "waits") beganMs = now();
+      if (place.kind === "waits") {
+        beganMs = now();
+        job.on({ kind: "queued", runner: runner.label, ahead: place.ahead.length });
+        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAway(runner.address, known)))
+          return lost(`${runner.label} is busy with the work of others.`, false);
+      }
       if (!(await isLeased())) {
         await clearAway(runner.address, known);
         return stale;

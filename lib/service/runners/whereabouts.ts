@@ -4,10 +4,15 @@
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { askQueue, ENTRY_BOUNDS, type QueueEntry, toEntry } from "./ask-about";
+import { type Listening } from "./events-of";
 import { askJson, askText, type ExchangeFailure } from "./speak";
 
 type Whereabouts =
-  { kind: "ended"; entry: unknown } | { kind: "waits" | "runs" | "nowhere" } | { kind: "silent"; failure: ExchangeFailure };
+  | { kind: "ended"; entry: unknown }
+  /** `ahead`: what the runner does before it. */
+  | { kind: "waits"; ahead: readonly QueueEntry[] }
+  | { kind: "runs" | "nowhere" }
+  | { kind: "silent"; failure: ExchangeFailure };
 
 /** A job's graph, the editor's workflow, and what its nodes put out. */
 const HISTORY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
@@ -21,19 +26,26 @@ const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.p
 
 /**
  * Looks for a job again and again. A queue holds whole graphs: while the runner reports over the same connection (its number is
- * `connection`), the queue is asked for in one of ten looks. In the others the job is where it was, unless it has ended.
+ * `connection`), the queue is asked for in one of ten looks, and for a waiting job whenever it has changed. In the others the job is where it
+ * was, unless it has ended.
  */
-export function looksFor(address: string, known: Known): (connection: number | undefined, signal: AbortSignal) => Promise<Whereabouts> {
-  let before: { place: Whereabouts; connection: number; looks: number } | undefined;
-  return async (connection, signal) => {
-    if (before && before.connection === connection && before.looks < LOOKS_A_QUEUE) {
+export function looksFor(
+  address: string,
+  known: Known,
+  { connection, queueVersion }: Pick<Listening, "connection" | "queueVersion">,
+): (signal: AbortSignal) => Promise<Whereabouts> {
+  let before: { place: Whereabouts; connection: number; version: string; looks: number } | undefined;
+  return async (signal) => {
+    const now = { connection: connection(), version: queueVersion() };
+    const isSame = before?.connection === now.connection && (before?.place.kind === "runs" || before?.version === now.version);
+    if (before && isSame && before.looks < LOOKS_A_QUEUE) {
       before.looks += 1;
       const ended = await historyOf(address, known, signal);
       return ended.kind === "nowhere" ? before.place : ended;
     }
     const place = await whereIs(address, known, signal);
     const isThere = place.kind === "runs" || place.kind === "waits";
-    before = isThere && connection !== undefined ? { place, connection, looks: 1 } : undefined;
+    before = isThere && now.connection !== undefined ? { ...now, connection: now.connection, place, looks: 1 } : undefined;
     return place;
   };
 }
@@ -46,7 +58,9 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
   if (!queue.ok) return { kind: "silent", failure: queue.failure };
   const isIt = isOf(known);
   if (queue.value.running.some(isIt)) return { kind: "runs" };
-  if (queue.value.pending.some(isIt)) return { kind: "waits" };
+  const waiting = queue.value.pending.find(isIt);
+  if (waiting)
+    return { kind: "waits", ahead: [...queue.value.running, ...queue.value.pending.filter(({ number }) => number < waiting.number)] };
   const again = await historyOf(address, known, signal);
   return again.kind === "nowhere" ? historyByClient(address, known, signal) : again;
 }

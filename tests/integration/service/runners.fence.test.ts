@@ -4,7 +4,7 @@ import { type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { until } from "@/tests/support/until";
-import { detail, type Json, list, png, record, submit } from "./support";
+import { detail, type Json, list, png, record, running, submit } from "./support";
 
 const graph: Json = {
   "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
@@ -41,7 +41,7 @@ describe("a stale attempt", () => {
       });
     server.does(way);
     const id = await submit(client, graph);
-    await until("it is there", async () => server.seen.ran.length === 1);
+    await running(client, id);
     const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
     await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
     const before = await attempts();

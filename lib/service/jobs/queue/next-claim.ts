@@ -54,7 +54,7 @@ export function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, 
         return;
       }
       while (!claimed && mayTake()) {
-        const next = queue.take((kind) => pool.canDo(kind, runner.id));
+        const next = queue.take((kind) => pool.mayTake(kind, runner));
         if (!next) return;
         taken.push(next);
         claimed = await tryOne(tx, next.seq);

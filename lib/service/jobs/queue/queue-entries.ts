@@ -83,7 +83,7 @@ export async function endClearing(tx: Transaction, userId: number): Promise<void
 
 /** Removes entries of jobs that no longer wait. */
 export function removeStale(tx: Transaction): Promise<void> {
-  const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending'";
+  const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
   return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
 }
 
@@ -106,7 +106,7 @@ export async function freeWorkers(tx: Transaction, workerIds: readonly string[])
 export async function seqsWithoutEntry(reader: Reader, after: number): Promise<number[]> {
   const usable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
   const clearing = "turns.user_id = jobs.user_id AND seq <= cleared_until AND cleared_by IN (SELECT id FROM processes)";
-  const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND seq > ?
+  const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND slot IS NULL AND seq > ?
     AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable}) AND NOT EXISTS (SELECT 1 FROM turns WHERE ${clearing})
     ORDER BY seq LIMIT ${AT_ONCE}`;
   return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);

@@ -6,7 +6,7 @@
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Transaction } from "@/lib/service/store/database";
 import { type Place } from "@/lib/service/runners/pool";
-import { countRunning, readRunner, stateOf } from "@/lib/service/runners/store";
+import { countHandedOver, readRunner, stateOf } from "@/lib/service/runners/store";
 import { type Claimed, claimJob, createRunning } from "../run/claim";
 import { type Floor, type NextClaim } from "../run/job-queue";
 import { enqueueAll, tookTurn } from "./queue-entries";
@@ -53,7 +53,7 @@ export function createSharedClaims({ parts, running }: Pick<Floor, "parts" | "ru
   async function isFree(tx: Transaction, { runner: { id, address } }: Place): Promise<boolean> {
     const row = await readRunner(tx, id);
     if (!row || stateOf(row) !== "ready") return false;
-    return address === null || (await countRunning(tx, row)) < row.slots;
+    return address === null || (await countHandedOver(tx, row)) < row.slots;
   }
 
   const undo = (outcome: Outcome | undefined) => void (outcome?.claimed && running.delete(outcome.claimed.id));
@@ -97,7 +97,7 @@ export function createSharedClaims({ parts, running }: Pick<Floor, "parts" | "ru
           return () => void (!isOver && !entry && open.add(offer));
         },
         hand(found) {
-          if (isOver || entry || !pool.canDo(found.kind, place.runner.id)) return Promise.resolve(false);
+          if (isOver || entry || !pool.mayTake(found.kind, place.runner)) return Promise.resolve(false);
           entry = found;
           return settled;
         },

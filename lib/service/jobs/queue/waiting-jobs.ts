@@ -3,12 +3,17 @@
 import { kindWith, triedRunners } from "@/lib/service/runners/pool";
 import { query, type Reader } from "@/lib/service/store/database";
 import { type Waiting } from "../run/job-queue";
-import { isUnfinished } from "../transitions";
+import { isInOwnQueue, isUnfinished } from "../transitions";
 
 type Which = { userId: number; last: number } | { seqs: readonly number[] };
 
 export async function waitingJobs(reader: Reader, which?: Which): Promise<(Waiting & { needs: number | null })[]> {
-  const pending = query.selectFrom("jobs").select(["seq", "user_id", "needs"]).where(isUnfinished).where("state", "=", "pending");
+  const pending = query
+    .selectFrom("jobs")
+    .select(["seq", "user_id", "needs"])
+    .where(isUnfinished)
+    .where("state", "=", "pending")
+    .where(isInOwnQueue);
   const some = !which
     ? pending
     : "seqs" in which

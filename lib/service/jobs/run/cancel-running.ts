@@ -9,6 +9,7 @@ import { type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { cancelPending, cancelRunning } from "./finish";
 import { createRunRecord } from "./run-record";
+import { isTerminal } from "../transitions";
 
 /** The channel that tells processes that jobs were cancelled. */
 export const CANCELLED = "cancelled";
@@ -75,11 +76,12 @@ export async function clearCancelled(database: Database, seq: number): Promise<v
 export async function staleRuns(database: Database, running: ReadonlyMap<string, Running>): Promise<Running[]> {
   if (running.size === 0) return [];
   const seqs = database.dialect.numbers([...running.values()].map(({ seq }) => seq));
-  const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state"]).where("seq", "in", seqs));
+  const rows = await database.rows(query.selectFrom("jobs").select(["seq", "fence", "state", "slot"]).where("seq", "in", seqs));
   const stored = new Map(rows.map((row) => [row.seq, row]));
   // Read after the wait: a run that has ended meanwhile has nothing to cancel.
   return [...running.values()].filter((run) => {
     const row = stored.get(run.seq);
-    return row && (row.fence > run.fence || (row.fence === run.fence && row.state !== "in_progress"));
+    const isOver = row && (isTerminal(row.state) || (row.state === "pending" && row.slot === null));
+    return row && (row.fence > run.fence || (row.fence === run.fence && isOver));
   });
 }

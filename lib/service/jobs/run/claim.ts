@@ -15,7 +15,7 @@ import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
 import { readGraph, readRecord, readStrings } from "../job-row";
 import { createRunRecord, type RunRecord } from "./run-record";
-import { move } from "../transitions";
+import { begin, move } from "../transitions";
 
 export type Claimed = {
   seq: number;
@@ -28,6 +28,8 @@ export type Claimed = {
   /** Where it runs, unless it is the built-in runner. */
   remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
   startMs: number;
+  /** False for a job that its runner has not begun yet: it stays pending. */
+  isBegun: boolean;
   graph: Graph;
   outputs: string[];
   extraData: Record<string, unknown>;
@@ -35,6 +37,10 @@ export type Claimed = {
 };
 
 export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "needs" | "remote"> & {
+  /** Whether a node may run; until then the job is pending. */
+  isBegun(): boolean;
+  /** The runner begins the job. */
+  begin(at: number): void;
   record: RunRecord;
   teller: RunTeller;
   /** Ends the run soon; a run that has not begun does not begin. */
@@ -54,6 +60,9 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   let handed: { cancel(): void; leave?(): void } | undefined;
   const { seq, id, userId, attempts, fence, needs, remote, extraData } = job;
   const clientId = textOf(extraData.client_id);
+  const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
+  const teller = createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
+  let { isBegun } = job;
   let end: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
   return {
@@ -64,8 +73,14 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
     fence,
     needs,
     ...(remote && { remote }),
-    record: createRunRecord(id, job.graph, job.outputs, job.startMs),
-    teller: createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length }),
+    record,
+    teller,
+    isBegun: () => isBegun,
+    begin(at) {
+      isBegun = true;
+      record.begin(at);
+      teller.begun(at);
+    },
     cancel() {
       isCancelled = true;
       handed?.cancel();
@@ -86,7 +101,10 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
 
 type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes">;
 
-/** Inside a commit. Undefined if the job no longer waits, or cannot be read and has therefore failed. */
+/**
+ * Inside a commit. Undefined if the job no longer waits, or cannot be read and has therefore failed. A job for a runner stays pending until
+ * that runner begins it: it may have work of its own.
+ */
 export async function claimJob(
   tx: Transaction,
   { now, log, remoteLimits, processes }: ClaimParts,
@@ -96,16 +114,14 @@ export async function claimJob(
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
-  if (job?.state !== "pending") return undefined;
+  if (job?.state !== "pending" || job.slot !== null) return undefined;
   const at = Math.max(now(), job.create_time);
   const attempts = job.attempts + 1;
   const fence = job.fence + 1;
   const isRemote = runner.address !== null;
-  await move(
-    tx,
-    { seq, from: "pending", to: "in_progress", at },
-    { attempts, slot, fence, runner: isRemote ? runner.id : null, start_time: at, holder: processes.id },
-  );
+  const taken = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
+  if (isRemote) await tx.run(query.updateTable("jobs").set(taken).where("seq", "=", seq).where("state", "=", "pending"));
+  else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...taken, start_time: at });
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
     await beginAttempt(tx, attempt, runner.id, at, remoteLimits.leaseMs);
@@ -116,11 +132,12 @@ export async function claimJob(
     fence,
     slot,
     startMs: at,
+    isBegun: !isRemote,
     ...(isRemote && { remote: { runner, attempt, isResumed: false } }),
   });
 }
 
-type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "remote">;
+type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
 /** Inside a commit. Takes over a job that a dead process had sent to a runner. */
@@ -132,7 +149,8 @@ export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number)
   const runner = taken && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner)));
   if (!taken || !job || !runner) return undefined;
   const startMs = job.start_time ?? parts.now();
-  const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs };
+  const isBegun = job.state === "in_progress";
+  const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs, isBegun };
   return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
 }
 
@@ -150,6 +168,7 @@ async function readClaimed(
     return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
+    if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());
     await failJob(
       tx,
       { ...job, fence: facts.fence },

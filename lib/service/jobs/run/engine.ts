@@ -6,7 +6,7 @@
 import { type Transaction } from "@/lib/service/store/database";
 import { kindOf, kindWith } from "@/lib/service/runners/pool";
 import { createBackground } from "./background";
-import { cancelAll, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
+import { cancelAll, CANCELLED, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { type CreateQueue, type JobQueue } from "./job-queue";
@@ -119,7 +119,9 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
      * Cancels those of `jobIds` (all of the user's, if absent) that run now, here or elsewhere; returns the ids that were really cancelled.
      */
     async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
-      const ran = [...running.values()].filter((run) => run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)));
+      const ran = [...running.values()].filter(
+        (run) => run.isBegun() && run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)),
+      );
       const which = { userId, jobIds };
       if (ran.length === 0 && (await runningJobs(database, parts, which)).length === 0) return [];
       const cancelled = await database.commitFreeing((tx) => cancelAll(tx, parts, which, { ran, running }));
@@ -130,6 +132,18 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       for (const { run } of cancelled) if (run) await tellEnd(parts, run);
       if (cancelled.length > 0) events.queueChanged(userId);
       return cancelled.map(({ id }) => id);
+    },
+
+    /** Called once these pending jobs, which runners had in their queues, are cancelled in the store. */
+    async cancelledAtRunners(seqs: readonly number[]): Promise<void> {
+      if (seqs.length === 0) return;
+      const ended = new Set(seqs);
+      for (const run of [...running.values()].filter(({ seq }) => ended.has(seq))) {
+        run.cancel();
+        await tellEnd(parts, run);
+      }
+      for (const seq of seqs) background.add(clearCancelled(database, seq));
+      await parts.processes.tell(CANCELLED, null);
     },
 
     /** Lets short jobs end within `graceMs`; the rest is given back. */

@@ -2,6 +2,7 @@
 // Must never: touch a job of a living process.
 
 import { sql } from "kysely";
+import { isHandedOver } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type EngineParts } from "./engine-parts";
@@ -19,7 +20,7 @@ export async function recoverJobs({ database, processes, queue, now }: Parts): P
       .selectFrom("jobs")
       .select(["seq", "id", "user_id", "needs", "attempts"])
       .select(sql<unknown>`exists (select 1 from attempts where job_seq = seq and ended_at is null)`.as("is_sent"))
-      .where("state", "=", "in_progress")
+      .where(isHandedOver)
       .where(isUnfinished)
       .where(processes.isHolderGone)
       .orderBy("seq");

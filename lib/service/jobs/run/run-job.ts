@@ -3,13 +3,13 @@
 import { join } from "node:path";
 import { errorAround, REFUSED } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
-import { endAttempt, forgetAttempt, noteEnd } from "@/lib/service/runners/attempts";
+import { endAttempt, forgetAttempt, isHandedOver, noteEnd } from "@/lib/service/runners/attempts";
 import { createOutputRoom } from "@/lib/service/runners/output-room";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { kindOf } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
-import { move } from "../transitions";
+import { begin, move } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
@@ -36,12 +36,23 @@ async function execute(
 ): Promise<Execution> {
   const { job, running, outputDir, next, nextImage } = run;
   const { record, teller } = running;
-  teller.begun(record.startMs);
+  if (job.isBegun) teller.begun(record.startMs);
+  let beginning: Promise<unknown> | undefined;
+  const onBegun = () => {
+    if (running.isBegun()) return;
+    const at = parts.now();
+    running.begin(at);
+    beginning = run.untilThere(() => parts.database.commit((tx) => begin(tx, job, at)));
+    // Awaited once the run has ended.
+    beginning.catch(() => undefined);
+  };
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
   const hashes = job.images.map(({ hash }) => hash);
   const on = (event: RunEvent) => {
+    if (event.kind === "begun") return onBegun();
     record.note(event);
-    teller.note(event);
+    // The family has no messages for the others.
+    if (event.kind !== "queued" && event.kind !== "note") teller.note(event);
     if (!job.remote) noteResult(event);
   };
   const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
@@ -68,6 +79,7 @@ async function execute(
       return { kind: "lost", reason: "", counts: true };
     });
   });
+  await beginning;
   if (outcome.kind === "lost") return { waits: await giveBack(parts, run, outcome), isClean: false, how: "worker lost" };
   if (outcome.kind === "stale" || outcome.kind === "left") return { isClean: false, how: outcome.kind };
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
@@ -123,6 +135,8 @@ async function runOnRunner(
       inputs,
       library: pool.libraries.all(),
       outputDir,
+      isFreeElsewhere: async () => pool.isFreeElsewhere(await kindOf(database, job), id),
+      reportBusy: () => pool.reportBusy(id),
       isGone: async () => (await readRunner(database, id)) === undefined,
       traffic: pool.trafficOf(id),
       room: createOutputRoom({ database, folder: outputDir, label, maxFileBytes: parts.remoteLimits.maxFileBytes }, job.userId),
@@ -146,6 +160,8 @@ export async function giveBack(
   return untilStored(async (tx) => {
     const at = now();
     if (!(await isOwn(tx, job))) return undefined;
+    // The steps below are those of a job that has begun.
+    await begin(tx, job, at);
     if (!job.remote) {
       if (await giveBackOrFail(tx, job, at)) return undefined;
     } else if (!counts) {
@@ -165,8 +181,8 @@ export async function giveBack(
 
 /** Inside a commit: whether no other attempt has begun, and the job was not cancelled. */
 async function isOwn(tx: Transaction, { seq, fence }: Pick<Claimed, "seq" | "fence">): Promise<boolean> {
-  const row = await tx.row(query.selectFrom("jobs").select(["state", "fence"]).where("seq", "=", seq));
-  return row?.state === "in_progress" && row.fence === fence;
+  const own = query.selectFrom("jobs").select("seq").where("seq", "=", seq).where("fence", "=", fence).where(isHandedOver);
+  return (await tx.row(own)) !== undefined;
 }
 
 /** Files that are stored in parallel: the disk syncs many folders in hardly more time than one. */
@@ -207,6 +223,8 @@ async function end(
 ): Promise<void> {
   const at = now();
   if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and the bytes that it stored are dropped
+  // The runner refused it, or has done it before it reported anything.
+  if (await begin(tx, job, at)) record.begin(at);
   const { kept, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
   // An output that could not be kept weighs more than a later failure of a node: nothing else tells what became of it.
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);

@@ -8,7 +8,15 @@ import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service
 
 export type Message = [string, Record<string, unknown>];
 /** `current_node` is absent until the first node begins; a node that reports no steps is at step 0 of `STEPS`. */
-export type Progress = { value: number; nodes_done: number; nodes_total: number; current_node?: string; step: number; steps: number };
+export type Progress = {
+  value: number;
+  nodes_done: number;
+  nodes_total: number;
+  current_node?: string;
+  step: number;
+  steps: number;
+  queued?: Queued;
+};
 export type NodeMeta = {
   node_id: string;
   display_node: string;
@@ -18,6 +26,9 @@ export type NodeMeta = {
   end_time: number;
   cached: boolean;
 };
+
+/** In the queue of a runner: how many jobs are before this one, also those of others. */
+export type Queued = { runner: string; ahead: number };
 
 const STEPS = 100;
 
@@ -30,6 +41,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const texts = new Map<string, string[]>();
   const others = new Map<string, NodeOthers>();
   const notes: Message[] = [];
+  let queued: Queued | undefined;
   /** The running node, and when it began. */
   let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
@@ -40,11 +52,18 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   };
 
   return {
-    startMs,
+    get startMs() {
+      return startMs;
+    },
+    /** The runner begins the job now. */
+    begin(at: number): void {
+      startMs = at;
+      queued = undefined;
+    },
     files,
     texts,
     others,
-    progress: () => progress,
+    progress: (): Progress => (queued ? { ...progress, queued } : progress),
 
     /** For all nodes that ran, including one that failed or was interrupted: that one ends with the job. */
     meta(ending: Ending, at: number): Record<string, NodeMeta> {
@@ -56,7 +75,11 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     },
 
     note(event: RunEvent): void {
-      if (event.kind === "preview") return;
+      if (event.kind === "preview" || event.kind === "begun") return;
+      if (event.kind === "queued") {
+        queued = { runner: event.runner, ahead: event.ahead };
+        return;
+      }
       if (event.kind === "note") {
         notes.push(["note", { prompt_id: jobId, timestamp: event.at, ...event.note }]);
         return;

@@ -54,8 +54,8 @@ export function createRunTeller(events: JobEvents, job: { id: string; seq: numbe
       tell("execution_start", { prompt_id, timestamp: startMs });
     },
 
-    note(event: RunEvent): void {
-      if (isOver || event.kind === "note" || !events.hasListeners(job)) return;
+    note(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
+      if (isOver || !events.hasListeners(job)) return;
       if (event.kind === "preview") events.show(job, event.bytes);
       else if (event.kind === "cached") {
         for (const nodeId of event.nodeIds) finished.add(nodeId);

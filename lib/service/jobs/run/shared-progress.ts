@@ -69,7 +69,7 @@ export function createPostgresProgress(database: Database, log: ServiceLog): Sha
     },
 
     async sweep() {
-      const over = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state = 'in_progress')";
+      const over = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
       await database.rows(plainStatement(`DELETE FROM run_progress WHERE ${over}`));
     },
 
