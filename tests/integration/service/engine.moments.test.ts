@@ -7,6 +7,7 @@ import { cancelJobs } from "@/lib/service/jobs/cancel";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
+import { begin } from "@/lib/service/jobs/transitions";
 import { submitPrompt } from "@/lib/service/jobs/submit";
 import { type RunOutcome } from "@/lib/service/nodes/run";
 import { type Runner } from "@/lib/service/nodes/runner";
@@ -91,6 +92,7 @@ it("goes on with a job that is on a runner once the disk takes that again, and u
     await tx.run(query.insertInto("runners").values({ ...values, mode: "ready" }));
     const runner = await tx.row(query.selectFrom("runners").selectAll().where("id", "=", "there"));
     if (runner) await claimJob(tx, { now, log, remoteLimits, processes }, seq, { runner, slot: "There/1" });
+    await begin(tx, { seq, fence: 1 }, now());
   });
   // The jobs that were left running are looked through first.
   let commits = 0;
