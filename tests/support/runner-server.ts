@@ -50,12 +50,15 @@ export async function startRunnerServer({
   const listeners = new Map<string, WebSocket>();
   const inputs = new Map<string, Buffer>();
   const outputs = new Map<string, { bytes: Buffer; type: string }>();
+  /** Graphs that it has run: run again, they report their files and write none. */
+  const cache = new Set<string>();
   const seen = {
     views: [] as string[],
     submissions: [] as Json[],
     uploads: [] as string[],
     interrupts: [] as unknown[],
     deletes: [] as unknown[],
+    frees: [] as unknown[],
     ran: [] as string[],
   };
   /** By path: handlers that replace the real answer, one for each entry or for every request. */
@@ -139,12 +142,13 @@ export async function startRunnerServer({
       if (!made) continue;
       const output: Json = { ...made.others };
       for (const { name, bytes, type = "output", key = "images" } of made.files ?? []) {
-        outputs.set(name, { bytes, type });
+        if (!cache.has(JSON.stringify(graph))) outputs.set(name, { bytes, type });
         output[key] = [...((output[key] as unknown[] | undefined) ?? []), { filename: name, subfolder: "sub", type }];
       }
       shown[nodeId] = output;
       tell(item, "executed", { node: nodeId, display_node: nodeId, output });
     }
+    cache.add(JSON.stringify(graph));
     store("success", ["execution_success", { prompt_id: id, timestamp: Date.now() }]);
     tell(item, "execution_success", { timestamp: Date.now() });
   }
@@ -208,6 +212,11 @@ export async function startRunnerServer({
       const ids = (parsed().delete as unknown[] | undefined) ?? [];
       seen.deletes.push(...ids);
       pending = pending.filter((item) => !ids.includes(item[1]));
+      return nothing(200);
+    }
+    if (route === "POST /free") {
+      seen.frees.push(parsed());
+      cache.clear();
       return nothing(200);
     }
     if (route === "POST /interrupt") {
@@ -283,6 +292,8 @@ export async function startRunnerServer({
     inputs,
     /** Sends a message to all clients. */
     send: (message: string | Buffer) => listeners.forEach((peer) => peer.send(message)),
+    /** Removes its output files, as an administrator would. */
+    clean: () => outputs.clear(),
     /** Whether a client listens to it. */
     hasListeners: () => listeners.size > 0,
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),

@@ -77,11 +77,10 @@ export type RunEvent =
   | { kind: "preview"; bytes: Uint8Array };
 
 /**
- * Kept with the job. `outputs_refused`: the runner runs only some of the outputs, and says why. `cache_cleared`: the runner's files were gone
- * while its cache still listed them, so the job ran a second time.
+ * Kept with the job. `outputs_refused`: the runner runs only some of the outputs, and says why. `cache_cleared`: a runner no longer had files
+ * that its cache still listed, so the cache was cleared and the job ran a second time.
  */
-export type RunNote =
-  { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared"; runner: string; filename: string };
+export type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared" };
 
 /** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;

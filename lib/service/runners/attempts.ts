@@ -109,6 +109,15 @@ async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | un
   return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
 }
 
+/** The end of an attempt's reason if the runner reported files that it no longer had, and was told to forget its results. */
+export const CACHE_CLEARED = "Its cache was cleared.";
+
+/** Whether an earlier attempt of the job ended in that way. */
+export async function wasCacheCleared(reader: Reader, seq: number): Promise<boolean> {
+  const ended = query.selectFrom("attempts").select("number").where("job_seq", "=", seq).where("reason", "like", `%${CACHE_CLEARED}`);
+  return (await reader.row(ended)) !== undefined;
+}
+
 /** Our names for the jobs that this service has at the runner now. */
 export async function openClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
   const open = query.selectFrom("attempts").select("client_id").where("runner", "=", runner).where("state", "in", ["sending", "sent"]);

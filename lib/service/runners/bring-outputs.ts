@@ -35,7 +35,7 @@ type Parts = {
   on: (event: RunEvent) => void;
 };
 /** `error`: how the job ends because of it; without one, it may be tried again. */
-export type OutputFailure = { message: string; code: string; error?: ExecutionError };
+export type OutputFailure = { message: string; code: string; status?: number; error?: ExecutionError };
 type Fetch = (file: FileThere) => Promise<Result<FetchedFile, OutputFailure>>;
 /** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
 type Early = { reported: string; files: Promise<readonly StagedFile[] | undefined> };

@@ -3,12 +3,13 @@
 
 import { errorAround } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";
-import { isCurrent } from "./attempts";
+import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { type bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { type Listening } from "./events-of";
 import { asKnown, userNames } from "./names-there";
 import { lost, patiently, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
+import { askText } from "./speak";
 import { clearAway, looksFor, whereIs } from "./whereabouts";
 
 type Watched = {
@@ -97,9 +98,25 @@ async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"
   if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) return stale;
   const problem = await outputs.rest(entry);
   // A failed job keeps the outputs that could be fetched.
-  if (problem && ending.kind === "success")
+  if (problem && ending.kind === "success") {
+    if (problem.status === 404) return missingFile(job);
     return problem.error ? { kind: "error", error: problem.error } : lost(`${runner.label}: ${problem.message}`);
+  }
   return toOutcome(ending, job);
+}
+
+/**
+ * The runner's output folder was cleaned while its cache still names the files. POST /free of the family makes it forget its results; then
+ * the job runs once more.
+ */
+async function missingFile(job: RemoteJob): Promise<RunOutcome> {
+  const { runner, attempt, signal } = job;
+  if (await patiently(job, () => wasCacheCleared(job.database, attempt.seq))) {
+    const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
+    return { kind: "error", error: errorAround("OutputMissing", message) };
+  }
+  const freed = await askText(runner.address, "/free", { method: "POST", body: { unload_models: true, free_memory: true }, signal });
+  return lost(`${runner.label} no longer has the job's output files. ${freed.ok ? "" : `${freed.failure.message} `}${CACHE_CLEARED}`);
 }
 
 function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {

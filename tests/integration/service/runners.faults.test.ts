@@ -97,6 +97,23 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
   });
 
+  it("runs once more after its runner's files were gone while the cache still named them, and says so", async () => {
+    const client = await start();
+    const a = await add("A");
+    await ended(client, await submit(client, made(1)));
+    a.clean();
+    const job = await ended(client, await submit(client, made(1)));
+    expect(job).toMatchObject({ status: "completed", outputs_count: 1, runner: { label: "A", attempt: 2 } });
+    expect(record(job.execution_status).messages).toContainEqual(["note", expect.objectContaining({ code: "cache_cleared" })]);
+    expect(a.seen.frees).toEqual([{ unload_models: true, free_memory: true }]);
+    a.clean();
+    a.faults.set("POST /free", (_request, response) => response.end());
+    const failed = await ended(client, await submit(client, made(1)));
+    expect(failed).toMatchObject({ status: "failed", execution_error: { exception_type: "OutputMissing" } });
+    expect(record(failed.execution_error).exception_message).toContain("A reports output files that it does not have");
+    expect(await ended(client, await submit(client, made(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
+  });
+
   it("is interrupted and goes elsewhere when it says nothing for too long", async () => {
     const { client, a, id } = await startPaused({ runnerSilenceMs: 300 });
     await add("B");
@@ -128,7 +145,7 @@ describe("faults of runners", () => {
   it("fails after three attempts, naming the last cause", async () => {
     const client = await start();
     const server = await add("A");
-    server.faults.set("GET /view", (_request, response) => void response.writeHead(404).end());
+    server.faults.set("GET /view", (_request, response) => void response.writeHead(403).end());
     const job = await ended(client, await submit(client, made(1)));
     expect(job).toMatchObject({
       status: "failed",
@@ -136,7 +153,7 @@ describe("faults of runners", () => {
       runner: { attempt: 3 },
       outputs_count: 0,
     });
-    expect(string(record(job.execution_error).exception_message)).toContain("A: It answers 404");
+    expect(string(record(job.execution_error).exception_message)).toContain("A: It answers 403");
     expect(ran()).toEqual([3]);
   });
 

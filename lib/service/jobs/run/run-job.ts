@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { errorAround, REFUSED } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
-import { endAttempt, forgetAttempt, isHandedOver, noteEnd } from "@/lib/service/runners/attempts";
+import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
 import { createOutputRoom } from "@/lib/service/runners/output-room";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
@@ -55,6 +55,8 @@ async function execute(
     if (event.kind !== "queued" && event.kind !== "note") teller.note(event);
     if (!job.remote) noteResult(event);
   };
+  if (job.attempts > 1 && (await run.untilThere(() => wasCacheCleared(parts.database, job.seq))))
+    record.note({ kind: "note", at: parts.now(), note: { code: "cache_cleared" } });
   const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
     const nodes = job.remote
       ? await runOnRunner(parts, job, job.remote, { record, outputDir, pathOf, on })
