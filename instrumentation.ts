@@ -4,11 +4,13 @@ export async function register(): Promise<void> {
     const { composition } = await import("@/lib/server/composition");
     const { admitListener } = await import("@/lib/server/events/admit-listener");
     const { maySeeReasons } = await import("@/lib/server/auth/may-see-reasons");
-    const { keepAdmission, keepReasonsCheck, keepStartFailure } = await import("@/lib/server/running");
+    const { keepAdmission, keepReasonsCheck, keepStartFailure, keepVisitorRules } = await import("@/lib/server/running");
+    const { visitorRules } = await import("@/lib/server/visitor-rules");
     try {
       composition();
       keepAdmission(admitListener);
       keepReasonsCheck(maySeeReasons);
+      keepVisitorRules(visitorRules);
     } catch (error) {
       // The launcher says it in one sentence; thrown here, Next would print it three times with stacks.
       keepStartFailure(error);

@@ -1,28 +1,16 @@
-// Before every page: the content policy with a nonce of its own, and the way to the sign-in for browsers without a session cookie. A page
-// below the address of an embedded session is the console's page of the same name, which that host's origins alone may frame.
+// Before every page: the content policy with a nonce of its own. A page below the address of an embedded session is the console's page of
+// the same name, which that host's origins alone may frame.
 // Must never: authorise anything (pages do), or see /api: a proxy in front of an upload cuts its body at 10 MB without a word.
 
 import { type NextRequest, NextResponse } from "next/server";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { PAGE_HEADER, VOUCHED_HEADER } from "@/lib/server/auth/page-header";
-import { SESSION_COOKIES } from "@/lib/server/auth/session-cookie";
+import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { embedCookieRules, probeCookie } from "@/lib/server/embed/cookies";
 import { runningComposition } from "@/lib/server/running";
 import { embedAddressOf } from "@/lib/shared/embed-path";
 
-const openPages = /^\/(sign-in|set-up|invitation|share)(\/|$)/;
-
 export async function proxy(request: NextRequest): Promise<NextResponse> {
-  const { pathname, search } = request.nextUrl;
-  if (pathname.startsWith("/embed/")) return embedded(request);
-  const mayBeSignedIn = request.headers.has(VOUCHED_HEADER) || SESSION_COOKIES.some((name) => request.cookies.has(name));
-  // Pages decide between set-up and sign-in; without a cookie there is nothing to decide but where to come back to.
-  if (!mayBeSignedIn && !openPages.test(pathname) && pathname !== "/") {
-    const target = request.nextUrl.clone();
-    target.pathname = "/sign-in";
-    target.search = `?callbackUrl=${encodeURIComponent(pathname + search)}`;
-    return NextResponse.redirect(target);
-  }
+  if (request.nextUrl.pathname.startsWith("/embed/")) return embedded(request);
   return shown(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
 }
 

@@ -9,30 +9,38 @@ import { join } from "node:path";
 import { withBasePath } from "@/lib/http/base-path";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { keepDots } from "@/lib/http/keep-dots";
-import { packedFiles } from "@/lib/http/packed-files";
+import { packedFiles, publicFiles } from "@/lib/http/packed-files";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { createEmbedPaths, isApi } from "@/lib/http/embed-paths";
 import { refuse } from "@/lib/http/refusals";
 import { hostsOf, judgeEncoding } from "@/lib/http/request-line";
 import { judgeMethods, type NameRequest, nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
+import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { starting, stillStarting } from "@/lib/http/still-starting";
 import { isSecure } from "@/lib/server/auth/session-cookie";
+import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
 import { holdDataFolder } from "@/lib/server/data-folder";
 import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { tellSeen } from "@/lib/server/seen-request";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
-import { keptAdmission, keptReasonsCheck, runningComposition, waitForComposition } from "@/lib/server/running";
+import { keptAdmission, keptReasonsCheck, keptVisitorRules, runningComposition, waitForComposition } from "@/lib/server/running";
+import { networkOf } from "@/lib/shared/ip-address";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
+import { isForVisitors } from "@/lib/shared/visitors";
 import { buildFolder } from "./build/build-folder.mjs";
 import { startTelemetry } from "./telemetry";
 
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
+/** For one address, which a whole office may share: pages and requests of the sign-in. Members are not counted. */
+const VISITOR_BURST = 240;
+const VISITOR_REFILL_MS = 250;
+const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
 /** Far beyond what a busy machine takes; an incomplete build is the only other reason to wait. */
 const INSTRUMENTATION_MS = 120_000;
 
@@ -104,10 +112,24 @@ async function main(): Promise<void> {
   await current.ready;
   const answer = app.getRequestHandler();
   const preferPacked = packedFiles(join(env.root, buildFolder(basePath), "static"), "/_next/static");
-  handle = (request, response) => {
-    preferPacked(request, response);
+  const render: Handle = (request, response) => {
     request.url = withBasePath(request.url ?? "/", basePath);
     return answer(request, response);
+  };
+  const visitorLimit = createAttemptLimit({ now: Date.now, burst: VISITOR_BURST, refillMs: VISITOR_REFILL_MS });
+  const answerVisitor = createVisitorGate({
+    rules: keptVisitorRules,
+    render,
+    takeTurn: (request) => visitorLimit.take(networkOf(addressOf(request))),
+    basePath,
+  });
+  const isFile = publicFiles(env.root, buildFolder(basePath));
+  handle = async (request, response) => {
+    const { url = "/" } = request;
+    if (isFile(url)) preferPacked(request, response);
+    else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile, basePath);
+    else if (isForVisitors(url) && (await answerVisitor(request, response))) return;
+    await render(request, response);
   };
 
   process.stdout.write(`Lightdesk: ${consoleUrl(env)}\n`);

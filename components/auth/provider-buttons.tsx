@@ -3,19 +3,18 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { signInAt } from "@/lib/browser/session";
+import { returnPath, signInAt } from "@/lib/browser/session";
 import { type OidcChoice } from "@/lib/contract/people/oidc";
 import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];
-  returnTo: string;
   /** Of an invitation, which is then accepted by the person with its address at the provider. */
   token?: string;
 };
 
 /** If a provider cannot be reached, the buttons say so; the rest of the page still works. */
-export function ProviderButtons({ providers, returnTo, token }: ProviderButtonsProps) {
+export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   const t = useTranslations("auth.provider");
   const [busyWith, setBusyWith] = useState<string>();
   const [refused, setRefused] = useState<{ provider: string; reason: ProviderRefusalReason }>();
@@ -23,7 +22,7 @@ export function ProviderButtons({ providers, returnTo, token }: ProviderButtonsP
   async function go({ id, label }: OidcChoice) {
     setBusyWith(id);
     setRefused(undefined);
-    const going = await signInAt(id, { returnTo, ...(token === undefined ? { purpose: "signIn" } : { purpose: "join", token }) });
+    const going = await signInAt(id, token === undefined ? { purpose: "signIn", returnTo: returnPath() } : { purpose: "join", token, returnTo: "/" });
     if (going.ok) return window.location.assign(going.value);
     setBusyWith(undefined);
     setRefused({ provider: label, reason: going.failure });

@@ -6,12 +6,11 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { signIn, type SignInOutcome } from "@/lib/browser/session";
+import { returnPath, signIn, type SignInOutcome } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { fieldText } from "@/components/ui/controls/field-text";
-import { safeReturn } from "@/lib/shared/safe-return";
 
-export function SignInForm({ returnTo }: { returnTo?: string }) {
+export function SignInForm() {
   const t = useTranslations("auth.signIn");
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Exclude<SignInOutcome, "signed-in">>();
@@ -23,7 +22,7 @@ export function SignInForm({ returnTo }: { returnTo?: string }) {
     setRefusal(undefined);
     const outcome = await signIn({ email: fieldText(data, "email"), password: fieldText(data, "password") });
     // A full page load, as frame, caches and connection belong to the member who signed in.
-    if (outcome === "signed-in") return window.location.assign(apiPath(toPath(safeReturn(returnTo))));
+    if (outcome === "signed-in") return window.location.assign(apiPath(returnPath()));
     setBusy(false);
     setRefusal(outcome);
   }
@@ -42,8 +41,4 @@ export function SignInForm({ returnTo }: { returnTo?: string }) {
       </Button>
     </form>
   );
-}
-
-function toPath(path: string): `/${string}` {
-  return `/${path.slice(1)}`;
 }

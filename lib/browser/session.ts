@@ -4,6 +4,7 @@
 // not know a base path.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { safeReturn } from "@/lib/shared/safe-return";
 import { callApi } from "./api";
 import { apiPath } from "./urls";
 
@@ -50,6 +51,11 @@ export async function signOut(): Promise<string | undefined> {
   const result = await callApi<{ url?: string; provider?: true }>("/api/auth/signout", { method: "POST", body });
   if (!result.ok) return undefined;
   return (result.value?.provider && result.value.url) || apiPath("/sign-in");
+}
+
+/** Where a sign-in leads. Read here, because the server renders one page for every visitor. */
+export function returnPath(): `/${string}` {
+  return safeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
 }
 
 async function readCsrfToken(): Promise<string | undefined> {

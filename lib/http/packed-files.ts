@@ -4,6 +4,7 @@
 // Must never: answer by itself. Next sends the file, with its caching, its ETag and its 304.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
 
 const types: Readonly<Record<string, string>> = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
 
@@ -28,6 +29,14 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
     response.setHeader("content-encoding", "br");
     response.setHeader("content-type", type);
   };
+}
+
+/** Whether an address is a file of the build: its scripts and styles, and what is in `public`. */
+export function publicFiles(root: string, build: string): (url: string) => boolean {
+  const list = (folder: string, prefix: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);
+  const files = new Set([...list("public", ""), ...list(`${build}/static`, "/_next/static"), "/icon.svg", "/favicon.ico"]);
+  return (url) => files.has(decodeURI(url.split(/[?#]/, 1)[0] ?? ""));
 }
 
 function readsBrotli(accepted: string): boolean {

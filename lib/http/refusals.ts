@@ -46,6 +46,7 @@ export function refuse(
 
 function titleOf(status: number): string {
   if (status === 421) return "This is not the address of Lightdesk";
+  if (status === 429 || status === 503) return "Lightdesk is busy";
   return status === 405 ? "This page takes no such request" : "There is no such page";
 }
 

@@ -4,12 +4,14 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { type VisitorRules } from "@/lib/shared/visitors";
 import { type Composition } from "./composition-type";
 
 const place = Symbol.for("lightdesk");
 const failurePlace = Symbol.for("lightdesk.start-failure");
 const listenersPlace = Symbol.for("lightdesk.listeners");
 const reasonsPlace = Symbol.for("lightdesk.reasons");
+const visitorsPlace = Symbol.for("lightdesk.visitors");
 const LOOK_EVERY_MS = 10;
 
 export function runningComposition(): Composition | undefined {
@@ -35,6 +37,16 @@ export function keepAdmission(admit: AdmitListener): void {
 
 export function keptAdmission(): AdmitListener | undefined {
   const found: AdmitListener | undefined = Reflect.get(globalThis, listenersPlace);
+  return found;
+}
+
+/** Likewise for what clients without a session get. */
+export function keepVisitorRules(rules: VisitorRules): void {
+  Reflect.set(globalThis, visitorsPlace, rules);
+}
+
+export function keptVisitorRules(): VisitorRules | undefined {
+  const found: VisitorRules | undefined = Reflect.get(globalThis, visitorsPlace);
   return found;
 }
 

@@ -18,6 +18,7 @@ import { screens } from "./sections/screens";
 import { submissions } from "./sections/submissions";
 import { thumbnails } from "./sections/thumbnails";
 import { uploads } from "./sections/uploads";
+import { visitorFlood } from "./sections/visitor-flood";
 import { longWall, wall } from "./sections/wall";
 import { largeWayIn, waysIn } from "./sections/ways-in";
 
@@ -28,6 +29,7 @@ const sections: readonly Section[] = [
   screens,
   pages,
   calls,
+  visitorFlood,
   submissions,
   jobSearch,
   largeAnswers,

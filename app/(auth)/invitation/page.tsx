@@ -38,7 +38,7 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
             </>
           }
         >
-          {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} returnTo="/" token={given} />}
+          {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} token={given} />}
           {!invitation.resets && providers.length > 0 && password ? <OrPassword /> : null}
           {invitation.resets || password ? <InvitationForm token={given} email={invitation.email} resets={invitation.resets} /> : null}
         </AuthShell>

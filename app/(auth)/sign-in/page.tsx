@@ -52,9 +52,9 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
     <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")}>
         {reason && provider ? <ProviderRefusal reason={reason} provider={provider.label} actions={goBack} /> : null}
-        {providers.length > 0 && !isBack ? <ProviderButtons providers={providers} returnTo={returnTo} /> : null}
+        {providers.length > 0 && !isBack ? <ProviderButtons providers={providers} /> : null}
         {providers.length > 0 && password && !isBack ? <OrPassword /> : null}
-        {password && !isBack ? <SignInForm returnTo={returnTo} /> : null}
+        {password && !isBack ? <SignInForm /> : null}
       </AuthShell>
     </PageMessages>
   );

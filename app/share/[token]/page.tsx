@@ -6,14 +6,13 @@ import { cache } from "react";
 import { SharedItem } from "@/components/share/shared-item";
 import { UnlockForm } from "@/components/share/unlock-form";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { WholePageNote } from "@/components/ui/whole-page-note";
 import { cn } from "@/components/ui/cn";
 import { apiPath } from "@/lib/browser/urls";
 import { type SharedPage } from "@/lib/contract/share";
-import { visitShare } from "@/lib/server/queries/shares";
+import { readShare } from "@/lib/server/queries/shares";
 
-/** The title and the page count as one visit. */
-const visitOnce = cache(async (token: string) => visitShare(token, await headers()));
+/** The HTTP server has counted the visit. */
+const visitOnce = cache(async (token: string) => readShare(token, await headers()));
 
 // The token is in the address, so no other site may learn it from a referrer, and no search engine may keep it.
 export async function generateMetadata({ params }: PageProps<"/share/[token]">): Promise<Metadata> {
@@ -28,12 +27,6 @@ export default async function SharePage({ params }: PageProps<"/share/[token]">)
   const visit = await visitOnce(token);
   if (visit.kind === "none") return notFound();
   const t = await getTranslations("sharing.page");
-  if (visit.kind === "tooMany")
-    return (
-      <main>
-        <WholePageNote title={t("tab")} text={t("tooMany")} />
-      </main>
-    );
   if (visit.kind === "open") return <Shared token={token} page={visit.page} />;
   const words = {
     ...{ password: t("password"), enter: t("enter"), entering: t("entering") },

@@ -1,5 +1,5 @@
 // The names of the console's cookies, and where browsers send them. Has no other imports, because
-// proxy.ts looks for the session cookie too.
+// bin/console.ts needs them too.
 
 import "server-only";
 

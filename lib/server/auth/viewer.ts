@@ -118,6 +118,8 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, role = viewer.role) => !readOnly && hasRole(role, needed) };
   }
+  // A token never opens a page: with it, the sign-in would lead back here.
+  if (viewer) return notFound();
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
 }

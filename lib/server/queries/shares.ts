@@ -15,18 +15,26 @@ import { ADDRESS_HEADER } from "../limits/client-address";
 import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
 
-type Visit = { kind: "open"; page: SharedPage } | { kind: "locked" } | { kind: "none" } | { kind: "tooMany" };
+type Visit = { kind: "open"; page: SharedPage; id: string; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
 
-export async function visitShare(token: string, sent: SentHeaders): Promise<Visit> {
+/** Counts the visit, and limits how many an address makes. The page itself is then read with `readShare`, or sent from memory. */
+export async function visitShare(token: string, sent: SentHeaders): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
   const { store, shareLimit, log, ready } = composition();
   await ready;
-  if ((await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"))) > 0) return { kind: "tooMany" };
+  const waitMs = await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"));
+  if (waitMs > 0) return { kind: "tooMany", waitMs };
+  const visit = await readShare(token, sent);
+  if (visit.kind === "open") await store.shares.viewed(visit.id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
+  return visit;
+}
+
+export async function readShare(token: string, sent: SentHeaders): Promise<Visit> {
+  const { store } = composition();
   const opened = await openShare(token);
   if (!opened) return { kind: "none" };
   const { share, maker } = opened;
   if (!isUnlocked(share, sent.get("cookie"))) return { kind: "locked" };
   const items = await store.shares.items(share.id);
-  await store.shares.viewed(share.id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
   const { title, expiresAt, keepsMetadata } = share;
   const page = {
     title,
@@ -36,7 +44,7 @@ export async function visitShare(token: string, sent: SentHeaders): Promise<Visi
     ...(share.showsMaker && { maker }),
     items: items.map(({ number, item }) => ({ number, ...shown(item) })),
   };
-  return { kind: "open", page };
+  return { kind: "open", page, id: share.id, hasPassword: share.passwordHash !== undefined };
 }
 
 function shown({ name, kind, size, hash, width, height, text }: ShareItem) {

@@ -1,0 +1,95 @@
+// Limits what clients without a session can make the console render. Members pass untouched, also from the same address.
+// Guarantees: a page that is the same for many visitors is rendered once; other renders run a few at a time; requests beyond an address's
+// limit get 429, and beyond the queue 503, both with Retry-After.
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type VisitorRules } from "@/lib/shared/visitors";
+import { refuse, type Refused } from "./refusals";
+import { type Render, renderPage, sendPage, type SharedPage, sharePage } from "./rendered-page";
+
+type Options = {
+  rules: () => VisitorRules | undefined;
+  render: Render;
+  /** Milliseconds to wait before the next request of this client; 0 if this one may pass. */
+  takeTurn: (request: IncomingMessage) => Promise<number>;
+  basePath?: string;
+  now?: () => number;
+};
+
+const MAX_RENDERS = 2;
+const MAX_WAITING = 64;
+const MAX_PAGES = 200;
+const PAGE_TTL_MS = 5 * 60_000;
+const RETRY_SECONDS = 1;
+
+const tooMany: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };
+const busy: Refused = {
+  ...{ status: 503, code: "SERVICE_UNAVAILABLE", message: "Too many visitors at once. Try again in a moment." },
+  headers: { "retry-after": String(RETRY_SECONDS) },
+};
+
+type Page = { at: number; page: Promise<SharedPage | undefined> };
+
+/** Answers a request of a visitor; resolves with false for a member's, which is left to the caller. */
+export function createVisitorGate({ rules, render, takeTurn, basePath = "", now = Date.now }: Options) {
+  const pages = new Map<string, Page>();
+  const waiting: (() => void)[] = [];
+  let rendering = 0;
+
+  /** Undefined if too many wait already. */
+  async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (rendering < MAX_RENDERS) rendering += 1;
+    else if (waiting.length >= MAX_WAITING) return undefined;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else rendering -= 1;
+    }
+  }
+
+  function findShared(name: string, url: string, language: string): Promise<SharedPage | undefined> {
+    const known = pages.get(name);
+    if (known && now() - known.at < PAGE_TTL_MS) return known.page;
+    // Only known values: nothing of one visitor's request reaches the page of others.
+    const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
+    const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
+    pages.delete(name);
+    pages.set(name, { at: now(), page });
+    for (const oldest of pages.keys()) if (pages.size > MAX_PAGES) pages.delete(oldest);
+    const forget = () => void (pages.get(name)?.page === page && pages.delete(name));
+    page.then((found) => found ?? forget(), forget);
+    return page;
+  }
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const known = rules();
+    if (!known) return false;
+    const isMember = await known.isMember(request);
+    // The page of a share is the same for members, and its visits are counted on the way.
+    if (isMember && !request.url?.startsWith("/share/")) return false;
+    const refuseWith = (refused: Refused) => refuse(request, response, refused, basePath);
+    const waitMs = isMember ? 0 : await takeTurn(request);
+    if (waitMs > 0) refuseWith({ ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
+    else {
+      const answer = await known.answerFor(request);
+      if (response.destroyed) return true;
+      if (answer.kind === "refused") refuseWith(answer.refused);
+      else if (answer.kind === "redirect")
+        response.writeHead(307, { location: basePath + answer.location, "cache-control": "no-store", "content-length": 0 }).end();
+      else if (answer.kind === "shared") {
+        const page = await findShared(`${answer.language} ${answer.key}`, answer.url, answer.language);
+        if (page) await page(request, response);
+        else refuseWith(busy);
+      } else if (request.method !== "GET" && request.method !== "HEAD") return false;
+      else {
+        const { "accept-encoding": _packed, rsc: _data, ...headers } = request.headers;
+        const page = await renderInTurn(async () => (response.destroyed ? undefined : renderPage(render, request.url ?? "/", headers)));
+        if (page) await sendPage(request, response, page);
+        else if (!response.destroyed) refuseWith(busy);
+      }
+    }
+    return true;
+  };
+}

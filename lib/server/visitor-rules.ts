@@ -1,0 +1,135 @@
+// What clients without a session get of the console's pages: one of the few open pages, the way to the sign-in, or a refusal in JSON for
+// programs that took a page for the interface.
+// Guarantees: a key of a shared page is made of known values, so that no visitor chooses what others see.
+// Must never: authorise anything. Pages and routes check for themselves.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { type IncomingHttpHeaders } from "node:http";
+import { embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { oidcRefusals } from "@/lib/contract/people/oidc";
+import { embedAddressOf, EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
+import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
+import { admit } from "./auth/admit";
+import { VOUCHED_HEADER } from "./auth/page-header";
+import { SESSION_COOKIES } from "./auth/session-cookie";
+import { readViewer } from "./auth/viewer";
+import { CHALLENGE } from "./bff/answers";
+import { composition } from "./composition";
+import { consoleUrl } from "./env";
+import { getInvitation } from "./queries/members";
+import { getSetUp } from "./queries/set-up";
+import { visitShare } from "./queries/shares";
+import { readCookie } from "./read-cookie";
+
+const MAX_RETURN_CHARS = 2000;
+
+export const visitorRules: VisitorRules = {
+  async isMember({ url = "/", headers }) {
+    if (!hasCredential(headers) || (!isApi(url) && isProgram(headers))) return false;
+    try {
+      return (await readViewer(toHeaders(headers))) !== undefined;
+    } catch {
+      // The page or route reports the outage.
+      return true;
+    }
+  },
+  async answerFor(request) {
+    const { url = "/", headers } = request;
+    if (isApi(url)) return { kind: "own" };
+    if (isProgram(headers)) return refuseProgram(headers);
+    const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
+    if (path === "/embed" || path.startsWith("/embed/")) return answerEmbedded(url, path);
+    const query = new URLSearchParams(url.split("?")[1]);
+    const language = readLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
+    const shared = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
+    const [, first = "", rest, ...more] = path.split("/");
+    const token = query.get("token") || undefined;
+    if (path === "/sign-in") return headers[VOUCHED_HEADER] === undefined ? shared(signInPage(query)) : { kind: "own" };
+    if (path === "/set-up") {
+      const state = await getSetUp(token);
+      return state === "open" ? { kind: "own" } : { ...shared(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
+    }
+    if (path === "/invitation") {
+      if (token === undefined) return shared("/invitation");
+      return (await getInvitation(token)).state === "unknown" ? shared("/invitation?token=-") : { kind: "own" };
+    }
+    if (first === "share" && rest !== undefined && more.length === 0) return answerShare(rest, headers, language);
+    if (/^(sign-in|set-up|invitation|share)$/.test(first)) return shared("/sign-in/-");
+    if (!(await composition().store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
+    const back = withoutRouterQuery(url);
+    return { kind: "redirect", location: `/sign-in${back.length > MAX_RETURN_CHARS ? "" : `?callbackUrl=${encodeURIComponent(back)}`}` };
+  },
+};
+
+/** Where the sign-in leads afterwards is read by the page's script: the page is the same for all. */
+function signInPage(query: URLSearchParams): string {
+  const refused = oidcRefusals.find((one) => one === query.get("refused"));
+  const provider = composition().env.oidc.find(({ id }) => id === query.get("provider"));
+  return refused && provider ? `/sign-in?refused=${refused}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
+}
+
+async function answerShare(token: string, headers: IncomingHttpHeaders, language: string): Promise<VisitorAnswer> {
+  const visit = await visitShare(token, toHeaders(headers));
+  const url = `/share/${token}`;
+  if (visit.kind === "none") return { kind: "shared", key: "share none", url: "/share/-", language };
+  if (visit.kind === "locked") return { kind: "shared", key: `share ${token} locked`, url, language };
+  if (visit.kind === "open" && !visit.hasPassword) {
+    const version = createHash("sha256").update(writeExactJson(visit.page)).digest("base64url");
+    return { kind: "shared", key: `share ${token} ${version}`, url, language };
+  }
+  if (visit.kind === "open") return { kind: "own" };
+  const retryAfter = { "retry-after": String(Math.ceil(visit.waitMs / 1000)) };
+  return { kind: "refused", refused: { status: 429, code: "RATE_LIMITED", message: "Too many requests. Try again in a moment.", headers: retryAfter } };
+}
+
+async function answerEmbedded(url: string, path: string): Promise<VisitorAnswer> {
+  const embed = embedAddressOf(path);
+  if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : nothingHere;
+  if (!(await composition().store.embedHosts.get(embed.host))) return nothingHere;
+  if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
+  if (embed.rest !== "/choose" && !embedPageOf(embed.rest)) return nothingHere;
+  const from = withoutRouterQuery(url).slice(embed.path.length);
+  return { kind: "redirect", location: `${embed.path}/start${from.length > MAX_RETURN_CHARS ? "" : `?from=${encodeURIComponent(from)}`}` };
+}
+
+const nothingHere: VisitorAnswer = {
+  kind: "refused",
+  refused: { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." },
+};
+
+/** A page cannot be read with a token: the answer names the address that can. */
+async function refuseProgram(headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
+  const base = `${consoleUrl(composition().env, `http://${headers.host}`)}/api`;
+  const admitted = await admit(toHeaders(headers));
+  const where = `The interface's base address is ${base}.`;
+  if (admitted.ok)
+    return { kind: "refused", refused: { status: 404, code: "NOT_FOUND", message: `There is no operation at this address. ${where}` } };
+  const { status, code, message, retryAfterMs } = admitted.failure;
+  const more = {
+    ...(status === 401 && { "www-authenticate": CHALLENGE }),
+    ...(retryAfterMs !== undefined && { "retry-after": String(Math.ceil(retryAfterMs / 1000)) }),
+  };
+  const hint = headers["x-api-key"] === undefined && headers.authorization === undefined ? " Send a token in X-API-Key." : "";
+  return { kind: "refused", refused: { status, code, message: `${message}${hint} ${where}`, headers: more } };
+}
+
+/** A browser says that it wants a page, or is Next's router; its password for a reverse proxy is no token. */
+function isProgram({ accept = "", authorization, rsc, ...headers }: IncomingHttpHeaders): boolean {
+  if (headers["x-api-key"] !== undefined) return true;
+  const isBrowser = accept.includes("text/html") || headers["sec-fetch-mode"] === "navigate" || rsc !== undefined;
+  if (authorization === undefined) return accept.includes("application/json") && !isBrowser;
+  if (/^bearer +lde_/i.test(authorization) && headers[EMBED_PATH_HEADER] !== undefined) return false;
+  return /^bearer\b/i.test(authorization) || !isBrowser;
+}
+
+function hasCredential({ cookie = "", authorization, ...headers }: IncomingHttpHeaders): boolean {
+  if (authorization !== undefined || headers["x-api-key"] !== undefined || headers[VOUCHED_HEADER] !== undefined) return true;
+  return SESSION_COOKIES.some((name) => cookie.includes(name)) || (headers[EMBED_PATH_HEADER] !== undefined && cookie !== "");
+}
+
+function toHeaders(sent: IncomingHttpHeaders): Pick<Headers, "get"> {
+  return { get: (name) => (sent[name] === undefined ? null : String(sent[name])) };
+}
