@@ -1,19 +1,9 @@
 // Plays a browser on the way to a provider and back: it keeps cookies and calls the console's own handlers.
-import { join } from "node:path";
-import { type NextAuthOptions } from "next-auth";
-import { NextRequest } from "next/server";
-import { authOptions } from "@/lib/server/auth/options";
-import { type OidcTurn } from "@/lib/server/auth/oidc/turn";
-import { unguarded } from "@/lib/server/bff/guard";
-import { beginOidc, finishOidc, signOutEverywhere } from "@/lib/server/bff/oidc-route";
 import { type Harness, HOST } from "./harness";
 import { type TokenIssuer } from "./token-issuer";
 
-type Cookie = { name: string; value: string };
-type Answered = { redirect?: string; body?: unknown; cookies?: Cookie[] };
-type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Promise<Answered> };
-/** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
-const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
+// As bin/console.ts sets it.
+process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
 
 /** Keeps cookies, and follows the console to the provider and back. */
 export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) {
@@ -30,23 +20,8 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
     return answer;
   };
   async function ask(method: string, path: string, fields?: Record<string, string>): Promise<Response> {
-    const [, , , action = "", id] = path.split("?")[0]?.split("/") ?? [];
-    const headers = { host: HOST, origin: `http://${HOST}`, cookie: cookie(), "x-lightdesk-address": "198.51.100.9" };
-    const request = new NextRequest(`http://${HOST}${path}`, { method, headers, ...(fields && { body: new URLSearchParams(fields) }) });
-    const handler = unguarded("auth", async (opened) => {
-      const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
-      const run = async (asked: Request, turn?: OidcTurn) => {
-        const query = Object.fromEntries(new URL(asked.url).searchParams);
-        const body = method === "POST" ? Object.fromEntries(new URLSearchParams(await asked.text())) : {};
-        const req = { method, action, providerId: id, cookies: { ...jar }, body, query, headers: {}, origin: `http://${HOST}` };
-        return toResponse(await core.AuthHandler({ req, options: authOptions(events, request.headers, turn) }));
-      };
-      if (action === "signout") return { ok: true, value: await signOutEverywhere(request, () => run(request)) };
-      const provider = opened.console.env.oidc.find((one) => one.id === id);
-      if (!provider) return { ok: true, value: await run(request) };
-      return method === "POST" ? beginOidc(provider, request, run) : finishOidc(provider, opened, run);
-    });
-    return take(await handler(request, { params: Promise.resolve({}) }));
+    const headers = { "x-lightdesk-address": "198.51.100.9" };
+    return take(await harness.request(path, { method, cookie: cookie(), headers, body: fields && new URLSearchParams(fields) }));
   }
   async function csrf(): Promise<string> {
     const { csrfToken }: { csrfToken: string } = await (await ask("GET", "/api/auth/csrf")).json();
@@ -80,10 +55,4 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
 function whereTo(location: string): string {
   const { pathname, searchParams } = new URL(location, `http://${HOST}`);
   return searchParams.get("refused") ?? pathname;
-}
-
-function toResponse({ redirect, body, cookies = [] }: Answered): Response {
-  const headers = new Headers(redirect === undefined ? {} : { location: redirect });
-  for (const { name, value } of cookies) headers.append("set-cookie", `${name}=${value}`);
-  return Response.json(redirect === undefined ? body : { url: redirect }, { headers });
 }

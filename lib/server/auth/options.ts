@@ -76,6 +76,8 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
         const { id, name, email } = admitted.member;
         return { ...token, sub: id, name, email, sid: await beginProviderSession(admitted, account, sent) };
       },
+      // The routes say where a browser goes.
+      redirect: ({ baseUrl }) => baseUrl,
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
@@ -92,8 +94,8 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       },
     },
     logger: {
-      // An invalid session cookie belongs to a visitor and is not a fault.
-      error: (code) => (code === "JWT_SESSION_ERROR" ? log.info({ code }, "next-auth") : log.error({ code }, "next-auth")),
+      // A visitor can send an invalid session cookie as often as they like.
+      error: (code) => (code === "JWT_SESSION_ERROR" ? undefined : log.error({ code }, "next-auth")),
       warn: (code) => log.warn({ code }, "next-auth"),
       debug: () => undefined,
     },

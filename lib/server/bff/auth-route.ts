@@ -1,79 +1,100 @@
-// next-auth behind our own guard: its answers get our headers, and a refusal for too many attempts gets its status and Retry-After.
-// Guarantees: next-auth gets a body that was read within our limits; by itself it would hold whatever a stranger sends.
-// Must never: let an error of next-auth say more than its code.
+// The steps of a sign-in at /api/auth, which next-auth takes behind our own guard. Everything else that next-auth offers does not exist.
+// Guarantees: a body is read within our limits; no answer of next-auth reaches a client as it is.
 
 import "server-only";
-import NextAuth from "next-auth";
-import { NextRequest } from "next/server";
 import { z } from "zod";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Handler, type RouteContext, refusal, toActor, unguarded } from "./guard";
-import { LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
+import { type Handler, type Opened, refusal, toActor, unguarded } from "./guard";
+import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "./read-request";
+import { deviceCookie } from "../auth/device-cookie";
+import { type AuthStep, askNextAuth } from "../auth/next-auth";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
 import { explainedRefusals } from "../auth/sign-in";
-import { deviceCookie } from "../auth/device-cookie";
 import { type OidcTurn } from "../auth/oidc/turn";
+import { consoleUrl } from "../env";
+import { type OidcProvider } from "../oidc-settings";
 import { type Member } from "../store/people/members";
-import { beginOidc, finishOidc, signOutEverywhere } from "./oidc-route";
+import { jsonAnswer } from "./answers";
+import { type AskNextAuth, beginOidc, finishOidc, signOutEverywhere } from "./oidc-route";
+
+type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 
 export function authRoute(): Handler {
   return unguarded("auth", async (opened) => {
-    const { request, params, note } = opened;
-    const body = await readBody(request);
-    if (!body.ok) return body;
-    const failures: unknown[] = [];
-    let signedIn: Member | undefined;
-    const context: RouteContext = { params: Promise.resolve(params) };
-    const events = {
-      changed(action: "signIn" | "signOut", member: Member) {
-        note({ action, by: toActor(member) });
-        if (action === "signIn") signedIn = member;
-      },
-      refused: (member: Member | undefined, address: string, code: string) =>
-        note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address, outcome: `code=${code}` }),
-      failed: (error: unknown) => void failures.push(error),
-    };
-    // Made for each request: the options read the composition, which does not exist at import.
-    async function run(asked: Request, turn?: OidcTurn): Promise<Response> {
-      const handle: (request: Request, context: RouteContext) => Promise<Response> = NextAuth(authOptions(events, request.headers, turn));
-      const answer = await handle(asked, context);
-      if (failures.length > 0) throw failures[0];
-      return answer;
-    }
-    const [step, id] = Array.isArray(params.nextauth) ? params.nextauth : [];
-    const provider = opened.console.env.oidc.find((one) => one.id === id);
-    if (provider && step === "signin" && request.method === "POST") return beginOidc(provider, body.value, run);
-    if (provider && step === "callback" && request.method === "GET") return finishOidc(provider, opened, run);
-    if (step === "signout" && request.method === "POST") return ok(await signOutEverywhere(request, () => run(body.value)));
-    const answer = await run(body.value);
-    const told = await reasonOf(answer);
-    if (told) return failed(told);
-    if (signedIn) answer.headers.append("set-cookie", await deviceCookie(signedIn));
-    return ok(answer);
+    const { request, params } = opened;
+    const found = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], opened.console.env.oidc);
+    if (!found) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
+    if (found.method !== (request.method === "HEAD" ? "GET" : request.method))
+      return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${found.method} only.`));
+    const form = found.method === "POST" ? await readForm(request) : undefined;
+    if (form && !form.ok) return form;
+    return take(found, opened, form?.value);
   });
 }
 
-/** next-auth understands only forms and small JSON objects of texts. */
-async function readBody(request: Request): Promise<Result<Request, Failure>> {
-  const { url, method, headers } = request;
-  if (method !== "POST") return ok(request);
-  const isJson = headers.get("content-type")?.includes("json") ?? false;
-  const read = isJson
-    ? await readJson(request, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS)
-    : await readWhole(request, LONGEST_OF_STRANGERS);
-  if (!read.ok) return failed(read.failure);
-  const body = read.value instanceof Uint8Array ? read.value : writeExactJson(read.value);
-  return ok(new NextRequest(url, { method, headers, body }));
+function stepOf([first, id, ...more]: readonly string[], providers: readonly OidcProvider[]): Step | undefined {
+  if (more.length > 0) return undefined;
+  if (id === undefined) {
+    if (first === "csrf" || first === "session" || first === "providers") return { step: first, method: "GET" };
+    return first === "signout" ? { step: first, method: "POST" } : undefined;
+  }
+  if (first === "callback" && id === "credentials") return { step: first, method: "POST" };
+  const provider = providers.find((one) => one.id === id);
+  if (!provider || (first !== "signin" && first !== "callback")) return undefined;
+  return { step: first, method: first === "signin" ? "POST" : "GET", provider };
 }
 
-/** The reason that our own check gave next-auth; undefined where its answer stays as it is. */
-async function reasonOf(answer: Response): Promise<Failure | undefined> {
-  if (answer.status !== 401) return undefined;
-  const text = await answer.clone().text();
-  const seconds = text.match(new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`))?.[1];
+async function take({ step, provider }: Step, opened: Opened, form: URLSearchParams | undefined): Promise<Result<Response, Failure>> {
+  const { request, note } = opened;
+  const { headers: sent } = request;
+  const failures: unknown[] = [];
+  let signedIn: Member | undefined;
+  const events = {
+    changed(action: "signIn" | "signOut", member: Member) {
+      note({ action, by: toActor(member) });
+      if (action === "signIn") signedIn = member;
+    },
+    refused: (member: Member | undefined, address: string, code: string) =>
+      note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address, outcome: `code=${code}` }),
+    failed: (error: unknown) => void failures.push(error),
+  };
+  const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
+  const ask: AskNextAuth = async (turn?: OidcTurn) => {
+    const search = provider ? searchOf(request) : undefined;
+    const answer = await askNextAuth({ step, provider: id, sent, form, search }, authOptions(events, sent, turn));
+    if (failures.length > 0) throw failures[0];
+    return answer;
+  };
+  if (provider) return form ? beginOidc(provider, request, form, ask) : finishOidc(provider, opened, ask);
+  if (step === "signout") return signOutEverywhere(request, ask);
+  const { status, headers, url, body } = await ask();
+  if (!form) return ok(jsonAnswer(body, 200, headers));
+  if (signedIn) {
+    headers.append("set-cookie", await deviceCookie(signedIn));
+    return ok(jsonAnswer({ url: consoleUrl(opened.console.env) }, 200, headers));
+  }
+  return failed(status === 401 ? reasonOf(url ?? "") : notBegunHere);
+}
+
+/** Our own check of the password gave next-auth its reason, which is in the address that next-auth names. */
+function reasonOf(url: string): Failure {
+  const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
   if (seconds !== undefined)
     return { ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: Number(seconds) * 1000 };
-  return explainedRefusals.find(({ code }) => text.includes(`error=${code}`));
+  const explained = explainedRefusals.find(({ code }) => url.includes(`error=${code}`));
+  return explained ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
+}
+
+/** The token against foreign forms is missing or another browser's. */
+const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
+
+/** A form, or a JSON object of texts; of a field that comes twice, the first counts. */
+async function readForm(request: Request): Promise<Result<URLSearchParams, Failure>> {
+  if (request.headers.get("content-type")?.includes("json")) {
+    const read = await readJson(request, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS);
+    return read.ok ? ok(new URLSearchParams(Object.entries(read.value).map(([name, value]) => [name, String(value)]))) : read;
+  }
+  const read = await readWhole(request, LONGEST_OF_STRANGERS);
+  return read.ok ? ok(new URLSearchParams(new TextDecoder().decode(read.value))) : read;
 }

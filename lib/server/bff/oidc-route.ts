@@ -3,7 +3,6 @@
 // Guarantees: no parameter of the caller reaches the provider; only a person whom the provider has verified learns why they are refused.
 
 import "server-only";
-import { NextRequest } from "next/server";
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { networkOf } from "@/lib/shared/ip-address";
@@ -15,6 +14,7 @@ import { type Asked, askedCookie, type Purpose } from "../auth/oidc/asked";
 import { type Refused } from "../auth/oidc/admit";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
 import { causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
+import { type AuthAnswer } from "../auth/next-auth";
 import { endSessionUrl } from "../auth/oidc/provider-session";
 import { findSession, sessionIdIn } from "../auth/session";
 import { readViewer } from "../auth/viewer";
@@ -26,15 +26,19 @@ import { jsonAnswer } from "./answers";
 import { isLongAgo, type Opened, refusal, toActor } from "./guard";
 import { searchOf } from "./read-request";
 
-type Run = (request: Request, turn: OidcTurn) => Promise<Response>;
+export type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
 
 const LONGEST_RETURN = 500;
 
 /** POST: answers the provider's address for the browser to go to. */
-export async function beginOidc(provider: OidcProvider, request: Request, run: Run): Promise<Result<Response, Failure>> {
+export async function beginOidc(
+  provider: OidcProvider,
+  request: Request,
+  fields: URLSearchParams,
+  ask: AskNextAuth,
+): Promise<Result<Response, Failure>> {
   const waitMs = await composition().oidcLimit.take(networkOf(clientAddress(request)));
   if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-  const fields = new URLSearchParams(await request.clone().text());
   const purpose = await readPurpose(fields, request);
   if (!purpose.ok) return purpose;
   let turn: OidcTurn;
@@ -44,10 +48,7 @@ export async function beginOidc(provider: OidcProvider, request: Request, run: R
     composition().log.error({ provider: provider.id, cause: causeOf(error) }, "a provider of sign-in cannot be used");
     return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
-  // Without the caller's query: next-auth would send it on to the provider.
-  const bare = new NextRequest(request.url.split("?")[0] ?? "", { method: "POST", headers: request.headers, body: await request.text() });
-  const answer = await run(bare, turn);
-  const { url }: { url?: string } = await answer.clone().json();
+  const { url, headers } = await ask(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
   if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "The sign-in was not begun here."));
   const asked: Asked = {
@@ -57,13 +58,13 @@ export async function beginOidc(provider: OidcProvider, request: Request, run: R
     returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, LONGEST_RETURN)),
     purpose: purpose.value,
   };
-  const sent = jsonAnswer({ url }, 200, cookiesOf(answer));
+  const sent = jsonAnswer({ url }, 200, headers);
   sent.headers.append("set-cookie", await askedCookie.write(asked));
   return ok(sent);
 }
 
 /** GET: a browser comes back from the provider. */
-export async function finishOidc(provider: OidcProvider, opened: Opened, run: Run): Promise<Result<Response, Failure>> {
+export async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAuth): Promise<Result<Response, Failure>> {
   const { request, note } = opened;
   const { log, oidcLimit } = composition();
   const network = networkOf(clientAddress(request));
@@ -97,9 +98,8 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
     (await readViewer(request.headers))?.memberId !== asked.purpose.memberId
   )
     return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
-  const answer = await run(request, turn);
+  const { headers } = await ask(turn);
   const admitted = turn.admitted();
-  const headers = cookiesOf(answer);
   if (!admitted) return refuse(turn.refused(), headers);
   // One for the way there, one for the way back.
   for (const _way of [1, 2]) await oidcLimit.giveBack(network);
@@ -113,13 +113,15 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, run: Ru
 }
 
 /** Signs out here, and if the session began at a provider, answers the provider's sign-out address. */
-export async function signOutEverywhere(request: Request, run: () => Promise<Response>): Promise<Response> {
+export async function signOutEverywhere(request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
   const { env } = composition();
   const id = await sessionIdIn(request.headers);
-  const url = id === undefined ? undefined : await endSessionUrl(id, `${consoleUrl(env)}/sign-in`);
-  const answer = await run();
-  if (url === undefined || id === undefined || (await findSession(id))) return answer;
-  return jsonAnswer({ url, provider: true }, 200, cookiesOf(answer));
+  const signIn = `${consoleUrl(env)}/sign-in`;
+  const atProvider = id === undefined ? undefined : await endSessionUrl(id, signIn);
+  const { url, headers } = await ask();
+  if (url?.includes("csrf=true")) return failed(refusal("BAD_REQUEST", "The sign-out was not begun here. Reload the page and try again."));
+  const isEnded = id !== undefined && !(await findSession(id));
+  return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
 }
 
 const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
@@ -148,10 +150,4 @@ function toSignIn(provider: OidcProvider, shown: OidcRefusal, returnTo: string |
   headers.append("set-cookie", askedCookie.forget());
   headers.set("location", `${composition().env.basePath}/sign-in?${query.toString()}`);
   return new Response(null, { status: 302, headers });
-}
-
-function cookiesOf(answer: Response): Headers {
-  const headers = new Headers();
-  for (const cookie of answer.headers.getSetCookie()) headers.append("set-cookie", cookie);
-  return headers;
 }

@@ -8,13 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.dispose());
 
-const open = [
-  "/api/console/set-up",
-  "/api/console/members/invitations/accept",
-  "/api/auth/callback/credentials",
-  "/api/auth/signout",
-  "/api/auth/_log",
-];
+const open = ["/api/console/set-up", "/api/console/members/invitations/accept", "/api/auth/callback/credentials", "/api/auth/signout"];
 
 /** A body that goes on for as long as it is read, and counts how much was read. */
 function endless(chunk: Uint8Array | undefined) {

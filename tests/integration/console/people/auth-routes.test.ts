@@ -1,0 +1,142 @@
+// What a client without an account can cause at /api/auth: no error of the console, no log line, no redirect.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+
+process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
+});
+afterAll(() => harness.dispose());
+
+const long = "x".repeat(60_000);
+const returns = [
+  "\\\\evil",
+  "//evil.example",
+  "/\\evil.example",
+  "https://evil.example",
+  "/jobs\r\nset-cookie: a=b",
+  "javascript:1",
+  long,
+  "%00",
+  "",
+];
+
+async function refusedWith(path: string, { method = "GET", fields, cookie }: Asked = {}) {
+  const body = fields && new URLSearchParams(fields);
+  const answer = await harness.request(path, { method, cookie, body });
+  return [answer.status, answer.headers.get("location"), (await answer.json()).code];
+}
+type Asked = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
+
+/** A token against foreign forms, with its cookie. */
+async function begin() {
+  const answer = await harness.request("/api/auth/csrf");
+  const { csrfToken }: { csrfToken: string } = await answer.json();
+  return {
+    csrfToken,
+    cookie: answer.headers
+      .getSetCookie()
+      .map((line) => line.split(";")[0])
+      .join("; "),
+  };
+}
+
+describe("without an account", () => {
+  let before: number;
+  beforeAll(() => (before = harness.log().length));
+  afterAll(() => {
+    expect(harness.log().slice(before)).not.toMatch(/"level":(40|50)/);
+  });
+
+  it.each([
+    ["POST", "_log"],
+    ["GET", "_log"],
+    ["GET", "signin"],
+    ["POST", "signin"],
+    ["POST", "signin/credentials"],
+    ["POST", "signin/unknown"],
+    ["GET", "callback"],
+    ["GET", "callback/unknown?code=1&state=2"],
+    ["POST", "callback/unknown"],
+    ["GET", "error?error=Configuration"],
+    ["GET", "error/CredentialsSignin"],
+    ["GET", "verify-request"],
+    ["POST", "verify-request"],
+    ["GET", "__proto__"],
+    ["GET", "constructor/prototype"],
+    ["GET", "csrf/more"],
+    ["GET", "session/credentials"],
+    ["POST", "callback/credentials/more"],
+    ["POST", "email"],
+  ])("%s %s does not exist", async (method, step) => {
+    expect(
+      await refusedWith(`/api/auth/${step}`, { method, fields: method === "POST" ? { level: "error", code: long } : undefined }),
+    ).toEqual([404, null, "NOT_FOUND"]);
+  });
+
+  it.each([
+    ["GET", "callback/credentials"],
+    ["GET", "signout"],
+    ["POST", "csrf"],
+    ["POST", "session"],
+    ["POST", "providers"],
+  ])("%s %s is refused as a wrong method", async (method, step) => {
+    expect(await refusedWith(`/api/auth/${step}`, { method })).toEqual([405, null, "METHOD_NOT_ALLOWED"]);
+  });
+
+  it.each(["csrf", "session", "providers"])("GET %s answers the same with any address to return to", async (step) => {
+    for (const callbackUrl of returns) {
+      const query = new URLSearchParams([
+        ["callbackUrl", callbackUrl],
+        ["callbackUrl", "//evil"],
+        ["csrf", "true"],
+        ["error", "x"],
+      ]);
+      const cookie = `lightdesk.callback=${encodeURIComponent(callbackUrl.slice(0, 3000))}; lightdesk.session=nonsense; lightdesk.csrf=%`;
+      const answer = await harness.request(`/api/auth/${step}?${query.toString()}`, { cookie });
+      expect([answer.status, answer.headers.get("location")]).toEqual([200, null]);
+      expect(JSON.stringify([await answer.json(), answer.headers.getSetCookie()])).not.toMatch(/evil/);
+    }
+  });
+
+  it.each(["callback/credentials", "signout"])("POST %s is refused without a token against foreign forms", async (step) => {
+    for (const callbackUrl of returns) {
+      const asked: Asked = {
+        method: "POST",
+        fields: [
+          ["callbackUrl", callbackUrl],
+          ["csrfToken", "a|b"],
+          ["csrfToken", "c"],
+          ["json", "x"],
+        ],
+      };
+      expect(await refusedWith(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, asked)).toEqual([
+        400,
+        null,
+        "BAD_REQUEST",
+      ]);
+    }
+  });
+});
+
+it("leads to the console after a sign-in, whatever address was sent", async () => {
+  for (const callbackUrl of returns.slice(0, 4)) {
+    const { csrfToken, cookie } = await begin();
+    const fields = { csrfToken, email: "viewer@desk.test", password: PASSWORD, callbackUrl };
+    const path = `/api/auth/callback/credentials?callbackUrl=${encodeURIComponent(callbackUrl)}`;
+    const answer = await harness.request(path, { method: "POST", cookie, body: new URLSearchParams(fields) });
+    expect([answer.status, await answer.json()]).toEqual([200, { url: `http://${HOST}` }]);
+    expect(answer.headers.getSetCookie().join()).toContain("lightdesk.session=");
+  }
+});
+
+it("answers a wrong password with 401, and attempts beyond the limit with 429 and Retry-After", async () => {
+  const { csrfToken, cookie } = await begin();
+  const fields = { csrfToken, email: "nobody@desk.test", password: "wrong" };
+  const attempt = () => harness.request("/api/auth/callback/credentials", { method: "POST", cookie, body: new URLSearchParams(fields) });
+  for (let count = 0; count < 5; count += 1) expect((await attempt()).status).toBe(401);
+  const limited = await attempt();
+  expect([limited.status, Number(limited.headers.get("retry-after")) > 0]).toEqual([429, true]);
+});
