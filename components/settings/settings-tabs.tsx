@@ -3,6 +3,8 @@
 import { useTranslations } from "next-intl";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
+import { embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { embedPath } from "@/lib/shared/embed-path";
 import { Link } from "@/components/ui/link";
 
 const parts = [
@@ -28,7 +30,8 @@ export type SettingsPart = (typeof parts)[number]["part"];
 export function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();
-  const shown = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
+  const open = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
+  const shown = embedPath() === "" ? open : open.filter(({ href }) => embedPageOf(href) !== undefined);
   return (
     <nav
       ref={showCurrent}

@@ -6,6 +6,7 @@ import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embe
 import { type Role } from "@/lib/contract/people/roles";
 import { embedAddressOf } from "@/lib/shared/embed-path";
 import { composition } from "../composition";
+import { embedOperations } from "./token-operations";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
 
 /** `host`: the name of the host page. `pages`: all pages that it shows. */
@@ -24,7 +25,7 @@ type EmbedViewer = {
   email: string;
   role: Role;
   credential: EmbedCredential;
-  scope: { connections: readonly string[] };
+  scope: { connections: readonly string[]; operations: readonly string[] };
 };
 
 export async function viewerByEmbedding(sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
@@ -38,8 +39,9 @@ export async function viewerByEmbeddingId(id: string): Promise<EmbedViewer | und
 }
 
 export function mayShow({ pages }: EmbedCredential, address: string): boolean {
-  const page = embedPageOf(embedAddressOf(address)?.rest ?? address);
-  return page === undefined || pages.includes(page);
+  const path = embedAddressOf(address)?.rest ?? address;
+  const page = embedPageOf(path);
+  return page === undefined ? /^\/choose(\?|$)/.test(path) : pages.includes(page);
 }
 
 async function toViewer({ member, role, session, hostName }: Embedded): Promise<EmbedViewer> {
@@ -55,6 +57,6 @@ async function toViewer({ member, role, session, hostName }: Embedded): Promise<
     email: member.guestOf === undefined ? member.email : "",
     role,
     credential: { kind: "embed", id, host: hostName, pages, look: { theme, language }, origin, leftMs },
-    scope: { connections: reached },
+    scope: { connections: reached, operations: embedOperations },
   };
 }

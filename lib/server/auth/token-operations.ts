@@ -1,5 +1,5 @@
-// What a token can be used for in the console: the interface's operations, and the listed ones of the console's own resources.
-// Guarantees: everything not listed is for people only: tokens, members, keys of connections, accounts, sessions, shares, embedding,
+// What a token and a frame can be used for in the console: the interface's operations, and the listed ones of the console's own resources.
+// Guarantees: everything not listed is for people in the console itself: tokens, members, keys of connections, accounts, sessions, shares, embedding,
 // runners, saved views.
 // Must never: contain an act that gives rights, or that sends a stored key to another address.
 
@@ -50,6 +50,17 @@ const appActs = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 
 const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
 const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];
+
+/** What a member does in a frame beside what a token can do: all but what needs a sign-in of its own or is the member's account. */
+export const embedOperations: readonly string[] = [
+  ...all,
+  ...["embedLook", "endEmbedSession"],
+  ...["createApp", "importApp", "changeApp", "removeApp", "restoreApp", "favourApp", "listAppPeople"],
+  ...["addAppPreset", "changeAppPreset", "removeAppPreset"],
+  ...["listSavedViews", "createSavedView", "changeSavedView", "removeSavedView"],
+  ...["checkConnection", "useConnection", "takeJobsView"],
+  ...["listMembers", "listInvitations", "withdrawInvitation", "listRunners", "readUsage", "exportUsage"],
+];
 
 /** Names of operations and acts, as routes use them. */
 export function operationsOf(operations: TokenOperations): readonly string[] {

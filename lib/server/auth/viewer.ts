@@ -101,10 +101,10 @@ export function signOutAt({ credential }: Viewer): string | null | undefined {
 const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 
 /**
- * For pages and, with `isFrame`, for the frame around them; for people, not tokens. Without a viewer it redirects: to /set-up while there
+ * For pages and, with `isFrame`, for the frame around them; `isOwn`: never inside a host page. For people, not tokens. Without a viewer it redirects: to /set-up while there
  * is no owner, otherwise to /sign-in, which leads back to the page.
  */
-export async function requireViewer({ isFrame = false } = {}): Promise<PageViewer> {
+export async function requireViewer({ isFrame = false, isOwn = false } = {}): Promise<PageViewer> {
   const sent = await headers();
   const viewer = await readViewer(sent);
   const page = sent.get(PAGE_HEADER) ?? "";
@@ -114,7 +114,7 @@ export async function requireViewer({ isFrame = false } = {}): Promise<PageViewe
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(embedAddressOf(page)?.rest ?? page))
       return redirect(`${embed?.path ?? ""}/apps`);
-    if (!isFrame && viewer.credential.kind === "embed" && !mayShow(viewer.credential, page)) return notFound();
+    if (!isFrame && viewer.credential.kind === "embed" && (isOwn || !mayShow(viewer.credential, page))) return notFound();
     const readOnly = await readReadOnly();
     return { ...viewer, readOnly, can: (needed, role = viewer.role) => !readOnly && hasRole(role, needed) };
   }

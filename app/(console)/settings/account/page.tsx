@@ -14,7 +14,7 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function AccountPage() {
-  const viewer = await requireViewer();
+  const viewer = await requireViewer({ isOwn: true });
   const [member, methods, sessions] = await Promise.all([getAccount(viewer), getSignInMethods(viewer), listSessions(viewer)]);
   if (!member) return redirect("/sign-in");
   return (

@@ -14,7 +14,7 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function EmbeddingPage() {
-  const viewer = await requireViewer();
+  const viewer = await requireViewer({ isOwn: true });
   const isKeeper = hasRole(viewer.role, "admin");
   const { connections } = await getFrame(viewer);
   return (

@@ -12,7 +12,7 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function SharesPage() {
-  const viewer = await requireViewer();
+  const viewer = await requireViewer({ isOwn: true });
   const shares = hasRole(viewer.role, "operator") ? await listShares(viewer) : undefined;
   return (
     <PageMessages messages={await pickMessages("settings", "sharing")}>

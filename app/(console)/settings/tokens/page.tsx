@@ -13,7 +13,7 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function TokensPage() {
-  const viewer = await requireViewer();
+  const viewer = await requireViewer({ isOwn: true });
   return (
     <PageMessages messages={await pickMessages("settings", "tokens")}>
       <TokensScreen

@@ -1,0 +1,88 @@
+// What a frame can show and read: what is listed, and nothing of the member's own account.
+import { readdirSync } from "node:fs";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { embedPages } from "@/lib/contract/embed/embed-pages";
+import { PAGE_HEADER } from "@/lib/server/auth/page-header";
+import { embedOperations } from "@/lib/server/auth/token-operations";
+import { requireViewer } from "@/lib/server/auth/viewer";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { loadRoutes } from "@/tests/support/routes";
+import { createEmbedWorld, SLOT } from "./embed-world";
+
+const sent = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+
+let world: Awaited<ReturnType<typeof createEmbedWorld>>;
+let session: { cookie: string; headers: Record<string, string> };
+let path: string;
+beforeAll(async () => {
+  world = await createEmbedWorld();
+  const { host, secret } = await world.addHost({ role: "admin", pages: [...embedPages] });
+  const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
+  const cookie = (await world.bring(ticket, { id: host.id })).headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  path = `/embed/${host.id}/${SLOT}`;
+  session = { cookie, headers: { [EMBED_PATH_HEADER]: path } };
+});
+afterAll(() => world.dispose());
+
+async function isShown(page: string, options: { isOwn?: boolean } = {}): Promise<boolean> {
+  sent.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: path + page });
+  try {
+    return (await requireViewer(options)).role === "admin";
+  } catch (error) {
+    expect(String(error instanceof Error && "digest" in error ? error.digest : error)).toContain("404");
+    return false;
+  }
+}
+
+it("shows every page of the console but those of the account, of shares and of host pages", async () => {
+  const pages = readdirSync("app/(console)", { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith("page.tsx"))
+    .map(
+      (file) =>
+        `/${file
+          .replace(/\/?page\.tsx$/, "")
+          .replace("(overview)", "")
+          .replace(/\[\w+\]/g, "an-id")}`,
+    );
+  const refused: string[] = [];
+  for (const page of pages) if (!(await isShown(page))) refused.push(page);
+  expect(refused.sort()).toEqual(["/settings/account", "/settings/embedding", "/settings/shares", "/settings/tokens"]);
+});
+
+it.each([
+  "/settings/account?_rsc=1",
+  "/settings/account/",
+  "/settings//account",
+  "/settings/./account",
+  "/settings/members/../account",
+  "/settings/%61ccount",
+  "/settings/ACCOUNT",
+  "/settings/account.rsc",
+  "/settings/tokens/new",
+  "/settings/anything-new",
+  "/new-page",
+  "/sign-in",
+])("does not show %s", async (page) => {
+  expect(await isShown(page)).toBe(false);
+});
+
+it("does not show a page of the account under the address of another page", async () => {
+  expect([await isShown("/settings"), await isShown("/settings", { isOwn: true })]).toEqual([true, false]);
+});
+
+it("refuses every read and write of account, tokens, sessions and sign-in, and whatever is not listed", async () => {
+  const routes = (await loadRoutes()).filter(({ guard }) => guard && guard.role !== "public" && guard.action !== "endEmbedSession");
+  const refused = new Set<string>();
+  for (const { method, path: address, guard } of routes) {
+    const isRead = method === "GET" || method === "HEAD";
+    const answer = await world.ask(address, { ...session, method, ...(!isRead && { json: {} }) });
+    if (answer.status === 403 && method !== "HEAD" && (await answer.json()).code === "FORBIDDEN") refused.add(guard?.action ?? "");
+    else await answer.body?.cancel();
+  }
+  for (const own of ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSession", "endSessions"])
+    expect(refused).toContain(own);
+  for (const given of ["createToken", "revokeToken", "inviteMember", "listEmbedHosts", "addEmbedHost", "changeEmbedHost", "listShares"])
+    expect(refused).toContain(given);
+  expect(embedOperations.filter((action) => refused.has(action))).toEqual([]);
+});
