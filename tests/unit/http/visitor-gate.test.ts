@@ -1,0 +1,118 @@
+// Limits of clients without a session, over a real socket, with a page that the test renders.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createVisitorGate } from "@/lib/http/visitor-gate";
+import { type VisitorAnswer } from "@/lib/shared/visitors";
+import { until } from "@/tests/support/until";
+
+const MAX_RUNNING_AND_WAITING = 2 + 64;
+
+let server: Server;
+let url: string;
+let rendered: string[];
+let isHeld: boolean;
+let waitMs: number;
+let isBroken: boolean;
+let answer: (request: IncomingMessage) => VisitorAnswer;
+
+async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  rendered.push(request.url ?? "");
+  if (isBroken) throw new Error("no page");
+  const hold = isHeld && new Promise<void>((resolve) => held.push(resolve));
+  await hold;
+  response.setHeader("content-security-policy", `script-src 'nonce-abc${rendered.length}'`);
+  response.setHeader("set-cookie", "seen=1");
+  response.writeHead(200, { "content-type": "text/html" });
+  response.write(`<script nonce="abc${rendered.length}">`);
+  response.end("x".repeat(2000));
+}
+let held: (() => void)[];
+
+beforeEach(async () => {
+  rendered = [];
+  held = [];
+  isHeld = false;
+  waitMs = 0;
+  isBroken = false;
+  answer = () => ({ kind: "own" });
+  const gate = createVisitorGate({
+    rules: () => ({
+      isMember: async ({ headers }) => headers.cookie === "member",
+      answerFor: async (request) => answer(request),
+    }),
+    render,
+    takeTurn: async () => waitMs,
+    basePath: "/desk",
+  });
+  server = createServer((request, response) => {
+    gate(request, response).then(
+      (isAnswered) => isAnswered || response.end("a member's page"),
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+});
+afterEach(() => {
+  held.forEach((resolve) => resolve());
+  server.closeAllConnections();
+  server.close();
+});
+
+const shared = (): VisitorAnswer => ({ kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" });
+const read = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(url + path, { headers, redirect: "manual" });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+it("renders a shared page once, and gives each visitor a nonce of their own", async () => {
+  answer = shared;
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => read(`/sign-in?x=${index}`)));
+  expect(rendered).toEqual(["/sign-in"]);
+  const nonces = answers.map(({ headers, text }) => {
+    const nonce = /'nonce-([^']+)'/.exec(headers.get("content-security-policy") ?? "")?.[1] ?? "";
+    expect(text).toContain(`<script nonce="${nonce}">`);
+    return nonce;
+  });
+  expect(new Set(nonces).size).toBe(20);
+  expect((await fetch(url, { method: "HEAD" })).headers.get("content-length")).not.toBe("0");
+});
+
+it("renders a shared page again after a render that failed", async () => {
+  answer = shared;
+  isBroken = true;
+  await expect(read("/sign-in")).rejects.toThrow("fetch failed");
+  isBroken = false;
+  expect((await read("/sign-in")).status).toBe(200);
+  expect(rendered).toHaveLength(2);
+});
+
+it("answers 503 with Retry-After beyond the renders that may wait, and serves members meanwhile", async () => {
+  isHeld = true;
+  const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => read(`/own/${index}`));
+  const refused = await Promise.race(all);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
+  expect(rendered).toHaveLength(2);
+  isHeld = false;
+  held.forEach((resolve) => resolve());
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_RUNNING_AND_WAITING);
+});
+
+it("answers 429 with Retry-After beyond the limit of an address, and serves its members", async () => {
+  waitMs = 2500;
+  const refused = await read("/sign-in", { accept: "text/html" });
+  expect([refused.status, refused.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
+  expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
+});
+
+it("redirects below the base path, and passes a render's cookies to its own visitor", async () => {
+  answer = () => ({ kind: "redirect", location: "/sign-in" });
+  const redirected = await read("/jobs");
+  expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
+  answer = () => ({ kind: "own" });
+  expect((await read("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
+});
