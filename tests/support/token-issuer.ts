@@ -13,6 +13,8 @@ type Bent = {
   /** Added to the discovery document. */
   configuration?: Record<string, unknown>;
   userinfo?: Record<string, unknown>;
+  /** Takes a code as often as it comes. */
+  reusesCodes?: true;
   /** Answers everything with this status. */
   status?: number;
   /** The redirect address that is registered. */
@@ -55,7 +57,7 @@ export async function startTokenIssuer() {
         .digest("base64url");
       if (code?.challenge !== challenge)
         return void response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
-      begun.delete(sent.get("code") ?? "");
+      if (!bent.reusesCodes) begun.delete(sent.get("code") ?? "");
       const now = Math.floor(Date.now() / 1000);
       const usual = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
       const claims = { ...usual, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };

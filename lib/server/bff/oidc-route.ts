@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { safeReturn } from "@/lib/shared/safe-return";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Failure } from "@/lib/contract/failure";
-import { type Asked, askedCookie, type Purpose } from "../auth/oidc/asked";
+import { type Asked, askedCookie, type Purpose, takeState } from "../auth/oidc/asked";
 import { type Refused } from "../auth/oidc/admit";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
 import { causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
@@ -85,6 +85,7 @@ export async function finishOidc(provider: OidcProvider, opened: Opened, ask: As
   if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
   const isAsked = asked?.provider === provider.id && asked.state === search.get("state");
   if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
+  if (!(await takeState(asked.state))) return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
   if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
   let turn: OidcTurn;

@@ -1,8 +1,9 @@
 // What a browser asked a provider for: kept in a sealed cookie until the browser comes back, and tied to the state of that request.
-// Guarantees: a provider's answer counts only for what was asked with its state.
+// Guarantees: a provider's answer counts only for what was asked with its state, and once.
 
 import "server-only";
 import { z } from "zod";
+import { composition } from "@/lib/server/composition";
 import { sealedCookie } from "../sealed-cookie";
 
 /** `confirm`: proves that the member is still at the keyboard. `link`: a member adds this way to sign in. `join`: accepts an invitation. */
@@ -18,5 +19,14 @@ export type Asked = z.infer<typeof askedSchema>;
 
 /** As long as next-auth keeps its own cookies of this kind. */
 const ASKED_SECONDS = 15 * 60;
+
+/**
+ * False if an answer with this state came before: the address of an answer stays in histories and logs, and a provider may accept its code
+ * again. Stored for longer than the cookie is valid, for all consoles of a database.
+ */
+export async function takeState(state: string): Promise<boolean> {
+  const { store, now } = composition();
+  return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
+}
 
 export const askedCookie = sealedCookie("lightdesk.oidc", askedSchema, ASKED_SECONDS);

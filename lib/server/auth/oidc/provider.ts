@@ -40,6 +40,8 @@ export function toNextAuth(
       request: ({ client, tokens }) =>
         hearing(async () => {
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
+          // The library compares `exp` and `nbf` with the same clock, but not `iat`.
+          if (Number(claims.iat) * 1000 > Date.now() + MAX_SKEW_MS) throw new Error("its ID token was issued in the future");
           if (found.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
           const more = await client.userinfo(tokens.access_token);
           if (more.sub !== claims.sub) throw new Error("its userinfo is about another person");
@@ -56,6 +58,9 @@ export function toNextAuth(
     profile: ({ sub }) => ({ id: sub }),
   };
 }
+
+/** How far a provider's clock may be ahead. */
+const MAX_SKEW_MS = 60_000;
 
 /** Some providers tell the time of the sign-in only if the claim is requested by name. */
 const askedAgain = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };

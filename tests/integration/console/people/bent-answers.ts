@@ -10,6 +10,8 @@ export const bentAnswers: [string, Parameters<TokenIssuer["bend"]>[0], string][]
   ["several audiences, for another party", { claims: { aud: ["lightdesk", "other"], azp: "other" } }, "untrusted"],
   ["an expired token", { claims: { iat: second - 7200, exp: second - 3600 } }, "untrusted"],
   ["a token that is not valid yet", { claims: { nbf: second + 3600 } }, "untrusted"],
+  ["a token that was issued in the future", { claims: { iat: second + 3600, exp: second + 7200 } }, "untrusted"],
+  ["a token that was issued beyond every date", { claims: { iat: 1e300, exp: second + 7200 } }, "untrusted"],
   ["another nonce", { claims: { nonce: "of another sign-in" } }, "untrusted"],
   ["no nonce", { claims: { nonce: undefined } }, "untrusted"],
   ["another issuer", { claims: { iss: "https://evil.example" } }, "untrusted"],
