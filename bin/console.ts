@@ -37,7 +37,7 @@ import { startTelemetry } from "./telemetry";
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
-/** For one address, which a whole office may share: pages and requests of the sign-in. Members are not counted. */
+/** For one address, which a whole office may share: pages, requests of the sign-in and calls without a credential. Members are not counted. */
 const VISITOR_BURST = 240;
 const VISITOR_REFILL_MS = 250;
 const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
@@ -117,18 +117,20 @@ async function main(): Promise<void> {
     return answer(request, response);
   };
   const visitorLimit = createAttemptLimit({ now: Date.now, burst: VISITOR_BURST, refillMs: VISITOR_REFILL_MS });
-  const answerVisitor = createVisitorGate({
-    rules: keptVisitorRules,
-    render,
-    takeTurn: (request) => visitorLimit.take(networkOf(addressOf(request))),
-    basePath,
-  });
+  const nameOfClient = (request: IncomingMessage) => networkOf(addressOf(request));
+  const limit = {
+    take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
+    giveBack: (request: IncomingMessage) => visitorLimit.giveBack(nameOfClient(request)),
+  };
+  const gate = createVisitorGate({ rules: keptVisitorRules, render, limit, basePath });
   const isFile = publicFiles(env.root, buildFolder(basePath));
   handle = async (request, response) => {
     const { url = "/" } = request;
     if (isFile(url)) preferPacked(request, response);
     else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile, basePath);
-    else if (isForVisitors(url) && (await answerVisitor(request, response))) return;
+    else if (isForVisitors(url)) {
+      if (await gate.answerVisitor(request, response)) return;
+    } else if (!/^\/api\/health(\?|$)/.test(url) && !(await gate.admitCall(request, response))) return;
     await render(request, response);
   };
 

@@ -18,6 +18,7 @@ import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { hostsOf } from "@/lib/http/request-line";
 import { nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
+import { bearerIn } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
@@ -187,10 +188,11 @@ function withApi(path: string): string {
 async function admitTo(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
-  const key = (typeof header === "string" ? header : (searchParams.get("token") ?? "")).trim();
+  const bearer = bearerIn(request.headers.authorization);
+  const key = (typeof header === "string" ? header : (bearer ?? searchParams.get("token") ?? "")).trim();
   const clientId = searchParams.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
   const user = await service.userOf(key);
-  const message = "A valid API key is required in the X-API-Key header or as ?token=.";
+  const message = "A valid API key is required: X-API-Key: KEY, Authorization: Bearer KEY, or ?token=KEY.";
   if (user === undefined) return { ok: false, refused: { status: 401, code: "UNAUTHORIZED", message } };
   return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };
 }

@@ -36,6 +36,7 @@ const rows = {
   maskLayers: {},
   objectInfo: {},
   "objectInfo.class": {},
+  models: {},
   features: {},
   "tasks.list": {},
   "tasks.cancel": {},

@@ -9,8 +9,12 @@ import { type Render, renderPage, sendPage, type SharedPage, sharePage } from ".
 type Options = {
   rules: () => VisitorRules | undefined;
   render: Render;
-  /** Milliseconds to wait before the next request of this client; 0 if this one may pass. */
-  takeTurn: (request: IncomingMessage) => Promise<number>;
+  limit: {
+    /** Milliseconds to wait before the next request of this client; 0 if this one may pass. */
+    take(request: IncomingMessage): Promise<number>;
+    /** The request shall not count. */
+    giveBack(request: IncomingMessage): Promise<void>;
+  };
   basePath?: string;
   now?: () => number;
 };
@@ -29,8 +33,7 @@ const busy: Refused = {
 
 type Page = { at: number; page: Promise<SharedPage | undefined> };
 
-/** Answers a request of a visitor; resolves with false for a member's, which is left to the caller. */
-export function createVisitorGate({ rules, render, takeTurn, basePath = "", now = Date.now }: Options) {
+export function createVisitorGate({ rules, render, limit, basePath = "", now = Date.now }: Options) {
   const pages = new Map<string, Page>();
   const waiting: (() => void)[] = [];
   let rendering = 0;
@@ -63,15 +66,20 @@ export function createVisitorGate({ rules, render, takeTurn, basePath = "", now 
     return page;
   }
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+  function refuseMany(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
+    refuse(request, response, { ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } }, basePath);
+  }
+
+  /** For a page or a step of the sign-in. Resolves with false for a member's request, which is left to the caller. */
+  async function answerVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const known = rules();
     if (!known) return false;
     const isMember = await known.isMember(request);
     // The page of a share is the same for members, and its visits are counted on the way.
     if (isMember && !request.url?.startsWith("/share/")) return false;
     const refuseWith = (refused: Refused) => refuse(request, response, refused, basePath);
-    const waitMs = isMember ? 0 : await takeTurn(request);
-    if (waitMs > 0) refuseWith({ ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
+    const waitMs = isMember ? 0 : await limit.take(request);
+    if (waitMs > 0) refuseMany(request, response, waitMs);
     else {
       const answer = await known.answerFor(request);
       if (response.destroyed) return true;
@@ -91,5 +99,21 @@ export function createVisitorGate({ rules, render, takeTurn, basePath = "", now 
       }
     }
     return true;
-  };
+  }
+
+  /** For any other call. Only those that are refused for want of a credential count. Resolves with false if it was refused here. */
+  async function admitCall(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const waitMs = await limit.take(request);
+    if (waitMs === 0) {
+      response.once("close", () => {
+        if (response.statusCode !== 401) void limit.giveBack(request);
+      });
+      return true;
+    }
+    if (await rules()?.isMember(request)) return true;
+    refuseMany(request, response, waitMs);
+    return false;
+  }
+
+  return { answerVisitor, admitCall };
 }

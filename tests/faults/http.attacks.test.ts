@@ -1,4 +1,5 @@
 // Attacks on either server, as it really runs, by a client that has sockets but no account.
+import { once } from "node:events";
 import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,6 +162,7 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
 
 describe("the console", () => {
   const server = oneServer("dist/console.mjs", "Lightdesk");
+  let ownerSession: string;
 
   it("takes GET and HEAD for its pages, reads no body of others, and has a content policy on every answer", async () => {
     const { url } = server();
@@ -221,6 +223,7 @@ describe("the console", () => {
     expect((await signIn("ada@desk.test", "wrong password")).status).toBe(401);
     expect((await signIn("typed-into-the-wrong-field", "x")).status).toBe(401);
     const session = cookiesOf(await signIn("ada@desk.test", password)).join("; ");
+    ownerSession = session;
     const { entries }: AuditPage = await (await fetch(`${url}/api/console/audit`, { headers: { cookie: session } })).json();
     expect(entries.slice(1, 3)).toMatchObject([
       { action: "signIn", status: 401, target: "127.0.0.1" },
@@ -233,6 +236,47 @@ describe("the console", () => {
     const device = session.split("; ").find((cookie) => cookie.startsWith("lightdesk.device=")) ?? "";
     expect((await signIn("ada@desk.test", password)).status).toBe(429);
     expect((await signIn("ada@desk.test", password, device)).status).toBe(200);
+  });
+
+  it("limits an address that floods it without a session, and serves its members and others", async () => {
+    const { url } = server();
+    const { host } = new URL(url);
+    const from = "127.0.0.3";
+    const ask = async (path: string, lines = "", times = 1) => {
+      const { socket, received } = openRaw(url, { from });
+      const request = (more: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}${more}\r\n`;
+      socket.write(request("").repeat(times - 1) + request("Connection: close\r\n"));
+      await once(socket, "close");
+      return received();
+    };
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask("/sign-in", "Accept: text/html\r\n", 10)));
+    expect(answers.join("")).toContain("HTTP/1.1 429 ");
+    expect(answers.join("").match(/HTTP\/1\.1 5\d\d /)).toBeNull();
+    for (const path of ["/sign-in", "/jobs", "/api/jobs", "/api/auth/csrf", "/share/guess"]) {
+      const refused = readRaw(await ask(path));
+      expect([path, refused.status, /^retry-after: \d+/im.test(refused.head)]).toEqual([path, 429, true]);
+    }
+    for (const path of ["/jobs", "/api/jobs", "/api/auth/csrf"])
+      expect([path, readRaw(await ask(path, `Cookie: ${ownerSession}\r\n`)).status]).toEqual([path, 200]);
+    expect(readRaw(await ask("/api/health")).status).toBe(200);
+    const others = await Promise.all(["/sign-in", "/share/guess", "/jobs"].map((path) => fetch(url + path, { redirect: "manual" })));
+    expect(others.map(({ status }) => status)).toEqual([200, 404, 307]);
+  });
+
+  it("answers programs at pages in JSON, and a missing file with 404", async () => {
+    const { url } = server();
+    for (const headers of [{ accept: "application/json" }, { "x-api-key": "ld_wrong" }, { authorization: "Bearer x" }] as Record<
+      string,
+      string
+    >[]) {
+      const answer = await fetch(`${url}/jobs`, { headers, redirect: "manual" });
+      expect([answer.status, (await answer.json()).message]).toEqual([401, expect.stringContaining(`${url}/api`)]);
+    }
+    for (const path of ["/_next/static/nothing.js", "/samples/nothing.png"]) expect((await fetch(url + path)).status).toBe(404);
+    const [one, other] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
+    const nonceOf = (answer?: Response) => /'nonce-([^']+)'/.exec(answer?.headers.get("content-security-policy") ?? "")?.[1] ?? "";
+    expect([nonceOf(one).length > 20, nonceOf(one) === nonceOf(other)]).toEqual([true, false]);
+    expect(await one?.text()).toContain(`nonce="${nonceOf(one)}"`);
   });
 
   it("refuses a body of megabytes with 413 and writes no error of its own about it", async () => {

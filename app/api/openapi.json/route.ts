@@ -4,11 +4,8 @@ import { consoleRoute } from "@/lib/server/bff/console-route";
 import { consoleUrl } from "@/lib/server/env";
 import { ok } from "@/lib/shared/result";
 
-/** The key is a token of this console, in either header. */
-const bearer = { Bearer: { type: "http", scheme: "bearer", description: "A personal access token of this console." } };
-
-/** The embedded service's document; the console's own /api takes the same calls, with a token or a session instead of the service's key. */
+/** The embedded service's document; the console's own /api takes the same calls, with a token of this console instead of the service's key. */
 export const GET = consoleRoute("readOpenApi", "viewer", async ({ console, request }) => {
   const host = request.headers.get("host");
-  return ok(jsonAnswer(openApiDocument(consoleUrl(console.env, host && `http://${host}`), bearer)));
+  return ok(jsonAnswer(openApiDocument(consoleUrl(console.env, host && `http://${host}`))));
 });

@@ -14,18 +14,18 @@ const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCa
 
 let made: { document: JsonSchema; schemas: JsonSchema } | undefined;
 
-/** `baseUrl`: the address of the service, without /api. `schemes`: credentials it accepts beside the key in X-API-Key. */
-export function openApiDocument(baseUrl: string, schemes: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+/** `baseUrl`: the address of the service, without /api. */
+export function openApiDocument(baseUrl: string): JsonSchema {
   made ??= makeDocument();
   return {
     ...made.document,
     servers: [{ url: baseUrl }],
-    security: [{ ApiKey: [] }, ...Object.keys(schemes).map((name) => ({ [name]: [] }))],
-    components: { securitySchemes: { ...apiKey, ...schemes }, schemas: made.schemas },
+    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    components: { securitySchemes, schemas: made.schemas },
   };
 }
 
-const apiKey = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" } };
+const securitySchemes = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } };
 
 function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
   const offered = allOperations.filter(({ summary }) => summary !== undefined);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineOperation, json } from "../operation";
 import { objectInfoSchema } from "../schemas/object-info";
 import { taskSchema, tasksAnswerSchema, tasksQuerySchema } from "../schemas/task";
-import { featuresSchema, systemStatsSchema, userSchema } from "../schemas/user";
+import { featuresSchema, modelNamesSchema, systemStatsSchema, userSchema } from "../schemas/user";
 
 /** What the service shall let go of; one that holds nothing accepts anything. */
 const freeBody = z.looseObject({}).optional();
@@ -74,6 +74,27 @@ export const serviceOperations = {
     tells: "nodes",
     item: "other",
     answers: { 200: json(objectInfoSchema) },
+  }),
+  listModelFolders: defineOperation({
+    name: "listModelFolders",
+    summary: "The folders of models; none, because the node library needs no model.",
+    method: "GET",
+    path: "/api/models",
+    tier: "extension",
+    capability: "models",
+    role: "viewer",
+    answers: { 200: json(modelNamesSchema) },
+  }),
+  listModels: defineOperation({
+    name: "listModels",
+    summary: "The models of a folder; none.",
+    method: "GET",
+    path: "/api/models/{folder}",
+    tier: "extension",
+    capability: "models",
+    role: "viewer",
+    item: "other",
+    answers: { 200: json(modelNamesSchema) },
   }),
   getFeatures: defineOperation({
     name: "getFeatures",

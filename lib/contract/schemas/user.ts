@@ -1,7 +1,7 @@
 // The user behind a key, and what the server says about itself.
 
 import { z } from "zod";
-import { component, count, foreign, rare, reads } from "./exact";
+import { component, count, foreign, named, rare, reads } from "./exact";
 import { anyNumber, loosely } from "./lenient";
 
 /** `active` or `waitlisted`; other words are kept and shown. */
@@ -12,6 +12,9 @@ export const userSchema = component("User", {
   /** From the embedded service, if a quota is set. */
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
+
+/** Folders of models, or the models in one. */
+export const modelNamesSchema = named("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {
   supports_preview_metadata: loosely(z.boolean()),

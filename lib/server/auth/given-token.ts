@@ -3,12 +3,14 @@
 // Must never: accept a token from an address, because proxies and browsers log addresses.
 
 import "server-only";
+import { bearerIn } from "@/lib/shared/headers";
+
 /** "two": two different tokens. Any X-API-Key counts as a token; a bearer counts only if it looks like one of ours. */
 export type GivenToken = { token: string } | "two" | undefined;
 
 export function givenToken(sent: Pick<Headers, "get">): GivenToken {
   const key = sent.get("x-api-key")?.trim() || undefined;
-  const bearer = /^bearer +(.+)$/i.exec(sent.get("authorization")?.trim() ?? "")?.[1];
+  const bearer = bearerIn(sent.get("authorization"));
   if (key !== undefined && bearer !== undefined && key !== bearer) return "two";
   const token = key ?? (bearer?.startsWith("ld_") ? bearer : undefined);
   return token === undefined ? undefined : { token };

@@ -7,6 +7,7 @@ import { Hono } from "hono";
 import { allOperations } from "@/lib/contract/operations";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
+import { bearerIn } from "@/lib/shared/headers";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { findUserByKey } from "../users/keys";
@@ -98,9 +99,13 @@ function missingRoutes(routes: readonly Route[]): Route[] {
 
 /** Missing, unknown and revoked keys get the same answer. */
 async function requireUser(parts: Parts, request: Request): Promise<User> {
-  const key = request.headers.get("x-api-key")?.trim();
+  const given = request.headers.get("x-api-key")?.trim() || undefined;
+  const bearer = bearerIn(request.headers.get("authorization"));
+  if (given !== undefined && bearer !== undefined && given !== bearer)
+    throw new ServiceError("BAD_REQUEST", "The request has two different keys. Send one.");
+  const key = given ?? bearer;
   const user = key ? await findUserByKey(parts.database, key) : undefined;
-  if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required in the X-API-Key header.");
+  if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required: X-API-Key: KEY, or Authorization: Bearer KEY.");
   return user;
 }
 

@@ -43,6 +43,8 @@ export function serviceRoutes(parts: Parts): Route[] {
     route(operations.getObjectInfoOf, async ({ user, param }) =>
       jsonText(libraries.describe(await listInputNames(database, user.id), param("class"))),
     ),
+    route(operations.listModelFolders, () => json([])),
+    route(operations.listModels, () => json([])),
     route(operations.getSystemStats, () => json(describeSystem())),
     route(operations.freeMemory, async ({ body }) => {
       await body();

@@ -4,10 +4,27 @@ import { field, itemsOf, needed, type Step, text } from "./steps";
 import { demand, NotTried } from "./verdict";
 
 const o = operations;
-const plainReads = [o.getQueueDepth, o.listQueue, o.getObjectInfo, o.getFeatures, o.listTasks, o.getSystemStats, o.listOlderHistory];
+const plainReads = [
+  o.getQueueDepth,
+  o.listQueue,
+  o.getObjectInfo,
+  o.getFeatures,
+  o.listTasks,
+  o.getSystemStats,
+  o.listOlderHistory,
+  o.listModelFolders,
+];
 
 export const extensionReadSteps: readonly Step[] = [
   ...plainReads.map((operation): Step => ({ operation, run: async ({ ask }) => void (await ask(operation)) })),
+  {
+    operation: o.listModels,
+    async run({ ask }) {
+      const folders = await ask(o.listModelFolders);
+      const [first] = Array.isArray(folders) ? folders : [];
+      await ask(o.listModels, { params: { folder: typeof first === "string" ? first : "checkpoints" } });
+    },
+  },
   {
     operation: o.listTags,
     async run({ ask }) {

@@ -42,8 +42,9 @@ describe("who may listen", () => {
   it("is whoever has a key, in the header or as a token, at /ws and /api/ws; the first message says by which id it is known", async () => {
     for (const path of ["/ws", "/api/ws"]) {
       const byHeader = await listen("?clientId=mine", { "x-api-key": key }, path);
+      const byBearer = await listen("?clientId=mine", { authorization: `Bearer ${key}` }, path);
       const byToken = await listen(`?clientId=mine&token=${key}`, {}, path);
-      for (const { received } of [byHeader, byToken]) {
+      for (const { received } of [byHeader, byBearer, byToken]) {
         await until("it is greeted", () => received.length > 0);
         expect(received[0]).toEqual({ type: "status", data: { status: { exec_info: { queue_remaining: 0 } }, sid: "mine" } });
       }

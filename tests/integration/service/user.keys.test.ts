@@ -20,7 +20,7 @@ describe("users and keys", () => {
     const { key, prefix } = await bench.service.keys.createKey("mallory");
     expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
     expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
-    const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", hash: `blake3:${"0".repeat(64)}` };
+    const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", folder: "x", hash: `blake3:${"0".repeat(64)}` };
     for (const { method, path } of allOperations) {
       const answers = await Promise.all(
         [undefined, "ld-unknown", key].map((one) => bench.anonymous(one).call(method, fillPath(path, params))),
@@ -30,6 +30,22 @@ describe("users and keys", () => {
       if (method !== "HEAD" && !path.startsWith("/api/userdata"))
         expect(answers[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
     }
+  });
+
+  it("takes a key as Authorization: Bearer too, and refuses two different keys", async () => {
+    const { key } = await bench.service.keys.createKey("bea");
+    const ask = async (headers: Record<string, string>) =>
+      (await bench.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
+    expect(await ask({ authorization: `Bearer ${key}` })).toBe(200);
+    expect(await ask({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
+    expect(await ask({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
+    for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await ask({ authorization })).toBe(401);
+  });
+
+  it("has no models", async () => {
+    const { key } = await bench.service.keys.createKey("mo");
+    for (const path of ["/api/models", "/api/models/checkpoints", "/api/models/a%20b"])
+      expect(await bench.anonymous(key).get(path)).toMatchObject({ status: 200, body: [] });
   });
 
   it("shows a key once, stores a hash of it, and lists it by its prefix", async () => {

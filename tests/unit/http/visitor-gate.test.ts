@@ -13,6 +13,7 @@ let rendered: string[];
 let isHeld: boolean;
 let waitMs: number;
 let isBroken: boolean;
+let given: number;
 let answer: (request: IncomingMessage) => VisitorAnswer;
 
 async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -34,6 +35,7 @@ beforeEach(async () => {
   isHeld = false;
   waitMs = 0;
   isBroken = false;
+  given = 0;
   answer = () => ({ kind: "own" });
   const gate = createVisitorGate({
     rules: () => ({
@@ -41,12 +43,18 @@ beforeEach(async () => {
       answerFor: async (request) => answer(request),
     }),
     render,
-    takeTurn: async () => waitMs,
+    limit: {
+      take: async () => waitMs,
+      giveBack: async () => void (given += 1),
+    },
     basePath: "/desk",
   });
   server = createServer((request, response) => {
-    gate(request, response).then(
-      (isAnswered) => isAnswered || response.end("a member's page"),
+    const isCall = request.url?.startsWith("/api/");
+    const pass = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isCall ? "[]" : "a member's page");
+    const answered = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
+    answered.then(
+      (isAnswered) => isAnswered || pass(),
       () => response.destroy(),
     );
   });
@@ -115,4 +123,14 @@ it("redirects below the base path, and passes a render's cookies to its own visi
   expect([redirected.status, redirected.headers.get("location")]).toEqual([307, "/desk/sign-in"]);
   answer = () => ({ kind: "own" });
   expect((await read("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
+});
+
+it("counts calls that are refused for want of a credential, and refuses an address that sent too many", async () => {
+  expect((await read("/api/jobs", { "x-status": "200" })).status).toBe(200);
+  await until("it is given back", () => given === 1);
+  expect((await read("/api/jobs", { "x-status": "401" })).status).toBe(401);
+  waitMs = 500;
+  expect((await read("/api/jobs")).status).toBe(429);
+  expect((await read("/api/jobs", { cookie: "member" })).text).toBe("[]");
+  expect(given).toBe(1);
 });
