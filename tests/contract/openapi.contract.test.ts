@@ -27,7 +27,11 @@ const operationsIn = () =>
 
 describe("the OpenAPI document", () => {
   it("says what it is and where the service is", () => {
-    expect(document).toMatchObject({ openapi: "3.1.0", servers: [{ url: "http://service.test" }], security: [{ ApiKey: [] }] });
+    expect(document).toMatchObject({
+      openapi: "3.1.0",
+      servers: [{ url: "http://service.test" }],
+      security: [{ ApiKey: [] }, { Bearer: [] }],
+    });
     expect(document).toMatchObject({ components: { securitySchemes: { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" } } } });
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
