@@ -22,7 +22,10 @@ export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   async function go({ id, label }: OidcChoice) {
     setBusyWith(id);
     setRefused(undefined);
-    const going = await signInAt(id, token === undefined ? { purpose: "signIn", returnTo: returnPath() } : { purpose: "join", token, returnTo: "/" });
+    const going = await signInAt(
+      id,
+      token === undefined ? { purpose: "signIn", returnTo: returnPath() } : { purpose: "join", token, returnTo: "/" },
+    );
     if (going.ok) return window.location.assign(going.value);
     setBusyWith(undefined);
     setRefused({ provider: label, reason: going.failure });

@@ -50,7 +50,9 @@ export const visitorRules: VisitorRules = {
     if (path === "/sign-in") return headers[VOUCHED_HEADER] === undefined ? shared(signInPage(query)) : { kind: "own" };
     if (path === "/set-up") {
       const state = await getSetUp(token);
-      return state === "open" ? { kind: "own" } : { ...shared(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
+      return state === "open"
+        ? { kind: "own" }
+        : { ...shared(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
     }
     if (path === "/invitation") {
       if (token === undefined) return shared("/invitation");
@@ -82,7 +84,10 @@ async function answerShare(token: string, headers: IncomingHttpHeaders, language
   }
   if (visit.kind === "open") return { kind: "own" };
   const retryAfter = { "retry-after": String(Math.ceil(visit.waitMs / 1000)) };
-  return { kind: "refused", refused: { status: 429, code: "RATE_LIMITED", message: "Too many requests. Try again in a moment.", headers: retryAfter } };
+  return {
+    kind: "refused",
+    refused: { status: 429, code: "RATE_LIMITED", message: "Too many requests. Try again in a moment.", headers: retryAfter },
+  };
 }
 
 async function answerEmbedded(url: string, path: string): Promise<VisitorAnswer> {

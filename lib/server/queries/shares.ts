@@ -24,7 +24,8 @@ export async function visitShare(token: string, sent: SentHeaders): Promise<Visi
   const waitMs = await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
   const visit = await readShare(token, sent);
-  if (visit.kind === "open") await store.shares.viewed(visit.id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
+  if (visit.kind === "open")
+    await store.shares.viewed(visit.id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
   return visit;
 }
 
