@@ -63,7 +63,7 @@ test("a service that has only the core lists, filters, tags and names its assets
   await page.getByRole("button", { name: "No assets with core" }).click();
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByText("No assets match")).toBeVisible();
-  await page.getByRole("link", { name: "Reset filters" }).click();
+  await page.getByRole("link", { name: "Clear filters" }).click();
   await expect(tile(page, "core_2.png")).toBeVisible();
   // Features that the service lacks cause no error in the browser's log.
   expect(errors).toEqual([]);
@@ -126,7 +126,10 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   await page.goto(`${desk.url}/assets?connection=${connection}`);
   // Features that the service lacks are not offered: it cannot filter by metadata or fetch from an address.
   await expect(page.getByRole("button", { name: "Filter by tags" })).toBeVisible();
-  await expect(page.getByRole("button", { name: "Metadata" })).toBeHidden();
+  await page.getByRole("button", { name: "Filters", exact: true }).click();
+  await expect(page.getByRole("checkbox", { name: "Include shared" })).toBeVisible();
+  await expect(page.getByRole("group", { name: "Metadata" })).toBeHidden();
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await expect(page.getByRole("menuitem", { name: "Upload files…" })).toBeVisible();
   await expect(page.getByRole("menuitem", { name: "Fetch from an address…" })).toBeHidden();

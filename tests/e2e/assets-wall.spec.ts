@@ -164,7 +164,8 @@ test("the wall is scrolled, filtered, selected and tagged, and its address bring
   await expect(page).toHaveURL(/include_tags=even(&|$)/);
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByRole("banner").or(page.locator("header")).getByText("65", { exact: true })).toBeVisible();
-  await page.getByRole("button", { name: /^Metadata/ }).click();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByRole("group", { name: "Metadata" }).getByRole("button").click();
   await page.getByLabel("Name", { exact: true }).fill("camera.lens");
   await page.getByLabel("Value", { exact: true }).fill("50mm");
   await page.getByRole("button", { name: "Apply", exact: true }).click();

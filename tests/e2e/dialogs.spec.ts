@@ -6,8 +6,9 @@ test("a long dialog on a small phone scrolls its body alone, and its actions sta
   await page.setViewportSize({ width: 390, height: 600 });
   await page.goto(`${desk.url}/assets`);
   await expect(page.getByRole("list", { name: "Assets" }).getByRole("link").first()).toBeVisible();
-  await page.getByRole("button", { name: /^Metadata/ }).click();
-  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByRole("group", { name: "Metadata" }).getByRole("button").click();
+  const dialog = page.getByRole("dialog", { name: "Filter by metadata" });
   // If all of it fits, the actions cover nothing.
   await dialog.getByRole("button", { name: "Add value" }).click();
   for (let row = 0; row < 10; row += 1) await dialog.getByRole("button", { name: "Add value" }).press("Enter");

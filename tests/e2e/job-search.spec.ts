@@ -60,9 +60,11 @@ test("words, a range of time and a person find a job, its page opens, and Back k
     [grace.name, another],
     ["Ada Owner", wanted],
   ] as const) {
-    await page.getByRole("button", { name: "Person" }).click();
+    await page.getByRole("button", { name: /^Filters/ }).click();
+    await page.getByRole("group", { name: "Person" }).getByRole("button").click();
     await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name }).click();
-    await expect(page.getByRole("button", { name: `Person: ${name}` })).toBeVisible();
+    await expect(page.getByRole("group", { name: "Person" }).getByRole("button", { name })).toBeVisible();
+    await page.keyboard.press("Escape");
     await expect(rows(page)).toHaveCount(1);
     await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
   }

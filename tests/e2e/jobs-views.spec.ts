@@ -62,7 +62,8 @@ test("jobs of one workflow are found by its id, and the address keeps it", async
   await untilState(page.request, desk, other, "completed");
   await page.goto(`${desk.url}/jobs`);
   await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
-  await page.getByRole("button", { name: /^Workflow/ }).click();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByRole("group", { name: "Workflow" }).getByRole("button").click();
   const dialog = page.getByRole("dialog", { name: "Jobs of one workflow" });
   await dialog.getByLabel("Name or id").fill(workflow);
   await expectAccessible(page);
@@ -70,7 +71,8 @@ test("jobs of one workflow are found by its id, and the address keeps it", async
   await expect(page).toHaveURL(new RegExp(`workflow_id=${workflow}`));
   await expect(rows(page)).toHaveCount(1);
   await expect(page.locator(`tr[data-row="${mine}"]`)).toBeVisible();
-  await page.getByRole("button", { name: /^Workflow: / }).click();
+  await expect(page.getByRole("button", { name: "Filters: 1" })).toBeVisible();
+  await page.getByRole("group", { name: "Workflow" }).getByRole("button").click();
   await dialog.getByRole("button", { name: "Any workflow" }).click();
   await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
 });

@@ -39,8 +39,9 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
     const row = (id: string) => page.getByRole("row").filter({ hasText: id.slice(0, 8) });
     await expect(row(ofTeam).getByText(grace.name)).toBeVisible();
     await expect(row(ofOwner).getByText("Ada Owner")).toBeVisible();
-    await page.getByRole("button", { name: "Person" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: grace.name }).click();
+    await page.getByRole("button", { name: /^Filters/ }).click();
+    await page.getByRole("group", { name: "Person" }).getByRole("button").click();
+    await page.getByRole("dialog", { name: "Jobs of one person" }).getByRole("button", { name: grace.name }).click();
     await expect(row(ofOwner)).toHaveCount(0);
     await expect(row(ofTeam)).toBeVisible();
     await page.goto(`${desk.url}/history`);

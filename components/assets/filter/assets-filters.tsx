@@ -1,13 +1,15 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
+import { ClearFilters, filterButton, FilterRow, FiltersPopover } from "@/components/frame/list/filters-popover";
+import { Checkbox } from "@/components/ui/controls/checkbox";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { ownTags, shownTags, tagState, withNextTagState } from "../assets-address";
+import { isFiltered, ownTags, shownTags, tagState, unfiltered, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";
 import { SearchField } from "@/components/ui/controls/search-field";
 
@@ -78,24 +80,26 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
       >
         <span aria-hidden="true">+</span> {t("filter.addTag")}
       </button>
-      {isLocal && conditions === 0 ? null : (
-        <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={chipStyle(conditions > 0)}>
-          {conditions > 0 ? t("filter.metadataCount", { count: conditions }) : t("filter.metadata")} <span aria-hidden="true">▾</span>
-        </button>
-      )}
-      <button
-        type="button"
-        aria-pressed={query.include_public}
-        onClick={() => go({ include_public: !query.include_public })}
-        className={chipStyle(query.include_public)}
-      >
-        {t("filter.shared")}
-      </button>
+      <FiltersPopover count={conditions + (query.include_public ? 0 : 1)}>
+        {isLocal && conditions === 0 ? null : (
+          <FilterRow name={t("filter.metadata")}>
+            <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={filterButton}>
+              <span className="flex-1">{t("filter.metadataCount", { count: conditions })}</span>
+              <span aria-hidden="true">▾</span>
+            </button>
+          </FilterRow>
+        )}
+        <label className="flex items-center gap-2">
+          <Checkbox checked={query.include_public} onChange={() => go({ include_public: !query.include_public })} />
+          {t("filter.shared")}
+        </label>
+        {open === "metadata" ? (
+          <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
+        ) : null}
+      </FiltersPopover>
+      <ClearFilters isSet={isFiltered(query)} onClear={() => go(unfiltered)} />
       {open === "tags" ? (
         <TagDialog query={query} connectionId={connectionId} seen={[...ownTags, ...seenTags()]} onChange={go} onClose={close} />
-      ) : null}
-      {open === "metadata" ? (
-        <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
       ) : null}
     </>
   );

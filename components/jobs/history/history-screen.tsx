@@ -2,6 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useRefreshCounts } from "@/components/frame/counts-context";
+import { ClearFilters } from "@/components/frame/list/filters-popover";
 import { useWhyNot } from "@/components/frame/member-context";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { withQuery } from "@/lib/browser/urls";
@@ -13,7 +14,7 @@ import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { ClearAll, useClearAll } from "../actions/clear-all";
 import { choiceOfOne, usualChoice } from "../columns/column-choice";
 import { ChosenTable } from "../list/chosen-table";
-import { endedJobsPath } from "../list/list-address";
+import { endedJobsPath, noSearch } from "../list/list-address";
 import { ListFrame } from "../list/list-frame";
 import { ListEmpty, ListPages, ListRows } from "../list/list-rows";
 import { SelectedJobs } from "../list/selected-jobs";
@@ -74,6 +75,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, histor
       tools={
         <>
           <JobSearchFilters search={asked} connection={connection} onGo={state.go} />
+          <ClearFilters isSet={isSearch(asked)} onClear={() => state.go(noSearch)} />
           <span className="text-ink-3">{canRemove ? t("stays") : whyNot(t("readOnly"))}</span>
           {clearing.cleared ? (
             <ReceiptLine

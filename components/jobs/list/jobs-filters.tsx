@@ -2,6 +2,7 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { ClearFilters, filterButton, FilterRow } from "@/components/frame/list/filters-popover";
 import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
@@ -13,6 +14,7 @@ import { isSearch, outputTypes } from "@/lib/contract/jobs/job-search";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { type JobRow } from "../job-row";
 import { JobSearchFilters } from "../search/job-search-filters";
+import { isFilteredList, noFilters } from "./list-address";
 import { type ListChange, type ListState } from "./list-state";
 import { useAskedQuery, useMoving } from "./use-list-state";
 
@@ -35,23 +37,22 @@ export function JobsFilters({ state, rows, total, connection }: JobsFiltersProps
   const { go } = state;
   const workflow =
     query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? namelessWorkflow(query.workflow_id));
+  const count = [query.workflow_id, query.output_type].filter(Boolean).length;
   return (
     <>
       <StatusFilter state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <JobSearchFilters search={query} connection={connection} onGo={go} />
-      <OutputFilter state={state} />
-      <button
-        type="button"
-        aria-haspopup="dialog"
-        title={query.workflow_id}
-        onClick={() => setPicking(true)}
-        className={chipStyle(query.workflow_id !== undefined, "max-w-60 min-w-16")}
-      >
-        <span className="truncate">{workflow ? t("workflowIs", { name: workflow }) : t("workflow")}</span>
-        <span aria-hidden="true">▾</span>
-      </button>
-      {isPicking ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
+      <JobSearchFilters search={query} connection={connection} onGo={go} count={count}>
+        <OutputFilter state={state} />
+        <FilterRow name={t("workflow")}>
+          <button type="button" aria-haspopup="dialog" title={query.workflow_id} onClick={() => setPicking(true)} className={filterButton}>
+            <span className="min-w-0 flex-1">{workflow ?? t("anyWorkflow")}</span>
+            <span aria-hidden="true">▾</span>
+          </button>
+        </FilterRow>
+        {isPicking ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
+      </JobSearchFilters>
+      <ClearFilters isSet={isFilteredList(query)} onClear={() => go(noFilters)} />
     </>
   );
 }
@@ -148,18 +149,20 @@ export function OutputFilter({ state }: { state: ListState }) {
   const isLocal = useConnection()?.isLocal === true;
   if (isLocal && query.output_type === undefined) return null;
   return (
-    <Select
-      aria-label={t("output")}
-      value={query.output_type ?? ""}
-      onChange={({ currentTarget: { value } }) => state.go({ output_type: outputTypes.find((type) => type === value) })}
-      className={chipStyle(query.output_type !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
-    >
-      <option value="">{t("outputs.any")}</option>
-      {outputTypes.map((type) => (
-        <option key={type} value={type}>
-          {t(`outputs.${type}`)}
-        </option>
-      ))}
-    </Select>
+    <FilterRow name={t("output")}>
+      <Select
+        aria-label={t("output")}
+        value={query.output_type ?? ""}
+        onChange={({ currentTarget: { value } }) => state.go({ output_type: outputTypes.find((type) => type === value) })}
+        className="w-full"
+      >
+        <option value="">{t("outputs.any")}</option>
+        {outputTypes.map((type) => (
+          <option key={type} value={type}>
+            {t(`outputs.${type}`)}
+          </option>
+        ))}
+      </Select>
+    </FilterRow>
   );
 }

@@ -15,6 +15,13 @@ const usual = readAddress(jobParams, new URLSearchParams()).query;
 /** Removes every filter that only the ledger supports. */
 export const noSearch = readAddress(searchParams, new URLSearchParams()).query;
 
+/** Removes every filter of a list of jobs. */
+export const noFilters = { ...noSearch, status: undefined, workflow_id: undefined, output_type: undefined };
+
+export function isFilteredList(query: JobSearchQuery): boolean {
+  return query.status !== undefined || Boolean(query.workflow_id ?? query.output_type) || isSearch(query);
+}
+
 const paramsOfJobs = { ...jobParams, ...searchParams };
 const paramsOfHistory = { ...searchParams, offset: jobParams.offset, max_items: jobParams.limit };
 

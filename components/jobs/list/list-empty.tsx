@@ -5,7 +5,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { isSearch } from "@/lib/contract/jobs/job-search";
-import { noSearch } from "./list-address";
+import { isFilteredList, noFilters, noSearch } from "./list-address";
 import { type ListState } from "./list-state";
 import { useAskedQuery } from "./use-list-state";
 
@@ -30,8 +30,8 @@ export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRu
         : reset(hrefOf({ offset: last }), pages("lastPage"));
     return <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={way} />;
   }
-  if ((list === "jobs" && query.status) || query.workflow_id || query.output_type || isSearch(query)) {
-    const all = hrefOf({ status: undefined, workflow_id: undefined, output_type: undefined, ...noSearch });
+  if (list === "jobs" ? isFilteredList(query) : isSearch(query)) {
+    const all = hrefOf(list === "jobs" ? noFilters : noSearch);
     return <EmptyState title={t("filtered")} action={reset(all, t("showAll"))} />;
   }
   return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink linked={linked} /> : undefined} />;

@@ -1,8 +1,8 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { filterButton, FilterRow, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { TimeFilter } from "@/components/frame/list/time-filter";
-import { chipStyle } from "@/components/ui/controls/chip";
 import { type JobSearch } from "@/lib/contract/jobs/job-search";
 
 const PersonName = dynamic(() => import("./person-dialog").then((module) => module.PersonName), { loading: () => "…" });
@@ -10,18 +10,25 @@ const PersonDialog = dynamic(() => import("./person-dialog").then((module) => mo
 
 const spans = ["hour", "day", "week", "month"] as const;
 
-type JobSearchFiltersProps = {
+type JobFiltersProps = {
   search: JobSearch;
   connection: string | undefined;
   onGo: (change: JobSearch) => void;
+  /** How many of `children` are set. */
+  count?: number;
+  /** Filters that only some lists have. */
+  children?: ReactNode;
 };
 
-/** When a job was submitted, and by whom. */
-export function JobSearchFilters({ search, connection, onGo }: JobSearchFiltersProps) {
+/** When a job was submitted, and in the popover by whom. */
+export function JobSearchFilters({ search, connection, onGo, count = 0, children }: JobFiltersProps) {
   return (
     <>
       <TimeFilter range={search} spans={spans} hasAny onGo={onGo} />
-      <PersonFilter member={search.member} connection={connection} onPick={(member) => onGo({ member })} />
+      <FiltersPopover count={count + (search.member === undefined ? 0 : 1)}>
+        <PersonFilter member={search.member} connection={connection} onPick={(member) => onGo({ member })} />
+        {children}
+      </FiltersPopover>
     </>
   );
 }
@@ -37,17 +44,14 @@ function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
     onPick(id);
   };
   return (
-    <>
-      <button
-        type="button"
-        aria-haspopup="dialog"
-        onClick={() => setPicking(true)}
-        className={chipStyle(member !== undefined, "max-w-52 min-w-16")}
-      >
-        <span className="truncate">{member === undefined ? t("person") : <PersonName member={member} connection={connection} />}</span>
+    <FilterRow name={t("person")}>
+      <button type="button" aria-haspopup="dialog" onClick={() => setPicking(true)} className={filterButton}>
+        <span className="min-w-0 flex-1">
+          {member === undefined ? t("personDialog.any") : <PersonName member={member} connection={connection} />}
+        </span>
         <span aria-hidden="true">▾</span>
       </button>
       {isPicking ? <PersonDialog member={member} connection={connection} onPick={pick} onClose={() => setPicking(false)} /> : null}
-    </>
+    </FilterRow>
   );
 }

@@ -20,11 +20,11 @@ function usePeople(connection: string | undefined) {
   return useSWR<JobPeople["people"], ApiFailure>(path, readPeople, { revalidateOnFocus: false });
 }
 
-/** The chosen member's name, on the chip. */
+/** The chosen member's name. */
 export function PersonName({ member, connection }: Member) {
   const t = useTranslations("jobSearch");
   const { data: people } = usePeople(connection);
-  return t("personIs", { name: people?.find(({ id }) => id === member)?.name ?? (people ? t("unknownPerson") : "…") });
+  return people?.find(({ id }) => id === member)?.name ?? (people ? t("unknownPerson") : "…");
 }
 
 type PersonDialogProps = Member & { onPick: (member: string | undefined) => void; onClose: () => void };

@@ -200,7 +200,7 @@ describe("the audit log", () => {
     expect(router.push).toHaveBeenCalledWith("/settings/audit?member=ana&action=submitPrompt");
     expect(screen.getByRole("link", { name: "Older" }).getAttribute("href")).toBe("/settings/audit?member=ana&before=7");
     expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toBe("/api/console/audit/export?member=ana");
-    expect(screen.getByRole("link", { name: "Show all" }).getAttribute("href")).toBe("/settings/audit");
+    expect(screen.getByRole("link", { name: "Clear filters" }).getAttribute("href")).toBe("/settings/audit");
   });
 
   it("tells nothing found from nothing there, and says to others in one line who reads it", async () => {

@@ -1,0 +1,124 @@
+import { useTranslations } from "next-intl";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
+import { Button } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/chip";
+
+type FiltersPopoverProps = {
+  /** How many of the filters inside are set. */
+  count: number;
+  children: ReactNode;
+};
+
+const WIDTH_PX = 288;
+const EDGE_PX = 8;
+
+/** The less used filters of a list. Outside of the bar, which scrolls and would cut it off. */
+export function FiltersPopover({ count, children }: FiltersPopoverProps) {
+  const t = useTranslations("common.filters");
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+        className={chipStyle(count > 0, "shrink-0")}
+      >
+        {count > 0 ? t("counted", { count }) : t("open")} <span aria-hidden="true">▾</span>
+      </button>
+      {isOpen ? (
+        <Panel id={id} label={t("open")} button={button.current} onClose={close} onLeave={() => setOpen(false)}>
+          {children}
+        </Panel>
+      ) : null}
+    </>
+  );
+}
+
+type PanelProps = {
+  id: string;
+  label: string;
+  button: HTMLElement | null;
+  /** By the keyboard: the focus returns to the button. */
+  onClose: () => void;
+  onLeave: () => void;
+  children: ReactNode;
+};
+
+function Panel({ id, label, button, onClose, onLeave, children }: PanelProps) {
+  const panel = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current } = panel;
+    if (!current || !button) return;
+    const { left, bottom } = button.getBoundingClientRect();
+    current.style.left = `${Math.max(EDGE_PX, Math.min(left, window.innerWidth - WIDTH_PX - EDGE_PX))}px`;
+    current.style.top = `${bottom + 4}px`;
+    current.focus();
+  }, [button]);
+  useEffect(() => {
+    const leave = ({ target }: PointerEvent) => {
+      if (target instanceof Node && !panel.current?.contains(target) && !button?.contains(target)) onLeave();
+    };
+    window.addEventListener("pointerdown", leave);
+    return () => window.removeEventListener("pointerdown", leave);
+  }, [button, onLeave]);
+  function onKeyDown(event: KeyboardEvent) {
+    // A dialog that a filter has opened closes first.
+    if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  }
+  return createPortal(
+    <div
+      ref={panel}
+      id={id}
+      role="dialog"
+      aria-label={label}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      style={{ width: WIDTH_PX }}
+      className="fixed z-40 flex flex-col gap-3 rounded-lg border border-line bg-surface p-3.5 text-ink shadow-xl outline-none"
+    >
+      {children}
+    </div>,
+    document.body,
+  );
+}
+
+/** One filter of the popover, below its name. */
+export function FilterRow({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div role="group" aria-label={name} className="flex flex-col gap-1">
+      <span aria-hidden="true" className="text-sm text-ink-3">
+        {name}
+      </span>
+      {children}
+    </div>
+  );
+}
+
+/** Offered while any filter of the list is set. */
+export function ClearFilters({ isSet, onClear }: { isSet: boolean; onClear: () => void }) {
+  const t = useTranslations("common.filters");
+  if (!isSet) return null;
+  return (
+    <Button tone="quiet" size="small" className="shrink-0" onClick={onClear}>
+      {t("clear")}
+    </Button>
+  );
+}
+
+/** A filter whose values are chosen in a dialog. */
+export const filterButton =
+  "flex min-h-8 w-full items-center gap-2 rounded-md border border-line-strong bg-surface px-2.5 py-1 text-left break-words hover:border-control";
