@@ -200,7 +200,10 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
           {runs.failure ? <RunRefusal app={app} failure={runs.failure} onRetry={() => void run(true)} /> : null}
-          <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 -mx-4 flex gap-2 border-t border-line bg-bg px-4 py-2 md:bottom-0 md:mx-0 md:px-0">
+          <div
+            data-lower-edge=""
+            className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 -mx-4 flex gap-2 border-t border-line bg-bg px-4 py-2 md:bottom-0 md:mx-0 md:px-0"
+          >
             {canRun ? (
               <>
                 <Button type="submit" tone="primary" busy={isBusy} title={t("form.runHint")} className="min-h-9 flex-1">

@@ -60,7 +60,7 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
   }
   const at = Math.min(count, firstIndex + 1);
   return (
-    <nav aria-label={t("label")} className={bar}>
+    <nav data-lower-edge="" aria-label={t("label")} className={bar}>
       <span className="flex-1 truncate tabular-nums">
         {total === undefined
           ? t("placeOpen", { at: number(at) })

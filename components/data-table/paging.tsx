@@ -32,6 +32,7 @@ export function Paging({ offset, limit, count, total, hasMore, hrefOf, children,
   };
   return (
     <nav
+      data-lower-edge=""
       aria-label={t("label")}
       className={cn(
         "flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-t border-line bg-bg px-4 py-1.5 text-ink-3 md:px-5",

@@ -16,7 +16,7 @@ const NARROW =
 
 export function RemovalReceipt({ removal }: { removal: Removal }) {
   return (
-    <div className={cn("contents empty:hidden", NARROW)}>
+    <div data-lower-edge="" className={cn("contents empty:hidden", NARROW)}>
       <Receipt removal={removal} />
     </div>
   );

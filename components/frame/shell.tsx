@@ -74,6 +74,7 @@ export function Shell({ member, methods, connections, currentId, readOnly, signO
               </SessionWatch>
             </main>
             <nav
+              data-lower-edge=""
               aria-label={t("navigation")}
               className="sticky bottom-0 z-30 shrink-0 border-t border-line bg-bg pb-[env(safe-area-inset-bottom)] md:hidden"
             >

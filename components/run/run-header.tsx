@@ -120,7 +120,10 @@ async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo,
 /** On narrow screens: the buttons at the lower edge, within reach of the thumb. */
 export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
   return (
-    <div className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden">
+    <div
+      data-lower-edge=""
+      className="sticky bottom-[calc(49px+env(safe-area-inset-bottom))] z-20 flex gap-2 border-t border-line bg-bg px-4 py-2 md:hidden"
+    >
       {canRun ? <CopiesButton button={button} onClick={onCopies} /> : null}
       <RunButton {...button} className="flex-1" />
     </div>

@@ -2,16 +2,49 @@
 
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useLayoutEffect, useRef } from "react";
 import { useStore } from "zustand";
 import { dismissToast, holdToasts, toastStore } from "./toast-store";
 import { ToneIcon } from "./tone-icon";
+
+const GAP_PX = 8;
+const EDGE_PX = 16;
+
+/** The distance from the lower edge of the window at which toasts cover no element that is marked with `data-lower-edge`. */
+function freeBottom(stack: HTMLElement): number {
+  const toasts = [...stack.children].map((toast) => toast.getBoundingClientRect());
+  const [left, right] = [Math.min(...toasts.map((box) => box.left)), Math.max(...toasts.map((box) => box.right))];
+  const height = stack.getBoundingClientRect().height;
+  const marked = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
+  const beside = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
+  let bottom = EDGE_PX;
+  // From the lowest upwards: each raise may reach the next one.
+  for (const { top, bottom: end } of beside.sort((one, other) => other.bottom - one.bottom)) {
+    const lower = window.innerHeight - bottom;
+    if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;
+  }
+  return bottom;
+}
 
 /** Used once, in the frame. The region exists before the first message, as otherwise a screen reader would not announce it. */
 export function Toasts() {
   const t = useTranslations("common");
   const toasts = useStore(toastStore);
+  const stack = useRef<HTMLDivElement>(null);
+  const isAny = toasts.length > 0;
+  useLayoutEffect(() => {
+    if (!isAny) return;
+    let frame = 0;
+    // A bar may appear or grow while a toast is shown, which is only for seconds.
+    const place = () => {
+      if (stack.current) stack.current.style.bottom = `${freeBottom(stack.current)}px`;
+      frame = requestAnimationFrame(place);
+    };
+    place();
+    return () => cancelAnimationFrame(frame);
+  }, [isAny]);
   return (
-    <div role="status" className="pointer-events-none fixed inset-x-0 bottom-16 z-50 flex flex-col items-center gap-2 px-4 sm:bottom-14">
+    <div ref={stack} role="status" className="pointer-events-none fixed inset-x-0 bottom-14 z-50 flex flex-col items-center gap-2 px-4">
       {toasts.map(({ id, tone, text, action }) => (
         <div
           key={id}

@@ -8,7 +8,10 @@ import { useFocusWhenLost } from "@/components/ui/hooks/use-focus-when-lost";
 /** Laid over the list's lower edge: acts in progress and their outcomes, above the actions for the selected rows. */
 export function LowerEdge({ children }: { children: ReactNode }) {
   return (
-    <div className="pointer-events-none sticky bottom-16 z-30 mt-auto flex flex-col items-center gap-2 *:pointer-events-auto empty:hidden md:bottom-14 [&:not(:empty)~nav]:mt-0">
+    <div
+      data-lower-edge=""
+      className="pointer-events-none sticky bottom-16 z-30 mt-auto flex flex-col items-center gap-2 *:pointer-events-auto empty:hidden md:bottom-14 [&:not(:empty)~nav]:mt-0"
+    >
       {children}
     </div>
   );

@@ -90,6 +90,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
       }}
       aria-label={t("job.label")}
       data-job={receipt?.jobId}
+      data-lower-edge={receipt || work.works.length > 0 ? "" : undefined}
       data-tone={receipt && tone}
       className={cn(
         "z-10 flex flex-col gap-2",

@@ -49,3 +49,29 @@ it("stays while a pointer is over it or the focus is in it, and so does one that
   wait();
   expect(screen.getByRole("status").textContent).toBe("");
 });
+
+it("stays above the bars at the lower edge of the window, and beside those at its side", () => {
+  const boxes: Record<string, [left: number, top: number, right: number, bottom: number]> = {
+    pager: [200, 724, 1440, 768],
+    bar: [400, 672, 800, 712],
+    tray: [964, 300, 1424, 712],
+  };
+  const box = ([left, top, right, bottom]: [number, number, number, number]) => new DOMRect(left, top, right - left, bottom - top);
+  vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
+    const named = boxes[this.id];
+    return box(named ?? [500, 700, 900, 736]);
+  });
+  vi.stubGlobal("innerHeight", 768);
+  renderInApp(
+    <>
+      <Toasts />
+      {Object.keys(boxes).map((id) => (
+        <div key={id} id={id} data-lower-edge="" />
+      ))}
+    </>,
+  );
+  say("3 cancelled");
+  // 8 px above the bar of actions, which is above the pager; the tray is beside it.
+  expect(screen.getByRole("status").style.bottom).toBe(`${768 - 672 + 8}px`);
+  vi.unstubAllGlobals();
+});
