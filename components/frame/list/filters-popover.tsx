@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Button } from "@/components/ui/controls/button";
 import { chipStyle } from "@/components/ui/controls/chip";
@@ -37,7 +37,7 @@ export function FiltersPopover({ count, children }: FiltersPopoverProps) {
         {count > 0 ? t("counted", { count }) : t("open")} <span aria-hidden="true">▾</span>
       </button>
       {isOpen ? (
-        <Panel id={id} label={t("open")} button={button.current} onClose={close} onLeave={() => setOpen(false)}>
+        <Panel id={id} label={t("open")} button={button} onClose={close} onLeave={() => setOpen(false)}>
           {children}
         </Panel>
       ) : null}
@@ -48,7 +48,7 @@ export function FiltersPopover({ count, children }: FiltersPopoverProps) {
 type PanelProps = {
   id: string;
   label: string;
-  button: HTMLElement | null;
+  button: RefObject<HTMLElement | null>;
   /** By the keyboard: the focus returns to the button. */
   onClose: () => void;
   onLeave: () => void;
@@ -59,15 +59,15 @@ function Panel({ id, label, button, onClose, onLeave, children }: PanelProps) {
   const panel = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const { current } = panel;
-    if (!current || !button) return;
-    const { left, bottom } = button.getBoundingClientRect();
+    if (!current || !button.current) return;
+    const { left, bottom } = button.current.getBoundingClientRect();
     current.style.left = `${Math.max(EDGE_PX, Math.min(left, window.innerWidth - WIDTH_PX - EDGE_PX))}px`;
     current.style.top = `${bottom + 4}px`;
     current.focus();
   }, [button]);
   useEffect(() => {
     const leave = ({ target }: PointerEvent) => {
-      if (target instanceof Node && !panel.current?.contains(target) && !button?.contains(target)) onLeave();
+      if (target instanceof Node && !panel.current?.contains(target) && !button.current?.contains(target)) onLeave();
     };
     window.addEventListener("pointerdown", leave);
     return () => window.removeEventListener("pointerdown", leave);
