@@ -3,9 +3,8 @@ import { afterEach, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { until } from "@/tests/support/until";
 import { made, makes } from "./house-job";
-import { ended, submit } from "./support";
+import { ended, running, submit } from "./support";
 
 let bench: ServiceBench | undefined;
 let server: RunnerServer | undefined;
@@ -23,7 +22,7 @@ it("counts no time below zero, where the clock of the process that ends a job is
   const client = bench.client();
   server.does("hold");
   const id = await submit(client, made());
-  await until("it runs there", () => server?.seen.ran.length === 1);
+  await running(client, id);
   behindMs = 300_000;
   server.letGo();
   expect((await ended(client, id)).status).toBe("completed");
