@@ -25,7 +25,7 @@ const onPostgres = {
       ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"],
       ...["user.keys", "jobs.views", "jobs.list", "jobs.cancel", "queue.manage", "prompt.submit", "retention"],
       ...["assets.change", "assets.create", "assets.search", "quota", "downloads.prune", "runners.fence", "runners.needs"],
-      ...["runners", "runners.draining", "runners.faults", "runners.queued"],
+      ...["runners", "runners.draining", "runners.faults", "runners.queued", "runners.refused"],
     ].map((name) => testFile(`tests/integration/service/${name}.test.ts`)),
     testFile("tests/contract/core.contract.test.ts"),
   ],

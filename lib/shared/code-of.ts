@@ -1,5 +1,10 @@
 // The code that Node and libraries put on an error: "ENOENT", "SQLITE_BUSY".
 
+/** A row with the same key was stored a moment before: the two databases say it with these. */
+const uniqueCodes = new Set<unknown>(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]);
+
+export const isUniqueViolation = (error: unknown): boolean => uniqueCodes.has(codeOf(error));
+
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,5 +1,5 @@
 // Runners: where jobs of the embedded service are executed: the built-in one, and plain local servers by their address.
-// (Not the role of the same name.) Guarantees: a stored address is http or https and has no credentials, query or fragment.
+// (Not the role of the same name.) Guarantees: a stored address is http or https, in one spelling, and has no credentials, query or fragment.
 
 import { z } from "zod";
 import { toBaseUrl, withScheme } from "../base-url";
@@ -23,7 +23,10 @@ const tags = z
   .transform((all) => [...new Set(all)]);
 const slots = z.int().min(1).max(16);
 
-/** As people type it: `localhost:8188`, or an address that ends with /api, is accepted. */
+/**
+ * As people type it: `localhost:8188`, or an address that ends with /api, is accepted. It is stored in one spelling, in ASCII, so that each
+ * server has one address.
+ */
 export const runnerAddressSchema = z
   .string()
   .trim()
@@ -32,7 +35,9 @@ export const runnerAddressSchema = z
   .transform((typed) => toBaseUrl(withScheme(typed)))
   .pipe(z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" }))
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password")
-  .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment");
+  .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment")
+  .transform((text) => (URL.canParse(text) ? toBaseUrl(new URL(text).href) : text))
+  .pipe(z.string().max(2000));
 
 export const runnerDeviceSchema = z.object({
   name: z.string(),

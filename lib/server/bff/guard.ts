@@ -11,6 +11,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { isUniqueViolation } from "@/lib/shared/code-of";
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
@@ -201,6 +202,7 @@ async function attempt(
       composition().log.error({ ...about, err: error }, "the console's database does not answer");
       return failed(refusal("SERVICE_UNAVAILABLE", "The console's database does not answer. Try again in a moment: you stay signed in."));
     }
+    if (isUniqueViolation(error)) return failed(refusal("CONFLICT", "This exists already. Reload, then try again."));
     composition().log.error({ ...about, err: error }, "a request failed in an unforeseen way");
     return failed(refusal("INTERNAL", "Something went wrong in the console."));
   }

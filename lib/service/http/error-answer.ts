@@ -3,15 +3,18 @@
 // envelope.
 
 import { errorStatus } from "@/lib/contract/errors";
+import { isUniqueViolation } from "@/lib/shared/code-of";
 import { type ServiceLog } from "../options";
 import { asRefusal, type Refusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { json, text } from "./answers";
 
+/** Two requests stored the same thing at the same time. */
+const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
 const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to answer this request." };
 
 export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
-  const refusal = asRefusal(error) ?? asStorageFailure(error) ?? unforeseen;
+  const refusal = asRefusal(error) ?? asStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : unforeseen);
   const status = errorStatus[refusal.code];
   // Errors that the sender did not cause concern the operator. This is the only place that logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)

@@ -1,5 +1,5 @@
 // Saved views through the console's own API: their owners, who may change them, and which one a list opens with.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type SavedView } from "@/lib/contract/saved-views";
 import { type Role } from "@/lib/contract/people/roles";
 import { defaultView } from "@/lib/server/queries/saved-views";
@@ -76,3 +76,11 @@ test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name:
     expect((await create("owner", json)).status).toBe(400);
   },
 );
+
+test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("a key that was stored a moment before is a conflict (%s)", async (code) => {
+  const write = vi.spyOn(harness.console.store.savedViews, "create");
+  write.mockRejectedValue(Object.assign(new Error("as the driver says it"), { code }));
+  const answer = await harness.request("/api/console/views", { method: "POST", as: "owner", json: { name: "Twice", query: "" } });
+  write.mockRestore();
+  expect([answer.status, await answer.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
+});

@@ -139,3 +139,11 @@ it("is looked at once for both, and what is changed at one is known at the other
   await until("it is known there", async () => JSON.stringify(await detail(there, waits)).includes("paused"));
   await there.post("/api/queue", { clear: true });
 });
+
+it("adds an address once, however many services are asked at the same time", async () => {
+  const { address } = server;
+  const all = [two.here, two.there, two.here, two.there].map(({ service }) => service.runners.add({ address }));
+  const outcomes = (await Promise.all(all)).map((one) => (one.ok ? "added" : one.failure.code)).sort();
+  expect(outcomes).toEqual(["added", "taken", "taken", "taken"]);
+  expect(await two.here.service.runners.add({ address, keep: true })).toMatchObject({ failure: { code: "taken" } });
+});

@@ -31,6 +31,24 @@ describe("faults of runners", () => {
     expect(await bench.service.runners.list()).toHaveLength(1);
   });
 
+  it.each([
+    ["in capitals", "HTTP://LOCALHOST:9", "http://localhost:9"],
+    ["with half a character", "http://localhost:9/\ud800", "http://localhost:9/\ud800"],
+    ["with a null character", "http://localhost:9/a\u0000b", "http://localhost:9/a\u0000b"],
+    ["in another spelling of its characters", "http://localhost:9/ö", "http://localhost:9/%C3%B6"],
+    ["with the port of its protocol", "http://localhost:80", "http://localhost"],
+  ])("adds an address once that is written %s", async (_name, first, second) => {
+    bench = await startService();
+    expect(await bench.service.runners.add({ address: first, keep: true })).toMatchObject({ ok: true });
+    expect(await bench.service.runners.add({ address: second, keep: true })).toMatchObject({ ok: false, failure: { code: "taken" } });
+  });
+
+  it("refuses an address that is too long for the database", async () => {
+    bench = await startService();
+    const added = await bench.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
+    expect(added).toMatchObject({ ok: false, failure: { code: "invalid" } });
+  });
+
   it("says that a server without a history of single jobs is too old, and of one that speaks http that the address says https", async () => {
     bench = await startService();
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });

@@ -1,5 +1,6 @@
 // The answer to a request when the disk fails: it never claims more than is known.
 import { expect, it } from "vitest";
+import { toErrorAnswer } from "@/lib/service/http/error-answer";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 
 const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
@@ -13,5 +14,14 @@ it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])(
   (code) => {
     expect(messageFor(code)).not.toContain("Nothing of this request was kept.");
     expect(messageFor(code)).toContain("look before you send it again");
+  },
+);
+
+it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])(
+  "answers 409 to %s, a key that was stored twice",
+  async (code) => {
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const answer = toErrorAnswer(Object.assign(new Error("as the driver says it"), { code }), { method: "POST", path: "/api/assets" }, log);
+    expect([answer.status, await answer.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
   },
 );
