@@ -19,8 +19,8 @@ import { type Connection } from "../store/connections";
 import { type PictureSource } from "./seen-assets";
 import { readsJobs } from "../answers/job-files";
 import { jobsOnly, refusalOf } from "../answers/seen-jobs";
-import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
+import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 
 export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
@@ -117,12 +117,9 @@ async function openAndRead(viewer: Viewer, id: string | undefined, find: typeof 
   const again = () => open(viewer, used, findVisible);
   composition().ledger.reader.used(used, {
     jobs: (input) => read(operations.listJobs, again(), input),
-    job: (input) => pass(operations.getJob, again(), input),
-    assets: async (input) => {
-      const { capability } = operations.listJobAssets;
-      const isAbsent = composition().capabilities.knows(used, capability) === false;
-      return isAbsent ? failed(absent(capability)) : read(operations.listJobAssets, again(), input);
-    },
+    ...(isEmbedded(access.value.connection.baseUrl) && {
+      assets: (input: CallInput) => read(operations.listJobAssets, again(), input),
+    }),
   });
   return access;
 }
@@ -186,14 +183,6 @@ export async function readThrough<O extends Operation>(
   input?: CallInput,
 ): Promise<Result<AnswerOf<O>, Failure>> {
   return read(operation, openFor(viewer, connectionId, operation), { waits: "page", ...input });
-}
-
-/** For answers that are only noted here on their way. */
-async function pass(operation: Operation, opening: Promise<Result<Access, Failure>>, input: CallInput): Promise<Result<unknown, Failure>> {
-  const access = await opening;
-  if (!access.ok) return access;
-  const result = await access.value.upstream.exchange(operation, input);
-  return result.ok ? ok(await passOn(operation, access.value, result.value.value)) : failed(toBrowser(result.failure, access.value));
 }
 
 async function read<O extends Operation>(

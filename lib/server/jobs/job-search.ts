@@ -7,7 +7,6 @@ import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { isTerminalWord } from "@/lib/contract/jobs/states";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { findVisible, openForJobs, visibleConnections } from "../connections/access";
@@ -27,10 +26,6 @@ export async function searchJobs(viewer: Viewer, query: JobSearchQuery, connecti
   const outage = await reader.refresh(id);
   const [jobs, reach] = await Promise.all([searchLedger(id, query), operationsOf(id)]);
   await noteShownFiles(access.value.connection, filesShownIn(jobs));
-  reader.want(
-    id,
-    jobs.jobs.flatMap((job) => (isTerminalWord(job.status) ? [] : [job.id])),
-  );
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 

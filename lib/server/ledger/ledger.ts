@@ -104,7 +104,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
     const notes = isLate ? [] : change.notes();
     for (let at = 0; at < notes.length && !isLate; at += AT_ONCE) {
       if (at > 0) await breath();
-      if (await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most)) reader.wake(connectionId);
+      await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most);
     }
     if (isLate) lost(change);
   }

@@ -11,7 +11,9 @@ import { type Absent, type JobLedgerStore, type LedgerReach } from "../store/job
 import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
 import { type LedgerRead } from "./reads";
 
-const PAGE = 200;
+const PAGE = 1000;
+/** After a 429 that names no wait. */
+const DEFAULT_PAUSE_MS = 60_000;
 /** Pages overlap, so that jobs that left the list between two pages are noticed. */
 const OVERLAP = 10;
 /** A fully read list is read again, to find jobs that were removed meanwhile. */
@@ -29,6 +31,10 @@ export type Listed = {
   /** The number of dropped answers when reading the newest jobs last began. */
   headLosses: number;
   answeredMs?: number;
+  /** When the last page was requested. */
+  pageMs?: number;
+  /** The service has asked to wait. */
+  pausedUntilMs?: number;
   /** Set while the list is read again: how far back it has come. What was known before stays known meanwhile. */
   round?: Round;
   /** Counts restarts: the result of a step that began before one is out of date. */
@@ -143,10 +149,15 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     return oldestKept !== undefined && oldestMs !== undefined && oldestMs <= oldestKept;
   }
 
-  async function readPage(id: string, used: Listed, offset: number): Promise<Result<ListPage, Failure>> {
-    const query = { ...newestFirst, offset, limit: PAGE };
-    const read = await underWay((signal) => used.read.jobs({ query, signal }));
-    if (!read.ok) return read;
+  async function readPage(id: string, used: Listed, offset: number, limit = PAGE): Promise<Result<ListPage, Failure>> {
+    used.pageMs = now();
+    const query = { ...newestFirst, offset, limit };
+    const read = await underWay((signal) => used.read.jobs({ query, signal, limits: { attempts: 1 } }));
+    if (!read.ok) {
+      const { status, retryAfterMs } = read.failure;
+      if (status === 429 || retryAfterMs !== undefined) used.pausedUntilMs = now() + (retryAfterMs ?? DEFAULT_PAUSE_MS);
+      return read;
+    }
     used.answeredMs = now();
     await forgetAbsent(id, read.value);
     return ok(pageOf(read.value, offset));

@@ -1,6 +1,6 @@
-// Fills the ledger in idle time: reads a service's list of jobs, the details of jobs with unknown inputs, and their output sizes.
-// Guarantees: one reader per connection, while it is used; each step waits several times as long as the one before took; failures make it
-// wait longer and longer, and at least as long as the service says. What it reads is masked like everything else.
+// Fills the ledger in idle time from pages of a service's list of jobs. A job's details are recorded when someone opens or submits it.
+// Guarantees: one reader per connection, while it is used; at most one page every 5 s, also for searches; failures make it wait longer and
+// longer, and at least as long as the service says. What it reads is masked like everything else.
 // Must never: call with rights that were lost: each read uses the rights of the member who used the connection last.
 
 import "server-only";
@@ -15,28 +15,35 @@ import { createSizeReader, type LedgerRead } from "./reads";
 
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
-const DETAILS_A_PAGE = 4;
 /** The page that is being opened comes first. */
 const FIRST_WAIT_MS = 2000;
-const SHORTEST_WAIT_MS = 100;
-const WAITS_FOR_WORK = 4;
+const PAGE_EVERY_MS = 5000;
 const FIRST_BACK_OFF_MS = 2000;
-const LONGEST_BACK_OFF_MS = 10 * 60_000;
+const MAX_BACK_OFF_MS = 10 * 60_000;
 const USED_FOR_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 15_000;
-const FRESH_FOR_MS = 1500;
+const STEP_WAIT_MS = 250;
 const FRESH_WITHIN_MS = 1500;
-const MOST_MISSING = 10_000;
+/** The newest jobs, for a search. */
+const NEWEST = 200;
 
 type Used = Listed & {
   usedMs: number;
   loop?: Promise<void>;
-  asked?: { atMs: number; answer: Promise<Failure | undefined> };
-  wanted: string[];
-  /** Jobs without details. */
-  missing: Set<string>;
+  /** The newest page that a search has requested. */
+  newest?: Promise<Failure | undefined>;
+  /** The last page was for a search. While the loop waits for a page too, the next one is not. */
+  wasSearch?: boolean;
+  isWaiting?: boolean;
 };
-type Options = { store: Store; log: Log; now: () => number; most: number; settled: () => Promise<void>; lossesOf: (id: string) => number };
+type Options = {
+  store: Store;
+  log: Log;
+  now: () => number;
+  most: number;
+  settled: () => Promise<void>;
+  lossesOf: (id: string) => number;
+};
 
 export function createLedgerReader({ store, log, now, most, settled, lossesOf }: Options) {
   const connections = new Map<string, Used>();
@@ -51,17 +58,24 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   async function loop(id: string, used: Used): Promise<void> {
     await pause(used, FIRST_WAIT_MS, true);
     for (let failures = 0; !ending.signal.aborted && now() - used.usedMs < USED_FOR_MS;) {
-      const began = performance.now();
-      const step = await next(id, used).catch((err: unknown): Step => {
+      const waitMs = waitBeforePage(used);
+      used.isWaiting = waitMs > 0;
+      if (!used.isWaiting) used.wasSearch = false;
+      const step = await (waitMs > 0 ? readSizesOf(id, used) : next(id, used)).catch((err: unknown): Step => {
         if (!ending.signal.aborted) log.error({ err, connectionId: id }, "the ledger of jobs could not be read on");
         return notTaken;
       });
       failures = typeof step === "object" ? failures + 1 : 0;
-      const backOff = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1));
-      if (typeof step === "object") await pause(used, Math.max(step.retryAfterMs ?? 0, backOff), true);
-      else if (step === undefined) await pause(used, LOOK_EVERY_MS);
-      else await pause(used, Math.max(SHORTEST_WAIT_MS, WAITS_FOR_WORK * (performance.now() - began)), true);
+      const backOff = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1));
+      if (typeof step === "object") await pause(used, backOff, true);
+      else if (step === "done") await pause(used, STEP_WAIT_MS, true);
+      else await pause(used, waitMs > 0 ? Math.min(waitMs, MAX_BACK_OFF_MS) : LOOK_EVERY_MS, waitMs > 0);
     }
+  }
+
+  /** All pages of a connection share one pace, and a wait that the service named. */
+  function waitBeforePage({ pageMs, pausedUntilMs = 0 }: Used): number {
+    return Math.max(pageMs === undefined ? 0 : pageMs + PAGE_EVERY_MS, pausedUntilMs) - now();
   }
 
   /** `isFull`: wait the whole time, even if new work comes up. */
@@ -82,11 +96,13 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
 
   async function next(id: string, used: Used): Promise<Step> {
     const listed = await list.next(id, used);
-    if (listed !== undefined && listed !== "older") return listed;
-    const step = await readDetails(id, used);
-    // Sizes come last: no page waits for them.
-    if (step !== undefined || listed === "older") return step ?? "done";
-    return underWay((signal) => readSizes(id, used.read.assets, signal));
+    if (listed === undefined) return readSizesOf(id, used);
+    return listed === "older" ? "done" : listed;
+  }
+
+  /** Only of the service in this process: elsewhere each job would be a request. */
+  async function readSizesOf(id: string, { read: { assets } }: Used): Promise<Step> {
+    return assets && underWay((signal) => readSizes(id, assets, signal));
   }
 
   /** Each call has its own signal: one that lives as long as the process would collect listeners. */
@@ -99,7 +115,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
 
   async function lookAgain(id: string, used: Used): Promise<Failure | undefined> {
     try {
-      const page = await list.readPage(id, used, 0);
+      const page = await list.readPage(id, used, 0, NEWEST);
       if (page.ok) await list.join(id, used, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
@@ -108,33 +124,11 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     }
   }
 
-  async function readDetails(id: string, used: Used): Promise<Step> {
-    await settled();
-    const ids = [...used.wanted.splice(0), ...(await jobLedger.unread(id, DETAILS_A_PAGE))].slice(0, DETAILS_A_PAGE);
-    for (const jobId of ids) {
-      if (ending.signal.aborted) return undefined;
-      const read = await underWay((signal) => used.read.job({ params: { job_id: jobId }, signal }));
-      if (read.ok) continue;
-      const { status, code } = read.failure;
-      const isKnown = used.missing.has(jobId);
-      const isOwnFault = [400, 404, 410, 422].includes(status) || (isKnown && (status === 500 || code === "UPSTREAM_UNREADABLE"));
-      if (used.missing.size < MOST_MISSING) used.missing.add(jobId);
-      if (!isOwnFault) return read.failure;
-      // A listed job without details is not asked for again.
-      if (status === 404 && !isKnown) await jobLedger.forget(id, [jobId]);
-      else await jobLedger.note(id, [{ jobId, inputs: "", isAside: true }], most);
-    }
-    return ids.length > 0 ? "done" : undefined;
-  }
-
   return {
     /** A person works with a connection; `read` uses their rights. */
     used(id: string, read: LedgerRead): void {
       if (ending.signal.aborted) return;
-      const used = connections.get(id) ?? {
-        ...{ read, usedMs: 0, wanted: [], missing: new Set() },
-        ...{ headOffset: 0, headLosses: lossesOf(id), beginnings: 0 },
-      };
+      const used = connections.get(id) ?? { read, usedMs: 0, headOffset: 0, headLosses: lossesOf(id), beginnings: 0 };
       connections.set(id, used);
       used.read = read;
       used.usedMs = now();
@@ -144,9 +138,6 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       });
     },
 
-    /** Tells the reader that there is something to read. */
-    wake: (id: string) => connections.get(id)?.wake?.(),
-
     /** Forgets what was read; of all connections if undefined. */
     restart(id: string | undefined): void {
       for (const used of id === undefined ? connections.values() : [connections.get(id)]) {
@@ -155,8 +146,6 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
           headOffset: 0,
           headMs: undefined,
           gap: undefined,
-          wanted: [],
-          missing: new Set(),
           round: undefined,
           beginnings: used.beginnings + 1,
         });
@@ -173,25 +162,21 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     /** From the newest page. */
     gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
-    /** Jobs whose state may have changed. */
-    want(id: string, jobIds: readonly string[]): void {
-      const used = connections.get(id);
-      if (!used) return;
-      used.wanted = jobIds.slice(0, 2 * DETAILS_A_PAGE);
-      used.wake?.();
-    },
-
-    /** Reads the newest jobs, at most every other second, waiting no longer than that. If it failed: when the service last answered. */
+    /**
+     * Reads the newest jobs if a page is due, and waits a moment for them. If the last reading failed, or the service has asked to wait: when
+     * it last answered.
+     */
     async refresh(id: string): Promise<{ sinceMs: number | undefined } | undefined> {
       const used = connections.get(id);
       if (!used) return undefined;
-      if (!used.asked || now() - used.asked.atMs > FRESH_FOR_MS) {
-        used.asked = { atMs: now(), answer: lookAgain(id, used) };
+      if (waitBeforePage(used) <= 0 && !(used.wasSearch && used.isWaiting)) {
+        used.wasSearch = true;
+        used.newest = lookAgain(id, used);
       }
       const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), FRESH_WITHIN_MS).unref());
-      const failure = await Promise.race([used.asked.answer, late]);
+      const failure = await Promise.race([used.newest, late]);
       await settled();
-      return failure && { sinceMs: used.answeredMs };
+      return failure || (used.pausedUntilMs ?? 0) > now() ? { sinceMs: used.answeredMs } : undefined;
     },
 
     async stop(): Promise<void> {

@@ -14,12 +14,10 @@ import { type CallInput } from "../upstream/outgoing";
 
 export type LedgerRead = {
   jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
-  /** Its answer is not used here: it is recorded in the ledger on its way. */
-  job(input: CallInput): Promise<Result<unknown, Failure>>;
-  /** A job's outputs, with sizes. */
-  assets(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
+  /** A job's outputs, with sizes: of the service in this process only. */
+  assets?(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
 };
-type ReadAssets = LedgerRead["assets"];
+type ReadAssets = NonNullable<LedgerRead["assets"]>;
 
 const JOBS_A_STEP = 2;
 const PAGE = 500;

@@ -47,11 +47,10 @@ export function createJobLedgerStore(database: Database) {
   const alone = <T>(number: number, work: (trx: Kysely<Tables>) => Promise<T>) => serially(database, `ledger ${number}`, work);
 
   return {
-    /** True if the inputs of one of the jobs are not known, and that is news. */
-    async note(connectionId: string, reported: readonly LedgerNote[], most: number): Promise<boolean> {
+    async note(connectionId: string, reported: readonly LedgerNote[], most: number): Promise<void> {
       const number = await numbered(connectionId);
       const notes = number === undefined ? [] : written.news(number, reported);
-      if (number === undefined || notes.length === 0) return false;
+      if (number === undefined || notes.length === 0) return;
       const done = await alone(number, async (trx) => {
         const count = await countOf(trx, number);
         const oldest = count >= most ? await oldestOf(trx, number) : undefined;
@@ -59,7 +58,7 @@ export function createJobLedgerStore(database: Database) {
         const known = await readKnown(trx, number, ids);
         const ofUnknown = notes.filter(({ jobId, memberId }) => !known.has(jobId) && memberId === undefined).map(({ jobId }) => jobId);
         const submitters = await submittersOf(trx, connectionId, ofUnknown);
-        const seen = { added: 0, left: 0, unread: 0, written: new Array<LedgerNote>() };
+        const seen = { added: 0, left: 0, written: new Array<LedgerNote>() };
         for (const note of notes) {
           const before = known.get(note.jobId);
           if (!before && (note.isAside || !note.item)) continue;
@@ -78,7 +77,6 @@ export function createJobLedgerStore(database: Database) {
               ...(note.token !== undefined && { token: note.token }),
             });
           if (!before) seen.added += 1;
-          if (after.inputs === undefined) seen.unread += 1;
           seen.written.push(note);
           known.set(note.jobId, { ...after, key });
         }
@@ -92,7 +90,6 @@ export function createJobLedgerStore(database: Database) {
       });
       if (done.over > 0) written.forget();
       for (const note of done.written) written.keep(number, note);
-      return done.unread > 0;
     },
 
     /** Jobs that the service no longer has. */
@@ -124,14 +121,6 @@ export function createJobLedgerStore(database: Database) {
       });
       if (removed > 0) written.forget();
       return removed >= FORGOTTEN_AT_ONCE;
-    },
-
-    /** The newest jobs whose inputs have not been read. */
-    async unread(connectionId: string, limit: number): Promise<string[]> {
-      const { rows } = await sql<{ job_id: string }>`
-        SELECT job_id FROM ledger_jobs JOIN ledger_connections USING (number)
-        WHERE connection_id = ${connectionId} AND inputs IS NULL ORDER BY key DESC LIMIT ${limit}`.execute(database);
-      return rows.map((row) => row.job_id);
     },
 
     async reach(connectionId: string): Promise<LedgerReach & { unread: number }> {

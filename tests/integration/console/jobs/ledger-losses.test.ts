@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { ok } from "@/lib/shared/result";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok } from "@/lib/shared/result";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { createLedger } from "@/lib/server/ledger/ledger";
 import { answeredOf, notesOf } from "@/lib/server/ledger/notes";
@@ -20,20 +21,27 @@ afterEach(async () => {
 
 type Kept = { folder: string; id: string; jobs: JobListItem[] };
 
+/** The reader reads a page every 5 s. */
+function fastClock() {
+  const startMs = Date.now();
+  return () => startMs + 20 * (Date.now() - startMs);
+}
+
 /** A ledger that gets each page that its reader reads, as the console does when it passes answers on. */
-async function world(before?: Kept) {
+async function world(before?: Kept, now = fastClock()) {
   const folder = before?.folder ?? (await mkdtemp(join(tmpdir(), "lightdesk-ledger-")));
   const store = openStore(folder);
   await store.migrate();
   const id = before?.id ?? (await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 })).id;
-  const ledger = createLedger({ store, log: createLog("silent"), now: Date.now, most: 10_000 });
+  const ledger = createLedger({ store, log: createLog("silent"), now, most: 10_000 });
   ends.push(
     () => rm(folder, { recursive: true, force: true }),
     () => store.close(),
     () => ledger.stop(),
   );
   const jobs = before?.jobs ?? [];
-  const state = { isBusy: false, pages: 0, hangs: false };
+  type State = { isBusy: boolean; pages: number; hangs: boolean; requests: { atMs: number; limit: unknown }[]; refusal?: Failure };
+  const state: State = { isBusy: false, pages: 0, hangs: false, requests: [] };
   const pass = (answer: JobsAnswer) => {
     // So much arrived at once that there was no room for this page.
     for (let count = 0; state.isBusy && count < 50; count += 1) ledger.see(id, () => []);
@@ -46,13 +54,13 @@ async function world(before?: Kept) {
   ledger.reader.used(id, {
     jobs: ({ query }) => {
       state.pages += 1;
+      state.requests.push({ atMs: now(), limit: query?.limit });
+      if (state.refusal) return Promise.resolve(failed(state.refusal));
       if (state.hangs) return new Promise(() => undefined);
       const answer = pageOf(Number(query?.offset), Number(query?.limit));
       pass(answer);
       return Promise.resolve(ok(answer));
     },
-    job: () => Promise.resolve(ok(undefined)),
-    assets: () => Promise.resolve(ok({ job_id: undefined, assets: [], pagination: undefined })),
   });
   const add = (count: number) => {
     for (let at = 0; at < count; at += 1)
@@ -79,18 +87,20 @@ test("a newest page that found no room is read again, and what is behind it is u
 
 test("a page that the reader read and that found no room is read again", async () => {
   const { add, known, state, ledger, id } = await world();
-  add(500);
-  await until("the newest are known", async () => (await known()) >= 200);
+  add(2500);
+  await until("the newest are known", async () => (await known()) >= 1000);
   state.isBusy = true;
   const pages = state.pages;
   await until("pages were lost", () => state.pages > pages);
   state.isBusy = false;
-  await until("all of it is known", async () => (await known()) === 500);
+  await until("all of it is known", async () => (await known()) === 2500);
   add(3);
   state.isBusy = true;
-  await ledger.reader.refresh(id);
+  const before = state.pages;
+  const search = () => ledger.reader.refresh(id);
+  await until("a page was lost", async () => (await search(), state.pages > before));
   state.isBusy = false;
-  await until("what came last is known too", async () => (await known()) === 503);
+  await until("what came last is known too", async () => (await search(), (await known()) === 2503));
 });
 
 test("a stop waits neither for a service that hangs nor for a long list to be written, and the next start reads what was left out", async () => {
@@ -122,4 +132,33 @@ test("answers that wait together are all written", async () => {
   await ledger.settled();
   expect(await known()).toBe(jobs.length);
   expect(ledger.reader.gapOf(id)).toBeUndefined();
+});
+
+test("a page is read at most every 5 s, also for searches, and none while the service asks to wait", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const { ledger, id, add, known, state } = await world(undefined, Date.now);
+  add(3500);
+  const search = async (seconds: number) => {
+    for (let count = 0; count < 4 * seconds; count += 1) {
+      void ledger.reader.refresh(id);
+      await vi.advanceTimersByTimeAsync(250);
+    }
+  };
+  await search(60);
+  const waits = state.requests.slice(1).map(({ atMs }, at) => atMs - (state.requests[at]?.atMs ?? 0));
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(5000);
+  expect(state.requests.length).toBeGreaterThan(5);
+  expect(Math.max(...state.requests.map(({ limit }) => Number(limit)))).toBe(1000);
+  // Searches do not keep the list from being read.
+  expect(await known()).toBe(3500);
+  state.refusal = { code: "RATE_LIMITED", message: "slow down", status: 429, retryAfterMs: 40_000 };
+  await search(6);
+  const before = state.requests.length;
+  state.refusal = undefined;
+  await search(30);
+  expect(state.requests.length).toBe(before);
+  expect(await ledger.reader.refresh(id)).toBeDefined();
+  await search(20);
+  expect(state.requests.length).toBeGreaterThan(before);
+  vi.useRealTimers();
 });
