@@ -8,6 +8,7 @@ import { RunningDuration } from "@/components/ui/time/duration";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
@@ -147,6 +148,7 @@ export function PicturesPart({ poll }: JobPartProps) {
                     alt={name}
                     width={256}
                     height={192}
+                    kind={kindOfName(preview.filename)}
                     className="aspect-[4/3] h-auto w-full"
                   />
                 </Link>

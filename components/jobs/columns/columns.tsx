@@ -5,6 +5,7 @@ import { SelectAllRows, SelectRow } from "@/components/data-table/selection/sele
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
+import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type JobRow } from "../job-row";
 import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./cells";
@@ -70,6 +71,7 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
         src: preview && thumbnailUrl({ connection, file: preview, edge: 128 }),
         width: 52,
         height: 36,
+        kind: preview && kindOfName(preview.filename),
         className: "h-9 w-[52px]",
       }),
     ),

@@ -15,6 +15,7 @@ import { GoneBadge, JobMissing } from "./job-missing";
 import { JobProgress } from "./job-progress";
 import { useJobActs } from "./use-job-acts";
 import { FileDown } from "lucide-react";
+import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
 
 /** The panel shows a few; the job's page shows all. */
@@ -46,12 +47,21 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
           {rest.slice(0, SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
             <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
               <a href={viewUrl({ ...file, connection })} {...inOtherTab()} title={name} className="block rounded-sm">
-                {kind === "image" ? (
-                  <Picture src={thumbnailUrl({ connection, file, edge: 128 })} alt={name} width={64} height={48} className="h-12 w-16" />
+                {kind === "image" || kind === "video" || kind === "audio" ? (
+                  <Picture
+                    src={thumbnailUrl({ connection, file, edge: 128 })}
+                    alt={name}
+                    width={64}
+                    height={48}
+                    kind={kind}
+                    className="h-12 w-16"
+                  />
                 ) : (
                   <span className="grid h-12 w-16 place-items-center rounded-sm bg-sunken text-ink-2">
                     <FileDown aria-hidden="true" className="size-4" />
-                    <span className="sr-only">{name}</span>
+                    <span className="sr-only">
+                      <FileName name={name} />
+                    </span>
                   </span>
                 )}
               </a>

@@ -1,4 +1,4 @@
-import { ImageOff } from "lucide-react";
+import { AudioLines, Film, ImageOff } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
@@ -19,6 +19,8 @@ type PictureProps = {
   /** Visible at once: loads immediately instead of when it scrolls into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
+  /** Of the file: its icon is shown where a video or audio file has no picture. */
+  kind?: string;
   /** Shown instead if the picture cannot load. It may request the address to find out why. */
   instead?: (address: string) => ReactNode;
   className?: string;
@@ -28,7 +30,7 @@ type PictureProps = {
  * The one <img> of the interface: its box is there before its bytes, and a placeholder takes the same box if they do not arrive. It comes
  * back by itself when they do.
  */
-export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", instead, className }: PictureProps) {
+export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, instead, className }: PictureProps) {
   const [lost, setLost] = useState<{ src: string; address: string }>();
   const attach = useCallback(
     (image: HTMLImageElement | null) => {
@@ -43,7 +45,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   useEffect(() => (lostAddress === undefined ? undefined : watchLost(lostAddress, () => setLost(undefined))), [lostAddress]);
   if (instead && src && src === lost?.src) return instead(lost.address);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
-  if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} address={lost.address} />;
+  if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lost.address} />;
   return (
     <img
       // An element with another address would show the picture before it until its own arrives.
@@ -80,16 +82,22 @@ function Placeholder({ alt, width, height, title, className, children }: Placeho
   );
 }
 
-function LostPicture({ address, ...box }: PlaceholderProps & { address: string }) {
+const kindIcons = new Map([
+  ["video", Film],
+  ["audio", AudioLines],
+]);
+
+function LostPicture({ address, kind = "", ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
   const t = useTranslations("common");
   const reason = useLostReason(address);
+  const Icon = kindIcons.get(kind) ?? ImageOff;
   const words = typeof reason === "object" ? t("tooLarge", reason) : undefined;
   return (
     <Placeholder {...box} title={words}>
       {words && box.width >= WIDE ? (
         <span className="px-2 text-center text-sm">{words}</span>
       ) : (
-        <ImageOff aria-hidden="true" className="size-4" />
+        <Icon aria-hidden="true" className="size-4" />
       )}
     </Placeholder>
   );

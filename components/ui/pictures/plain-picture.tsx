@@ -2,13 +2,20 @@ import { type ReactNode } from "react";
 import { cn } from "../cn";
 import { inTurn, watchLost } from "./picture-turns";
 
-type PlainPictureProps = { src?: string; width: number; height: number; className?: string };
+type PlainPictureProps = {
+  src?: string;
+  width: number;
+  height: number;
+  /** Of the file: its icon is shown where a video or audio file has no picture. */
+  kind?: string;
+  className?: string;
+};
 
 /**
  * For long lists: the same box, without state. A picture that fails to load is marked, and the stylesheet draws the placeholder. Not lazy,
  * as such a list renders only what is near.
  */
-export function plainPicture({ src, width, height, className }: PlainPictureProps): ReactNode {
+export function plainPicture({ src, width, height, kind, className }: PlainPictureProps): ReactNode {
   if (!src) return <span aria-hidden="true" className={cn("picture", className)} />;
   return (
     <img
@@ -19,6 +26,7 @@ export function plainPicture({ src, width, height, className }: PlainPictureProp
       width={width}
       height={height}
       decoding="async"
+      data-kind={kind}
       // Otherwise React preloads the first pictures before styles and scripts, which delays the list.
       fetchPriority="low"
       className={cn("picture", className)}

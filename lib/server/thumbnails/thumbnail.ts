@@ -119,6 +119,10 @@ async function shrink(access: Access, { patience, ...wanted }: Drawing, { answer
   const { baseUrl } = access.connection;
   const isForeign = !!source?.preview_url && !isOwn(access, source.preview_url);
   const { headers, status, body } = answer.value;
+  if (/^\s*(?:video|audio)\//i.test(headers.get("content-type") ?? "")) {
+    await body?.cancel();
+    return failed(noPicture);
+  }
   const length = headers.get("content-length");
   const isSmall = Number(length ?? Infinity) <= SMALL_BYTES;
   const work = async () => {

@@ -9,7 +9,7 @@ import { openFile } from "../assets/blobs/stored-bytes";
 import { findByName, hashOfName } from "../assets/file-names";
 import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
 import { findMaskLayers, storeMask } from "../assets/mask-layers";
-import { isImage } from "../assets/media-type";
+import { isImage, isRaster } from "../assets/media-type";
 import { type InFile } from "../assets/thumbnails/thumbnails";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
@@ -19,15 +19,19 @@ import { receiveUpload, type UploadCall } from "./receive-upload";
 import { route, type Route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
+/** As the family answers a preview without a quality. */
+const DEFAULT_QUALITY = 90;
+
 export function fileRoutes(parts: Parts): Route[] {
   const { database } = parts;
   return [
     route(operations.uploadImage, async (call) => {
       const { user } = call;
-      const upload = await readImageUpload(parts, call);
+      // Any file, as the family takes for its loaders of video, audio and latents; an image has limits.
+      const upload = await receiveUpload(parts, call, parts.settings.maxUploadBytes);
       try {
         const { type, subfolder } = upload.fields;
-        await requireImage(upload.staged);
+        if (isRaster(upload.staged.mediaType)) await requireImage(upload.staged);
         const wanted = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
         const { asset } = await createFromStaged(parts, upload.staged, wanted);
         return json({ name: fileNameOf(asset), display_name: asset.name, subfolder, type });
@@ -38,7 +42,7 @@ export function fileRoutes(parts: Parts): Route[] {
 
     route(operations.uploadMask, async (call) => {
       const { user } = call;
-      const upload = await readImageUpload(parts, call);
+      const upload = await readMask(parts, call);
       try {
         const { subfolder, original_ref } = upload.fields;
         const original = await requireOriginal(parts, user.id, original_ref);
@@ -64,7 +68,7 @@ export function fileRoutes(parts: Parts): Route[] {
     }),
 
     route(operations.view, async ({ request, query, user }) => {
-      const { filename, type, channel, res } = query();
+      const { filename, type, channel, res, preview } = query();
       const isAnnotated = type === "output" || type === "temp";
       const file = await findFile(parts, user.id, isAnnotated && !filename.endsWith("]") ? `${filename} [${type}]` : filename);
       if (!file) throw new ServiceError("NOT_FOUND", "There is no such file.");
@@ -80,6 +84,13 @@ export function fileRoutes(parts: Parts): Route[] {
         const { webp, isOwn } = await parts.thumbnails.get(file, inFile, res);
         const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
         return sendMade(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
+      }
+      if (preview !== undefined && isRaster(mediaType)) {
+        const format = /^jpeg\b/.test(preview) ? "jpeg" : "webp";
+        const quality = Math.min(100, Math.max(1, Number(/;(\d{1,3})$/.exec(preview)?.[1] ?? DEFAULT_QUALITY)));
+        const etag = `${hash}-${format}-${quality}`;
+        const made = await parts.thumbnails.encode(inFile, format, quality);
+        return sendMade(request, made, { fileName: `${hash}.${format}`, mediaType: `image/${format}`, ...caching, etag });
       }
       if (request.method === "GET") file.touch();
       return sendBytes(request, {
@@ -124,8 +135,8 @@ function inBlobs(blobs: BlobStore, hash: string, size: number) {
   return { inFile, open: () => blobs.open(hash, size) };
 }
 
-/** At most 50 MB; beyond that the answer is 400, as for any image that is too large, not 413. */
-async function readImageUpload<O extends typeof operations.uploadImage | typeof operations.uploadMask>(parts: Parts, call: UploadCall<O>) {
+/** A mask has at most 50 MB; beyond that the answer is 400, as for any image that is too large, not 413. */
+async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadMask>) {
   const { maxUploadBytes } = parts.settings;
   try {
     return await receiveUpload(parts, call, Math.min(MOST_IMAGE_BYTES, maxUploadBytes));

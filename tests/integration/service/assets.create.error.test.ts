@@ -110,14 +110,6 @@ describe("creating assets, refused", () => {
 
   it("judges an image for LoadImage by its header", async () => {
     const upload = (bytes: Uint8Array<ArrayBuffer> | string, name: string) => client.upload(bytes, name, {}, "image", "/api/upload/image");
-    expect(await upload("no picture at all", "a.png")).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_IMAGE", message: expect.stringContaining("no image") },
-    });
-    expect(await upload("<svg xmlns='http://www.w3.org/2000/svg'/>", "a.svg")).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_IMAGE" },
-    });
     expect(await upload(png(16_385, 2, { pixels: false }), "wide.png")).toMatchObject({
       status: 400,
       body: { code: "INVALID_IMAGE", message: expect.stringContaining("16384") },

@@ -119,8 +119,9 @@ describe("limits of one request", () => {
     }
   });
 
-  it("a picture of more than 50 MB ends the connection with its refusal", async () => {
-    const picture = await client.upload(new Uint8Array(50 * 1024 * 1024 + 1), "p.png", {}, "image", "/api/upload/image");
+  it("a mask of more than 50 MB ends the connection with its refusal", async () => {
+    const fields = { original_ref: '{"filename":"a.png"}' };
+    const picture = await client.upload(new Uint8Array(50 * 1024 * 1024 + 1), "p.png", fields, "image", "/api/upload/mask");
     expect(picture).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
     expect(picture.headers.get("connection")).toBe("close");
   });

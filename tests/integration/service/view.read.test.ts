@@ -103,3 +103,39 @@ describe("GET /api/view", () => {
     });
   });
 });
+
+describe("files for other loaders than those of images", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeAll(async () => {
+    bench = await startService();
+    client = bench.client();
+  });
+  afterAll(() => bench.dispose());
+
+  it.each([
+    ["clip.mp4", Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]), "mp4"],
+    ["sound.wav", Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"), "wav"],
+    ["noise.latent", Buffer.from([8, 0, 0, 0, 0, 0, 0, 0, ...Buffer.from('{"a":1 }')]), "latent"],
+  ])("are taken by upload/image: %s", async (name, bytes, extension) => {
+    const answer = await client.upload(new Uint8Array(bytes), name, { type: "input", subfolder: "" }, "image", "/api/upload/image");
+    expect(answer).toMatchObject({ status: 200, body: { display_name: name, type: "input" } });
+    const stored = string(record(answer.body).name);
+    expect(stored.endsWith(`.${extension}`)).toBe(true);
+    const view = await client.raw("GET", `/api/view?filename=${stored}&type=input`);
+    expect(Buffer.from(await view.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    ["webp;80", "webp"],
+    ["jpeg;60", "jpeg"],
+    ["jpeg", "jpeg"],
+    ["bmp;10", "webp"],
+  ])("are images that a preview encodes anew as the query says: %s", async (preview, format) => {
+    const { asset_hash: hash } = record((await client.upload(png(40, 20), "a.png")).body);
+    const answer = await client.raw("GET", `/api/view?filename=${string(hash)}&preview=${encodeURIComponent(preview)}`);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, `image/${format}`]);
+    expect(await sharp(bytes).metadata()).toMatchObject({ format, width: 40, height: 20 });
+  });
+});

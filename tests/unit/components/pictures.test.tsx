@@ -122,3 +122,18 @@ test("a picture that is too large to preview says so with its size", async () =>
   await pass(60_000);
   expect(asked).toEqual(["/big?connection=b"]);
 });
+
+test("a video or audio file without a picture has the icon of its kind", async () => {
+  render(
+    <>
+      <Picture src="/film?connection=v" alt="film" width={64} height={48} kind="video" eager />
+      <Picture src="/sound?connection=v" alt="sound" width={64} height={48} kind="audio" eager />
+      {plainPicture({ src: "/row?connection=v", width: 52, height: 36, kind: "video" })}
+    </>,
+  );
+  for (const name of ["film", "sound"]) lose(name);
+  await pass(0);
+  expect(image("film").querySelector(".lucide-film")).not.toBeNull();
+  expect(image("sound").querySelector(".lucide-audio-lines")).not.toBeNull();
+  expect(document.querySelector('img[data-kind="video"]')).not.toBeNull();
+});

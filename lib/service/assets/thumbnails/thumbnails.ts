@@ -25,6 +25,11 @@ async function shrink(source: string | Uint8Array, edge: number, background?: st
   });
 }
 
+function encoded(source: string, format: "webp" | "jpeg", quality: number): Promise<Buffer> {
+  const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS }).timeout({ seconds: MOST_SECONDS }).autoOrient();
+  return format === "jpeg" ? image.removeAlpha().jpeg({ quality }).toBuffer() : image.webp({ quality, effort: 2 }).toBuffer();
+}
+
 async function decoding(source: string | Uint8Array, message: string, decode: () => Promise<Buffer>): Promise<Buffer> {
   try {
     return await withImage(source, decode);
@@ -105,6 +110,13 @@ export function createThumbnails(
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => extractChannel(source, channel));
+      }),
+
+    /** The whole image, upright and without metadata, in another encoding. */
+    encode: (inFile: InFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
+      inFile(async (source) => {
+        await requireBytes(source);
+        return inTurn(() => decoding(source, "No preview can be made of this file.", () => encoded(source, format, quality)));
       }),
 
     /** Removes also those that are being made at this moment. */

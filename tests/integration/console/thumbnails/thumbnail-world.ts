@@ -32,6 +32,7 @@ export async function startThumbnailWorld() {
   });
   const connection = await harness.connect(service.url, "sk-secret-key");
   return {
+    connection,
     files,
     previews,
     png,

@@ -94,3 +94,16 @@ it("never sends a picture that is too large, and says how large it is", async ()
     }
   }
 });
+
+it("has no thumbnail for a video or audio file that its service sends whole, and passes a preview's encoding on", async () => {
+  for (const type of ["video/mp4", "audio/wav"]) {
+    world.files.set("media", { type, bytes: Buffer.alloc(1024) });
+    expect([type, (await world.ask("filename=media&edge=128")).status]).toEqual([type, 204]);
+  }
+  world.files.set("plain.png", { type: "image/png", bytes: world.png });
+  world.service.seen.splice(0);
+  const query = `connection=${world.connection}&filename=plain.png&preview=${encodeURIComponent("webp;90")}&channel=rgb`;
+  expect((await world.harness.request(`/api/view?${query}`, { as: "viewer" })).status).toBe(200);
+  const [asked] = world.service.seen.map(({ url }) => new URL(url, "http://x").searchParams);
+  expect([asked?.get("preview"), asked?.get("channel")]).toEqual(["webp;90", "rgb"]);
+});
