@@ -82,23 +82,19 @@ function Placeholder({ alt, width, height, title, className, children }: Placeho
   );
 }
 
-const kindIcons = new Map([
-  ["video", Film],
-  ["audio", AudioLines],
-]);
+function signOf(kind: string | undefined): ReactNode {
+  if (kind === "video") return <Film aria-hidden="true" className="size-4" />;
+  if (kind === "audio") return <AudioLines aria-hidden="true" className="size-4" />;
+  return <ImageOff aria-hidden="true" className="size-4" />;
+}
 
-function LostPicture({ address, kind = "", ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
+function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: string | undefined; address: string }) {
   const t = useTranslations("common");
   const reason = useLostReason(address);
-  const Icon = kindIcons.get(kind) ?? ImageOff;
   const words = typeof reason === "object" ? t("tooLarge", reason) : undefined;
   return (
     <Placeholder {...box} title={words}>
-      {words && box.width >= WIDE ? (
-        <span className="px-2 text-center text-sm">{words}</span>
-      ) : (
-        <Icon aria-hidden="true" className="size-4" />
-      )}
+      {words && box.width >= WIDE ? <span className="px-2 text-center text-sm">{words}</span> : signOf(kind)}
     </Placeholder>
   );
 }
