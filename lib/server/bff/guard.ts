@@ -41,6 +41,8 @@ export type Guard = {
   recent?: true;
   session?: true;
   whileReadOnly?: true;
+  /** For the audit log: whom or what a refused request was about. */
+  about?: (asked: Asked) => Promise<Pick<Noted, "target" | "outcome">>;
 };
 export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
 
@@ -90,7 +92,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     // The same request is repeated after the confirmation: the log records that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.console.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
-    opened.note({ by: viewer });
+    opened.note({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...opened, viewer }))) });
     if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${viewer.role}.`));
     if (frozen) return failed(frozen);
     if ((guard.recent || guard.session) && viewer.credential.kind !== "session")

@@ -147,8 +147,12 @@ test("tells why an act on a member is refused, in the answer and in the log", as
   expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("admin"), { as: "admin", json: { disabled: true } })).toBe("OWN_MEMBERSHIP");
   expect(await codes(idOf("viewer"), { as: "operator", json: { role: "viewer" } })).toBe("ROLE_TOO_LOW");
-  expect((await audit("limit=4")).map(({ code, target }) => [code, target])).toEqual([
-    ["ROLE_TOO_LOW", undefined],
+  await harness.request("/api/console/read-only", { as: "owner", method: "PUT", json: {} });
+  expect(await codes(idOf("viewer"), { as: "owner", json: { role: "admin" } })).toBe("READ_ONLY");
+  expect((await audit("limit=1"))[0]).toMatchObject({ code: "READ_ONLY", target: "viewer <viewer@desk.test>" });
+  await harness.request("/api/console/read-only", { as: "owner", method: "DELETE" });
+  expect((await audit("limit=7")).slice(3).map(({ code, target }) => [code, target])).toEqual([
+    ["ROLE_TOO_LOW", "viewer <viewer@desk.test>"],
     ["OWN_MEMBERSHIP", "admin <admin@desk.test>"],
     ["OWNER_PROTECTED", "Olga Owner <owner@desk.test>"],
     ["OWNER_PROTECTED", "Olga Owner <owner@desk.test>"],

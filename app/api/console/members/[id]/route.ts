@@ -1,17 +1,20 @@
 import { memberChangeSchema } from "@/lib/contract/console";
 import { changeMember, memberFacts, removeMember } from "@/lib/server/auth/members";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
+import { type Asked } from "@/lib/server/bff/guard";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";
 
-export const PUT = consoleBodyRoute("changeMember", { role: "admin", recent: true }, memberChangeSchema, async (asked, body) => {
+const needs = { role: "admin", recent: true, about: (asked: Asked) => memberFacts(asked.viewer, idOf(asked)) } as const;
+
+export const PUT = consoleBodyRoute("changeMember", needs, memberChangeSchema, async (asked, body) => {
   const id = idOf(asked);
   asked.note(await memberFacts(asked.viewer, id, body));
   const changed = await changeMember(asked.viewer, id, body);
   return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
 });
 
-export const DELETE = consoleRoute("removeMember", { role: "admin", recent: true }, async (asked) => {
+export const DELETE = consoleRoute("removeMember", needs, async (asked) => {
   const id = idOf(asked);
   asked.note(await memberFacts(asked.viewer, id));
   const removed = await removeMember(asked.viewer, id);

@@ -2,17 +2,20 @@ import { memberFacts } from "@/lib/server/auth/members";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { giveJobsView, takeJobsView } from "@/lib/server/connections/job-viewers";
+import { type Asked } from "@/lib/server/bff/guard";
 import { ok } from "@/lib/shared/result";
 
+const about = ({ viewer, params }: Asked) => memberFacts(viewer, String(params.memberId));
+
 /** From now on a member sees the jobs of another member's own connection. */
-export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true }, async (asked) => {
+export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
   asked.note({ connectionId, ...(await memberFacts(asked.viewer, memberId)) });
   const given = await giveJobsView(asked.viewer, connectionId, memberId);
   return given.ok ? ok(emptyAnswer()) : given;
 });
 
-export const DELETE = consoleRoute("takeJobsView", "viewer", async (asked) => {
+export const DELETE = consoleRoute("takeJobsView", { role: "viewer", about }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
   asked.note({ connectionId, ...(await memberFacts(asked.viewer, memberId)) });
   const taken = await takeJobsView(asked.viewer, connectionId, memberId);
