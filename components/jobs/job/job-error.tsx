@@ -4,7 +4,7 @@ import { Duration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { Unfold } from "@/components/ui/unfold";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { type JobFacts, type JobFailure } from "./job-facts";
+import { type JobFacts, type JobFailure, type JobNote } from "./job-facts";
 
 type JobErrorProps = {
   failure: JobFailure;
@@ -46,6 +46,28 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
       </div>
     </section>
   );
+}
+
+/** What the outputs do not show: that the job ran twice, or that a runner refused some of its outputs. */
+export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onShowNode: (nodeId: string) => void }) {
+  const t = useTranslations("jobs.job.notes");
+  return notes.map((note, index) => (
+    <section key={index} aria-label={t("title")} className="flex gap-2.5 rounded-lg border border-line bg-surface px-3.5 py-3">
+      <span className="mt-0.5 text-wait">
+        <ToneIcon tone="wait" />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col gap-2">
+        {note.code === "cache_cleared" ? (
+          <p>{t("cacheCleared")}</p>
+        ) : (
+          <>
+            <p>{t("outputsRefused", { runner: note.runner })}</p>
+            <RefusedNodes nodes={note.refused} onShowNode={onShowNode} />
+          </>
+        )}
+      </div>
+    </section>
+  ));
 }
 
 function Reason({ failure }: { failure: JobFailure }) {

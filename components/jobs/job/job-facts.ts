@@ -5,6 +5,7 @@ import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
+import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -29,6 +30,12 @@ export type JobFailure = JobErrorView & {
 export type RawWords = { details: string; status?: string };
 
 /** What a job's page shows: the job, and what only its details hold. The submitted graph itself stays on the server. */
+/**
+ * `cache_cleared`: a runner's output files were gone, and the job ran a second time; `outputs_refused`: the runner ran only some of the
+ * outputs.
+ */
+export type JobNote = { code: "cache_cleared" } | { code: "outputs_refused"; runner: string; refused: RefusedNode[] };
+
 export type JobFacts = {
   job: Omit<JobView, "preview" | "error">;
   workflow: string;
@@ -48,6 +55,8 @@ export type JobFacts = {
   /** The title of the node that is running. */
   currentNode?: string;
   failure?: JobFailure;
+  /** What happened around the run that its outputs do not show. */
+  notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
   words: RawWords;
@@ -71,6 +80,7 @@ export function toJobFacts(detail: JobDetail, status?: JobStatus): JobFacts {
     ...(detail.waits && job.state === "pending" && { waits: detail.waits }),
     ...(current !== undefined && { currentNode: names.get(current) ?? current }),
     ...(error && { failure: withNames(error, detail, names) }),
+    notes: notesOf(detail, names),
     outputs: listOutputs(detail.outputs).map((view) => ({ view, node: names.get(view.nodeId) ?? view.nodeId })),
     timeline: timelineOf(detail, names, job),
     words: { details: detail.status },
@@ -131,6 +141,16 @@ function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<st
     ...(inputs && Object.keys(inputs).length > 0 && { inputs: writeExactJson(inputs, 2) }),
     ...(nodeErrors && { refused: refusedNodes(nodeErrors, names) }),
   };
+}
+
+/** From the embedded service: messages named "note" among those of the run. Unknown notes are left out. */
+function notesOf(detail: JobDetail, names: ReadonlyMap<string, string>): JobNote[] {
+  return (detail.execution_status?.messages ?? []).flatMap(([event, { code, runner, nodeErrors }]): JobNote[] => {
+    if (event !== "note") return [];
+    if (code === "cache_cleared") return [{ code }];
+    const errors = code === "outputs_refused" ? readNodeErrors(nodeErrors) : undefined;
+    return errors ? [{ code: "outputs_refused", runner: textOf(runner) ?? "", refused: refusedNodes(errors, names) }] : [];
+  });
 }
 
 function refusedNodes(nodeErrors: NodeErrors, names: ReadonlyMap<string, string>): RefusedNode[] {

@@ -9,7 +9,7 @@ import { inOtherTab, withQuery, thumbnailUrl, viewUrl } from "@/lib/browser/urls
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobActAnswer, JobActions } from "./job-actions";
 import { JobDetails } from "./job-details";
-import { JobError } from "./job-error";
+import { JobError, JobNotes } from "./job-error";
 import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
 import { GoneBadge, JobMissing } from "./job-missing";
 import { JobProgress } from "./job-progress";
@@ -111,6 +111,7 @@ export function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: 
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
           <KnownUntil value={failure && poll.atMs}>
             <JobProgress facts={facts} />
+            <JobNotes notes={facts.notes} onShowNode={onOpenPage} />
             <JobDetails facts={facts} linked={linked} />
           </KnownUntil>
           <JobActAnswer facts={facts} linked={linked} acts={acts} />

@@ -21,7 +21,7 @@ import { type Result } from "@/lib/shared/result";
 import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { JobActAnswer, JobActions, withoutSecretsHref } from "./job-actions";
 import { JobDetails } from "./job-details";
-import { JobError } from "./job-error";
+import { JobError, JobNotes } from "./job-error";
 import { JobGraph } from "./job-graph";
 import { GoneBadge, JobMissing } from "./job-missing";
 import { JobProgress } from "./job-progress";
@@ -119,6 +119,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
                   />
                 ) : null}
                 <JobProgress facts={facts} />
+                <JobNotes notes={facts.notes} onShowNode={showNode} />
                 <JobOutputs facts={facts} connection={connectionId} />
                 <JobGraph facts={facts} connection={connectionId} ask={ask} canSave={canSave} />
               </div>

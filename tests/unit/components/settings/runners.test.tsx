@@ -5,6 +5,7 @@ import { Suspense } from "react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { JobDetails } from "@/components/jobs/job/job-details";
+import { JobNotes } from "@/components/jobs/job/job-error";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunnersNotice } from "@/components/overview/runners-notice";
@@ -153,14 +154,45 @@ it("asks before one is removed, and says what happens to what runs there", async
 });
 
 it("says of a job where it ran, in which attempt, and which runner it waits for", () => {
-  const facts = (answer: object) => toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...answer }));
   const waits = { state: "paused", runners: ["Studio GPU"], message: "Its runner is paused." };
   renderInApp(
     <>
-      <JobProgress facts={facts({ status: "pending", waits })} />
-      <JobDetails facts={facts({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
+      <JobProgress facts={factsOf({ status: "pending", waits })} />
+      <JobDetails facts={factsOf({ status: "completed", waits, runner: { id: "gone", label: "Studio GPU", attempt: 2 } })} />
     </>,
   );
   expect(screen.getByText("Only the runner Studio GPU can run this job, and it is paused.")).toBeDefined();
   expect(screen.getByText("Runner").nextElementSibling?.textContent).toBe("Studio GPU (attempt 2)");
 });
+
+it.each([
+  [0, "Queued on GPU 1."],
+  [1, "Queued on GPU 1, behind 1 job."],
+  [4, "Queued on GPU 1, behind 4 jobs."],
+])("shows the runner whose own queue has a job, behind %i others", (ahead, text) => {
+  const waits = { state: "queued", runners: ["GPU 1"], ahead, message: text };
+  renderInApp(<JobProgress facts={factsOf({ status: "pending", waits })} />);
+  expect(screen.getByText(text)).toBeDefined();
+});
+
+it("shows that a job ran twice, and which outputs its runner refused", () => {
+  const errors = [{ type: "value_not_in_list", message: "Value not in list", details: "", extra_info: { input_name: "choice" } }];
+  const messages = [
+    ["note", { code: "cache_cleared" }],
+    ["note", { code: "outputs_refused", runner: "GPU 1", nodeErrors: { "2": { class_type: "CustomCombo", errors } } }],
+    ["note", { code: "of a newer version" }],
+  ];
+  const onShowNode = vi.fn();
+  renderInApp(<JobNotes notes={factsOf({ status: "completed", execution_status: { messages } }).notes} onShowNode={onShowNode} />);
+  const [first, second, ...others] = screen.getAllByRole("region", { name: "About this run" });
+  expect(others).toEqual([]);
+  expect(first?.textContent).toContain("Its cache was cleared");
+  expect(second?.textContent).toContain("GPU 1 refused some outputs and ran the others.");
+  expect(second?.textContent).toContain("choice: Value not in list");
+  fireEvent.click(screen.getByRole("button", { name: /#2/ }));
+  expect(onShowNode).toHaveBeenCalledWith("2");
+});
+
+function factsOf(answer: object) {
+  return toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...answer }));
+}
