@@ -225,6 +225,6 @@ export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Contr
     case "picture":
       return { kind: "image", hasMask: control.hasMask };
     default:
-      return { kind: "media", media: control.kind, options: [] };
+      return { kind: "media", media: control.kind };
   }
 }

@@ -27,7 +27,7 @@ export type Control =
   | { kind: "hex-color" }
   /** `options`: the pictures stored at the server. `hasMask`: false where no mask may be drawn on it. */
   | { kind: "image"; options?: readonly ChoiceValue[]; hasMask?: boolean }
-  | { kind: "media"; media: Media; options: readonly ChoiceValue[] }
+  | { kind: "media"; media: Media; options?: readonly ChoiceValue[] }
   /** { x, y, width, height } in pixels. */
   | { kind: "box" }
   /** A literal list or object: shown, not edited. */
@@ -140,7 +140,7 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
     case "boolean":
       return { kind: "switch" };
     case "choice":
-      if (spec.image) return { kind: "image", ...(spec.options.length > 0 && { options: spec.options }) };
+      if (spec.image) return { kind: "image", options: spec.options };
       return spec.media
         ? { kind: "media", media: spec.media, options: spec.options }
         : { kind: "choice", options: spec.options, ...(spec.bringsInputs && { bringsInputs: true }) };

@@ -70,7 +70,7 @@ function asWarning(found: NodeError): NodeError {
 /** An empty value counts as not chosen. */
 function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
-  if (spec.kind !== "choice" || spec.isOpen || spec.options.length === 0 || typeof value === "object" || value === undefined) return [];
+  if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];
   if (spec.options.some((option) => option === value)) return [];
   return [error("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOf(value, spec.options) })];
 }

@@ -19,6 +19,7 @@ import { onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
 import { isKept, isSameJson, keptInputs } from "./kept-inputs";
 import { type Following, idIn, type Place, type Scope } from "./scope";
 import { slotsOf } from "./slots";
+import { type Value, valueOfHost } from "./value-of-use";
 import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
 export { type EditorNotice, type EditorProblem } from "./problems";
@@ -121,20 +122,25 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     const widgets = known ? widgetsOf(node, known) : [];
     const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
     const inputs = known ? widgetInputs(node, nodeId, widgets) : new Map(Object.entries(asSent(node.values)));
+    for (const { name } of scope.use ? widgets : []) {
+      const ofHost = valueOfHost(place, name);
+      if (ofHost && slotsOf(place, following).every((slot) => slot.name !== name || slot.link === undefined)) put(name, ofHost);
+    }
+    function put(name: string, { value: given, isRaw, home }: Value): void {
+      const raw = raws.get(name);
+      const value = sentValue(isRaw ? given : onSteps(given, raw), raw);
+      inputs.set(name, isRaw ? value : filled(node, nodeId, name, value));
+      homes.set(`${nodeId} ${name}`, home);
+      if (isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
+    }
     if (!known) problems.push(missing(node, nodeId));
     for (const slot of slotsOf(place, following)) {
       if (slot.link === undefined) continue;
       const source = follow(place, slot, following);
       const { name } = slot;
       if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
-      else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) {
-        const raw = raws.get(name);
-        const value = sentValue(source.isRaw ? source.value : onSteps(source.value, raw), raw);
-        inputs.set(name, source.isRaw ? value : filled(node, nodeId, name, value));
-        homes.set(`${nodeId} ${name}`, source.home);
-        if (source.isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
-        if (source.isOfUse) problems.push({ code: "value_of_use_kept", nodeId, input: name });
-      } else if (source.kind === "nothing" && source.why) {
+      else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) put(name, source);
+      else if (source.kind === "nothing" && source.why) {
         if (source.why === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
         else problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }

@@ -24,8 +24,6 @@ export type EditorProblem =
   | { code: "not_set"; nodeId: string; input: string; name: string }
   /** The editor itself would round this number. */
   | { code: "digits_kept"; nodeId: string; input: string }
-  /** The value of this use of a subgraph is kept; newer editors take the definition's. */
-  | { code: "value_of_use_kept"; nodeId: string; input: string }
   /** A use of a subgraph is muted or bypassed inside another one; the editor sends its nodes all the same. */
   | { code: "inside_of_off_sent"; nodeId: string }
   /** A node pack links nodes by its own rules, which the file does not spell out. */

@@ -1,48 +1,59 @@
 // What a use of a subgraph sends for an input without a link: what it shows there to a person.
 // Guarantees: never throws; ends on definitions that lead back to themselves.
 
-import { parseJson } from "../json/json";
+import { isObject, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf } from "../nodes/input-spec";
-import { type Definition, type EditorNode, INSIDE_START, listOf, once, type Slot } from "./file";
-import { type Following, idIn, type Scope, type Use } from "./scope";
+import { type Definition, type EditorNode, idText, INSIDE_START, listOf, once, type Slot } from "./file";
+import { type Following, idIn, type Place, type Scope, type Use } from "./scope";
 import { slotsOf, widgetsIn } from "./slots";
-import { type Home, homeOf } from "./values";
+import { type Home, homeOf, isControlled } from "./values";
 
-/**
- * `home`: where the file has it. `isRaw`: it comes from a widget of a subgraph, whose texts are not filled in. `isOfUse`: an older editor
- * kept it for this use alone.
- */
-export type Value = { kind: "value"; value: unknown; home: Home; isRaw?: boolean; isOfUse?: boolean };
+/** `home`: where the file has it. `isRaw`: it comes from a widget of a subgraph, whose texts are not filled in. */
+export type Value = { kind: "value"; value: unknown; home: Home; isRaw?: boolean };
+/** `source`: the inner node and the widget that an input shows. `hasControl`: a control_after_generate belongs to it. */
+type Shown = Value & { source: string; hasControl: boolean };
 
-const valuesFound = once<Following, Map<string, Value | undefined>>(() => new Map());
+const valuesFound = once<Following, Map<string, Shown | undefined>>(() => new Map());
 const placesFound = once<Following, Map<string, ReadonlyMap<number, number>>>(() => new Map());
 
 /** `inside`: the scope of the use's own nodes. The use's own value counts before that of the inner widget it shows. */
-export function valueOfUse(use: Use, inside: Scope, input: number, following: Following): Value | undefined {
+export function valueOfUse(use: Use, inside: Scope, input: number, following: Following): Shown | undefined {
   const found = valuesFound(following);
   const key = `${idIn(use.scope, use.node)} ${input}`;
   if (found.has(key)) return found.get(key);
   // Until it is found there is none: a definition may lead back to itself.
   found.set(key, undefined);
   const shown = innerValue(use, inside, input, following);
-  const value = shown && (ownValue(use, inside, input, following) ?? shown);
+  const value = shown && { ...shown, ...ownValue(use, inside, { input, shown }, following) };
   found.set(key, value);
   return value;
 }
 
+/** The value that the use around a node has for one of its widgets, at the widget's place in `proxyWidgets`. */
+export function valueOfHost({ scope: { use }, node }: Place, widget: string): Value | undefined {
+  return use && proxiedValue(use.node, [sourceOf(node, widget)]);
+}
+
+function sourceOf({ raw }: EditorNode, widget: string): string {
+  return `${idText(raw.id)} ${widget}`;
+}
+
 /** The value of the first inner widget that the input leads to. */
-function innerValue({ definition }: Use, inside: Scope, input: number, following: Following): Value | undefined {
+function innerValue({ definition }: Use, inside: Scope, input: number, following: Following): Shown | undefined {
   for (const { link, node } of startsOf(definition)[input] ?? []) {
     const place = { scope: inside, node };
     const within = following.inside(place);
     const slots = slotsOf(place, following);
     const at = placeByLink(slots).get(link) ?? -1;
+    const source = sourceOf(node, slots[at]?.name ?? "");
     const deeper = within && at >= 0 && valueOfUse({ ...place, definition: within.definition }, within.scope, at, following);
-    if (deeper) return deeper;
+    if (deeper) return { ...deeper, source };
     const known = own(following.info, node.type);
     const widget = known && widgetsIn(node, known, following).find(({ name }) => name === slots[at]?.name);
-    if (widget) return { kind: "value", value: widget.value ?? settingsOf(widget.raw).default, home: homeOf(node, widget), isRaw: true };
+    if (!widget) continue;
+    const value = widget.value ?? settingsOf(widget.raw).default;
+    return { kind: "value", value, home: homeOf(node, widget), isRaw: true, source, hasControl: isControlled(widget.name, widget.raw) };
   }
   return undefined;
 }
@@ -63,23 +74,55 @@ const startsOf = once(({ inputs, links, nodes }: Definition) => {
 
 const placeByLink = once((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
 
-/** Older editors kept values for the inputs that they named. Editors since 1.45 keep all values, recognised by what else they save. */
-function ownValue(use: Use, inside: Scope, input: number, following: Following): Value | undefined {
-  const { node, definition } = use;
-  const { previewExposures, proxyWidgets } = node.properties;
-  const named = placesOfNamed(node).get(definition.inputs[input]?.name);
-  const keepsAll = Array.isArray(previewExposures) && listOf(proxyWidgets).length === 0;
-  const at = named ?? (keepsAll ? placesOfAll(use, inside, following).get(input) : undefined) ?? -1;
-  const value = listOf(node.values)[at];
-  if (value === undefined || value === null) return undefined;
-  return { kind: "value", value, home: homeOf(node, { key: at }), isRaw: true, ...(named !== undefined && { isOfUse: true }) };
+/**
+ * By the newest editor's rules: values that it keeps by name because a repair of the file failed; values at the places of `proxyWidgets`,
+ * as older editors wrote them; else one value for each input that shows a widget, in the order of the definition.
+ */
+function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; shown: Shown }, following: Following): Value | undefined {
+  const { node, definition, scope } = use;
+  const port = definition.inputs[input]?.name ?? "";
+  const place = placesOfAll(use, inside, following).get(input) ?? -1;
+  const keptByName = keptValues(node).get(port);
+  if (keptByName !== undefined) {
+    return { kind: "value", value: keptByName, home: { ...homeOf(node, { key: place }), keptAs: port }, isRaw: true };
+  }
+  const proxied = proxiedValue(node, [`-1 ${port}`, shown.source]) ?? valueOfHost({ scope, node }, port);
+  if (proxied || placesOfProxies(node).size > 0) return proxied;
+  const key = isObject(node.values) ? port : place;
+  const value = isObject(node.values) ? own(node.values, port) : node.values[place];
+  return value === undefined || value === null ? undefined : { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
 }
 
-/** By the input's name, the place of its value in the use's list. */
-const placesOfNamed = once(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<unknown, number> => {
-  const listed = listOf(typeof proxyWidgets === "string" ? parseJson(proxyWidgets) : proxyWidgets).map(listOf);
-  return new Map(listed.flatMap(([id, name], at) => (id === "-1" ? [[name, at] as const] : [])).reverse());
+/** The first value that the use's list has at one of the places that `proxyWidgets` gives these widgets. */
+function proxiedValue(node: EditorNode, widgets: readonly string[]): Value | undefined {
+  for (const widget of widgets) {
+    const key = placesOfProxies(node).get(widget) ?? -1;
+    const value = listOf(node.values)[key];
+    if (value !== undefined && value !== null) return { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
+  }
+  return undefined;
+}
+
+/** "-1" stands for an input of the subgraph itself. */
+const placesOfProxies = once(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<string, number> => {
+  const listed = entriesOf(proxyWidgets).map(listOf);
+  return new Map(listed.map(([id, name], at) => [`${idText(id)} ${String(name)}`, at] as const).reverse());
 });
+
+/** By the input's name. */
+const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
+  const kept = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
+    const { originalEntry, hostValue } = isObject(entry) ? entry : {};
+    const [id, name] = listOf(originalEntry);
+    return id === "-1" && hostValue !== undefined && hostValue !== null ? [[name, hostValue] as const] : [];
+  });
+  return new Map(kept.reverse());
+});
+
+/** The editor saves some of its lists as JSON. */
+export function entriesOf(property: unknown): readonly unknown[] {
+  return listOf(typeof property === "string" ? parseJson(property) : property);
+}
 
 /** Each input that shows a widget has one value, whether it is linked or not. */
 function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
@@ -90,7 +133,19 @@ function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap
   return places;
 }
 
+/** A list that is longer than the inputs has a value behind each control_after_generate too. */
 function findPlacesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
-  const shown = use.definition.inputs.flatMap((_, input) => (innerValue(use, inside, input, following) ? [input] : []));
-  return new Map(shown.map((input, at) => [input, at]));
+  const shown = use.definition.inputs.flatMap((_, input) => {
+    const inner = innerValue(use, inside, input, following);
+    return inner ? [{ input, hasControl: inner.hasControl }] : [];
+  });
+  const hasControls = listOf(use.node.values).length > shown.length;
+  let place = 0;
+  return new Map(
+    shown.map(({ input, hasControl }) => {
+      const at = place;
+      place += hasControls && hasControl ? 2 : 1;
+      return [input, at];
+    }),
+  );
 }

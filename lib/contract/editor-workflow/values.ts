@@ -8,9 +8,9 @@ import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
 
-/** The place in widgets_values, and the node in the file. */
+/** The place in widgets_values, and the node in the file. `keptAs`: the node also keeps it under this name, which counts first. */
 type ValueKey = string | number;
-export type Home = { node: JsonObject; key: ValueKey };
+export type Home = { node: JsonObject; key: ValueKey; keptAs?: string };
 /** `value` is undefined if the file holds none. */
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 
@@ -138,7 +138,7 @@ function valuesBehind(name: string, raw: unknown, hasFilters: boolean): unknown[
 }
 
 /** The editor gives seeds a control even if the class does not ask for one; the control of a list is followed by its filter. */
-function isControlled(name: string, raw: unknown): boolean {
+export function isControlled(name: string, raw: unknown): boolean {
   const type = widgetTypeOf(raw);
   if (type !== "INT" && type !== "FLOAT" && type !== "COMBO") return false;
   return Boolean(settingsOf(raw).control_after_generate ?? (type === "INT" && /^(noise_)?seed$/.test(name)));

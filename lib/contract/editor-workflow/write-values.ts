@@ -15,6 +15,7 @@ import { convert } from "./index";
 import { isSameJson } from "./kept-inputs";
 import { type EditorReport } from "./problems";
 import { defaultOf, widgetFinder } from "./sent-values";
+import { entriesOf } from "./value-of-use";
 import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 
 /** `input`: absent if only one side has the node, or if its class differs. */
@@ -23,6 +24,8 @@ type Unplaced = { nodeId: string; input?: string };
 export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
 export type Writable = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
+/** `notKept`: names under which the node must no longer keep values, as these would count first. */
+type Change = { values: Values; notKept: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 
 /** Reads the file once, however many graphs are written into it. */
@@ -35,13 +38,16 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
     report: before,
     withValues(graph) {
       const { graph: was, homes } = before();
-      const changes = new Map<JsonObject, Values>();
+      const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
         for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
           const home = homes.get(`${nodeId} ${name}`);
           if (!home || value === undefined || isLink(value) || isLink(other)) continue;
-          const values = changes.get(home.node) ?? valuesOf(home);
-          changes.set(home.node, withValue(values, home, { name, value: bare(value) }, node, own(info, node.class_type)));
+          const { values, notKept } = changes.get(home.node) ?? { values: valuesOf(home), notKept: [] };
+          changes.set(home.node, {
+            values: withValue(values, home, { name, value: bare(value) }, node, own(info, node.class_type)),
+            notKept: home.keptAs === undefined ? notKept : [...notKept, home.keptAs],
+          });
         }
       }
       const written = changes.size === 0 ? file : withNodes(file, changes);
@@ -131,13 +137,23 @@ export function bare(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }
 
-function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Values>): EditorJson {
+function withoutKept({ proxyWidgetErrorQuarantine: kept, ...properties }: JsonObject, names: readonly string[]): JsonObject {
+  const left = entriesOf(kept).filter((entry) => {
+    const [id, name] = listOf(objectOf(entry)?.originalEntry);
+    return id !== "-1" || !names.some((one) => one === name);
+  });
+  return { ...properties, ...(left.length > 0 && { proxyWidgetErrorQuarantine: left }) };
+}
+
+function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): EditorJson {
   const nodes = file.nodes.map((node) => {
-    const values = isObject(node) ? changes.get(node) : undefined;
-    if (!values || !isObject(node)) return node;
+    const change = isObject(node) ? changes.get(node) : undefined;
+    if (!change || !isObject(node)) return node;
+    const { values, notKept } = change;
     // Newer editors also keep values by name, and those might count instead.
     const { widgets_values_named: _before, ...rest } = node;
-    return { ...rest, widgets_values: values };
+    const properties = notKept.length === 0 ? {} : { properties: withoutKept(objectOf(node.properties) ?? {}, notKept) };
+    return { ...rest, ...properties, widgets_values: values };
   });
   const definitions = objectOf(file.definitions);
   if (!definitions) return { ...file, nodes };

@@ -13,12 +13,12 @@ import { SendingNote } from "./sending-note";
 import { UnlistedNote } from "./unlisted-note";
 import { usePictureUpload } from "./use-picture-upload";
 
-type ServerFilesProps = { options: readonly ChoiceValue[]; value: string; onChange: (value: string) => void };
+type ServerFilesProps = { options: readonly ChoiceValue[] | undefined; value: string; onChange: (value: string) => void };
 
 /** Files that the server already has. */
 export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   const t = useTranslations("run.media");
-  const names = options.filter((option) => typeof option === "string");
+  const names = (options ?? []).filter((option) => typeof option === "string");
   if (names.length === 0) return null;
   return (
     <Select
@@ -61,7 +61,7 @@ export function RemoveButton({ picture: { canSend, onRemove }, stop }: RemoveBut
 
 type MediaControlProps = ControlProps & {
   media: Media;
-  options: readonly ChoiceValue[];
+  options?: readonly ChoiceValue[];
   picture: PictureContext;
   onRunning: (isRunning: boolean) => void;
 };

@@ -39,7 +39,7 @@ type PictureControlProps = ControlProps & {
 
 /** The picture that a node loads: shown, replaced by a drop or a choice, and kept if the new one fails to arrive. */
 export function PictureControl(props: PictureControlProps) {
-  const { nodeTitle, options = [], picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
+  const { nodeTitle, options, picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend, sendPicture, decode, ownNames, onNamed } = picture;
   const hasNoAssets = useConnection()?.hasNoAssets === true;
@@ -140,7 +140,7 @@ export function PictureControl(props: PictureControlProps) {
             </Button>
           )}
           <ServerFiles
-            options={picture.isPlain ? [] : options}
+            options={picture.isPlain ? undefined : options}
             value={name}
             onChange={(chosen) => {
               stop();

@@ -6,13 +6,18 @@ import { contentOf } from "./asset-value";
 import { toFileRef } from "@/lib/contract/assets/image-ref";
 import { type PictureContext } from "./picture-context";
 
-type UnlistedNoteProps = { value: string; options: readonly ChoiceValue[]; picture: Pick<PictureContext, "ownNames" | "listing"> };
+/** `options`: undefined if the service's list is not known here. */
+type UnlistedNoteProps = {
+  value: string;
+  options: readonly ChoiceValue[] | undefined;
+  picture: Pick<PictureContext, "ownNames" | "listing">;
+};
 
 /** Notes a file that the service does not list. A list from before this opening is read again first. The run is still allowed. */
 export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
   const t = useTranslations("run.media");
   // A file that was uploaded or chosen here has an own name, and exists even if it is not listed.
-  const isMissing = own(ownNames, value) === undefined && isUnlisted(value, options);
+  const isMissing = own(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
   const isUnsure = isMissing && listing?.isOld === true;
   const readAgain = useEffectEvent(() => listing?.readAgain());
   useEffect(() => {
@@ -26,7 +31,7 @@ function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
   const { filename, subfolder, type } = toFileRef(value);
   const path = subfolder === "" ? filename : `${subfolder}/${filename}`;
   const names = options.filter((option) => typeof option === "string");
-  if (value === "" || names.length === 0 || type !== "input" || contentOf(value) !== undefined) return false;
+  if (value === "" || type !== "input" || contentOf(value) !== undefined) return false;
   const isListable = subfolder === "" || names.some((name) => name.includes("/"));
   return isListable && !names.includes(path) && !names.includes(value);
 }

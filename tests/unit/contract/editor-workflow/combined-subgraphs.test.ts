@@ -160,7 +160,7 @@ test.for<[string, object | string, Nodes]>([
       ]),
       ...subgraphs(three[0] ?? {}),
     },
-    { "2:30": ["Blur", { radius: 31 }], "4:30": ["Blur", { radius: 6 }] },
+    { "2:30": ["Blur", { radius: 31 }], "4:30": ["Blur", { radius: 32 }] },
   ],
   [
     "outputs of a subgraph from a muted node, from one bypassed by its second place, and from nothing",

@@ -133,7 +133,7 @@ const changes: Record<string, Change> = {
     return { renamed, file: withNode(file, node.id, (one) => ({ ...one, widgets_values: values })) };
   },
   more: ({ file, renamed }, pick) => {
-    const node = pick(file.nodes.filter(({ widgets_values: values }) => Array.isArray(values)));
+    const node = pick(file.nodes.filter(({ type, widgets_values: values }) => Array.isArray(values) && info[type]));
     return {
       renamed,
       file: node

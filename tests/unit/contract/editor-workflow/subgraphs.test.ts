@@ -25,18 +25,109 @@ test("a subgraph's nodes are sent under its use's id, fed from outside, with the
   expect(problems).toEqual([]);
 });
 
-test("a value that one use has counts for that use, and is reported", () => {
-  const { graph, problems } = convert(using({ values: [31], properties: { proxyWidgets: [["-1", "radius"]] } }));
-  expect(graph["2:5"]?.inputs).toEqual({ image: ["1", 1], radius: 31 });
-  expect(problems).toEqual([{ code: "value_of_use_kept", nodeId: "2:5", input: "radius" }]);
+const host = (more: Partial<Given>) => convert(using(more)).graph["2:5"]?.inputs.radius;
+const kept = (id: string, name: string, hostValue?: unknown) => ({
+  originalEntry: [id, name],
+  reason: "missingSourceNode",
+  hostValue,
+  attemptedAtVersion: 1,
 });
 
-test("of a newer editor each use has a value for every input that shows a widget, in their order", () => {
-  const properties = { previewExposures: [] };
-  const { graph, problems } = convert(using({ values: [31], properties }));
-  expect([graph["2:5"]?.inputs.radius, problems]).toEqual([31, []]);
-  expect(convert(using({ values: [null], properties })).graph["2:5"]?.inputs.radius).toBe(6);
-  expect(convert(using({ values: [31], properties: {} })).graph["2:5"]?.inputs.radius).toBe(6);
+test.for<[string, Partial<Given>, unknown]>([
+  ["its only place", { values: [31] }, 31],
+  ["nothing at its place", { values: [null] }, 6],
+  ["no place", { values: [] }, 6],
+  ["an object by name", { values: { radius: 31 } }, 31],
+  ["an object without the name", { values: { image: 31 } }, 6],
+  [
+    "the place of the input in a list of what is shown",
+    {
+      values: [null, 31],
+      properties: {
+        proxyWidgets: [
+          ["5", "x"],
+          ["-1", "radius"],
+        ],
+      },
+    },
+    31,
+  ],
+  [
+    "the place of the inner widget in that list",
+    {
+      values: [null, 31],
+      properties: {
+        proxyWidgets: [
+          ["-1", "radius"],
+          ["5", "radius"],
+        ],
+      },
+    },
+    31,
+  ],
+  ["that list as a text", { values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }, 31],
+  ["a list of other widgets", { values: [31], properties: { proxyWidgets: [["9", "radius"]] } }, 6],
+  ["a value kept by name", { values: [1], properties: { proxyWidgetErrorQuarantine: [kept("-1", "radius", 31)] } }, 31],
+  [
+    "a kept value beside a place that shows it",
+    {
+      values: [1],
+      properties: { proxyWidgets: [["-1", "radius"]], proxyWidgetErrorQuarantine: [kept("-1", "radius", 31), kept("-1", "radius", 9)] },
+    },
+    31,
+  ],
+  [
+    "kept values of others",
+    { values: [31], properties: { proxyWidgetErrorQuarantine: [kept("5", "radius", 7), kept("-1", "image", 8), kept("-1", "radius")] } },
+    31,
+  ],
+])("a use of a subgraph sends what it has in %s", ([, more, expected]) => {
+  expect(host(more)).toBe(expected);
+});
+
+const inside = (nodes: Given[], inputs: string[]) => definition(INNER, nodes, { inputs });
+
+test("values of a use kept by name count in whatever order the places are", () => {
+  const stepped = {
+    id: 5,
+    type: "Stepped",
+    in: { width: [-10, 0, "INT", true], seed: [-10, 1, "INT", true] },
+    values: [512, 8, 0, 0, 384],
+  };
+  const use = (id: number, width: number, seed: number): Given => ({
+    id,
+    type: INNER,
+    values: [seed, width],
+    properties: { proxyWidgetErrorQuarantine: [kept("-1", "seed", seed), kept("-1", "width", width)] },
+  });
+  const file = { ...net([use(2, 64, 48), use(3, 96, 72)]), definitions: { subgraphs: [inside([stepped], ["width", "seed"])] } };
+  const { graph } = convert(file);
+  expect([graph["2:5"]?.inputs, graph["3:5"]?.inputs]).toMatchObject([
+    { width: 64, seed: 48 },
+    { width: 96, seed: 72 },
+  ]);
+});
+
+test("a list that is longer than the shown inputs has a value behind each control_after_generate", () => {
+  const seeded = { id: 5, type: "Seeded", in: { seed: [-10, 0, "INT", true], steps: [-10, 1, "INT", true] }, values: [1, "fixed", 2] };
+  const file = (values: unknown[]) => using({ in: {}, values }, [inside([seeded], ["seed", "steps"])]);
+  expect(convert(file([11, "randomize", 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
+  expect(convert(file([11, 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
+});
+
+test("a use has values for inner widgets that no input shows, also of a use inside it", () => {
+  const properties = {
+    proxyWidgets: [
+      ["9", "steps"],
+      ["7", "radius"],
+    ],
+  };
+  const outer = definition(OUTER, [
+    { id: 9, type: "Seeded", values: [1, "fixed", 2] },
+    { id: 7, type: INNER, values: [] },
+  ]);
+  const { graph } = convert(using({ type: OUTER, in: {}, values: [33, 44], properties }, [blur, outer]));
+  expect([graph["2:9"]?.inputs, graph["2:7:5"]?.inputs]).toEqual([{ seed: 1, steps: 33 }, { radius: 44 }]);
 });
 
 test("a muted use sends nothing of its inside, and a bypassed one passes on by the outside's types", () => {
@@ -223,11 +314,6 @@ test("a reroute at the edge of a group node is named by its type and followed", 
   // Outputs: first those of the blur that no inner node uses, then the reroute's.
   const { graph } = convert({ ...file, nodes: [...file.nodes, sink], links: [...file.links, [90, 8, 2, 3, 0, "IMAGE"]] });
   expect(graph).toMatchObject({ "8:1": { inputs: { image: ["1", 1], radius: 11 } }, "3": { inputs: { images: ["8:1", 0] } } });
-});
-
-test("what a use shows may be named in a text", () => {
-  const { graph } = convert(using({ values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }));
-  expect(graph["2:5"]?.inputs.radius).toBe(31);
 });
 
 test("a file's name takes no value from a definition that nothing uses, and what is inside comes before its use", () => {

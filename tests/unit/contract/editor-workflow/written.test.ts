@@ -191,6 +191,25 @@ test("of a newer editor a value is written into the one use that has it, and wha
   expect(differences(file, written)).toEqual(["/nodes/0/widgets_values_named", "/nodes/0/widgets_values/0"]);
 });
 
+test("a value that a use keeps by name is written at its place, and no longer kept; the others stay", () => {
+  const ID = "11111111-1111-1111-1111-111111111111";
+  const inner = definition(
+    ID,
+    [{ id: 5, type: "Seeded", in: { seed: [-10, 0, "INT", true], steps: [-10, 1, "INT", true] }, values: [1, "fixed", 2] }],
+    { inputs: ["seed", "steps"] },
+  );
+  const entry = (name: string, hostValue: number) => ({ originalEntry: ["-1", name], reason: "missingSourceNode", hostValue });
+  const properties = { proxyWidgetErrorQuarantine: [entry("steps", 48), entry("seed", 64)] };
+  const file = { ...net([{ id: 2, type: ID, values: [48, 64], properties }]), definitions: { subgraphs: [inner] } };
+  const { file: written, unplaced } = writable(file, info).withValues({
+    "2:5": { class_type: "Seeded", inputs: { seed: 7, steps: 48 } },
+  });
+  expect(unplaced()).toEqual([]);
+  expect(listOf(written.nodes)).toMatchObject([
+    { widgets_values: [7, 64], properties: { proxyWidgetErrorQuarantine: [{ originalEntry: ["-1", "steps"] }] } },
+  ]);
+});
+
 test("another choice is written with what it brings, and what becomes of a seed stays", () => {
   const file = net([{ id: 2, type: "Chooser", values: ["by", 1.5, 7] }]);
   const none = { "2": { class_type: "Chooser", inputs: { mode: "none", last: 7 } } };

@@ -6,7 +6,7 @@ import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun } from "@/components/run/run-state";
 import { missingInputs, valueChecker } from "@/components/run/form/values";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { objectInfoSchema, type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {
@@ -122,6 +122,17 @@ describe("a value that the list does not have", () => {
   it("is shown before anything is sent, with the nearest one", () => {
     expect(valueChecker(graph, ["1"], catalogue)(graph)["1"]?.errors).toMatchObject([
       { type: "value_not_in_list", extra_info: { input_name: "method", received_value: "Bilinar", nearest: "bilinear" } },
+    ]);
+  });
+
+  it("is shown where the list is empty, except for lists that hold not all of their values", () => {
+    const empty = objectInfoSchema.parse({
+      Load: { input: { required: { name: [[]], other: ["COMBO", {}], far: ["COMBO", { remote: { route: "/x" } }] } }, output: [] },
+    });
+    const loading = { "1": { class_type: "Load", inputs: { name: "a.safetensors", other: "b", far: "c" } } };
+    expect(valueChecker(loading, ["1"], empty)(loading)["1"]?.errors).toMatchObject([
+      { type: "value_not_in_list", extra_info: { input_name: "name" } },
+      { type: "value_not_in_list", extra_info: { input_name: "other" } },
     ]);
   });
 

@@ -29,7 +29,7 @@ describe("the form of a graph, where the service describes its nodes", () => {
   });
 
   it("gives each literal the control that its description asks for", () => {
-    expect(control(form, "1", "image")).toEqual({ kind: "image" });
+    expect(control(form, "1", "image")).toEqual({ kind: "image", options: [] });
     expect(control(form, "2", "upscale_method")).toEqual({
       kind: "choice",
       options: ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"],

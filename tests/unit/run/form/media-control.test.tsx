@@ -20,7 +20,8 @@ it.each([
   ["a file below the folder, where the list tells of none", "clips/made.mp4", ["there.mp4"], false],
   ["a file below the folder, where the list tells of some", "clips/made.mp4", ["clips/other.mp4"], true],
   ["content by its hash", `${"ab".repeat(32)}.mp4`, ["there.mp4"], false],
-  ["anything, where the service lists nothing", "gone.mp4", [], false],
+  ["anything, where the service lists nothing", "gone.mp4", [], true],
+  ["anything, where the list is not known", "gone.mp4", undefined, false],
   ["no file at all", "", ["there.mp4"], false],
   ["a name that every object inherits", "constructor", ["there.mp4"], true],
 ])("beside the service's list of films, %s", (_, value, options, isMarked) => {

@@ -75,3 +75,12 @@ it("a list that was read for this opening is believed; one that cannot be read a
   expect(screen.queryByText(unlisted)).toBeNull();
   expect(screen.queryByText(/could not be read/)).toBeNull();
 });
+
+it("marks a file when the service lists none", async () => {
+  files = [];
+  show(portsTo(undefined));
+  await openText(workflow("photo.png"));
+  await asked(1);
+  await answer(0);
+  expect(await screen.findAllByText(unlisted)).toHaveLength(1);
+});
