@@ -1,0 +1,123 @@
+// Values that a use of a subgraph holds for widgets inside, by the newest editor's rules.
+import { expect, test } from "vitest";
+import { convert, definition, net, type Given } from "./editor-files";
+
+const INNER = "11111111-1111-1111-1111-111111111111";
+const OUTER = "22222222-2222-2222-2222-222222222222";
+const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }], {
+  inputs: ["image", "radius"],
+  outputs: [[5, 0]],
+});
+const using = (use: Partial<Given>, more: object[] = [blur]) => ({
+  ...net([
+    { id: 1, type: "Source" },
+    { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },
+    { id: 3, type: "Sink", in: { images: [2, 0] } },
+  ]),
+  definitions: { subgraphs: more },
+});
+
+const host = (more: Partial<Given>) => convert(using(more)).graph["2:5"]?.inputs.radius;
+const kept = (id: string, name: string, hostValue?: unknown) => ({
+  originalEntry: [id, name],
+  reason: "missingSourceNode",
+  hostValue,
+  attemptedAtVersion: 1,
+});
+
+test.for<[string, Partial<Given>, unknown]>([
+  ["its only place", { values: [31] }, 31],
+  ["nothing at its place", { values: [null] }, 6],
+  ["no place", { values: [] }, 6],
+  ["an object by name", { values: { radius: 31 } }, 31],
+  ["an object without the name", { values: { image: 31 } }, 6],
+  [
+    "the place of the input in a list of what is shown",
+    {
+      values: [null, 31],
+      properties: {
+        proxyWidgets: [
+          ["5", "x"],
+          ["-1", "radius"],
+        ],
+      },
+    },
+    31,
+  ],
+  [
+    "the place of the inner widget in that list",
+    {
+      values: [null, 31],
+      properties: {
+        proxyWidgets: [
+          ["-1", "radius"],
+          ["5", "radius"],
+        ],
+      },
+    },
+    31,
+  ],
+  ["that list as a text", { values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }, 31],
+  ["a list of other widgets", { values: [31], properties: { proxyWidgets: [["9", "radius"]] } }, 6],
+  ["a value kept by name", { values: [1], properties: { proxyWidgetErrorQuarantine: [kept("-1", "radius", 31)] } }, 31],
+  [
+    "a kept value beside a place that shows it",
+    {
+      values: [1],
+      properties: { proxyWidgets: [["-1", "radius"]], proxyWidgetErrorQuarantine: [kept("-1", "radius", 31), kept("-1", "radius", 9)] },
+    },
+    31,
+  ],
+  [
+    "kept values of others",
+    { values: [31], properties: { proxyWidgetErrorQuarantine: [kept("5", "radius", 7), kept("-1", "image", 8), kept("-1", "radius")] } },
+    31,
+  ],
+])("a use of a subgraph sends what it has in %s", ([, more, expected]) => {
+  expect(host(more)).toBe(expected);
+});
+
+const inside = (nodes: Given[], inputs: string[]) => definition(INNER, nodes, { inputs });
+
+test("values of a use kept by name count in whatever order the places are", () => {
+  const stepped = {
+    id: 5,
+    type: "Stepped",
+    in: { width: [-10, 0, "INT", true], seed: [-10, 1, "INT", true] },
+    values: [512, 8, 0, 0, 384],
+  };
+  const use = (id: number, width: number, seed: number): Given => ({
+    id,
+    type: INNER,
+    values: [seed, width],
+    properties: { proxyWidgetErrorQuarantine: [kept("-1", "seed", seed), kept("-1", "width", width)] },
+  });
+  const file = { ...net([use(2, 64, 48), use(3, 96, 72)]), definitions: { subgraphs: [inside([stepped], ["width", "seed"])] } };
+  const { graph } = convert(file);
+  expect([graph["2:5"]?.inputs, graph["3:5"]?.inputs]).toMatchObject([
+    { width: 64, seed: 48 },
+    { width: 96, seed: 72 },
+  ]);
+});
+
+test("a list that is longer than the shown inputs has a value behind each control_after_generate", () => {
+  const seeded = { id: 5, type: "Seeded", in: { seed: [-10, 0, "INT", true], steps: [-10, 1, "INT", true] }, values: [1, "fixed", 2] };
+  const file = (values: unknown[]) => using({ in: {}, values }, [inside([seeded], ["seed", "steps"])]);
+  expect(convert(file([11, "randomize", 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
+  expect(convert(file([11, 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
+});
+
+test("a use has values for inner widgets that no input shows, also of a use inside it", () => {
+  const properties = {
+    proxyWidgets: [
+      ["9", "steps"],
+      ["7", "radius"],
+    ],
+  };
+  const outer = definition(OUTER, [
+    { id: 9, type: "Seeded", values: [1, "fixed", 2] },
+    { id: 7, type: INNER, values: [] },
+  ]);
+  const { graph } = convert(using({ type: OUTER, in: {}, values: [33, 44], properties }, [blur, outer]));
+  expect([graph["2:9"]?.inputs, graph["2:7:5"]?.inputs]).toEqual([{ seed: 1, steps: 33 }, { radius: 44 }]);
+});
