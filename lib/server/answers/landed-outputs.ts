@@ -10,6 +10,8 @@ import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared
 
 /** `jobs` and `bytes` are limits for each socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
+/** Nodes of a job that are remembered one by one. */
+const MAX_ENDED = 2000;
 const LOOK_MS = 30_000;
 /** Long, because a job may run long without anyone looking at it. */
 const UNASKED_MS = 30 * 60_000;
@@ -18,8 +20,20 @@ const WITHOUT_MS = 10 * 60_000;
 
 /** `isListening`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
 type Place = { askedAt: number; isListening: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, LiveReport> };
-/** `done`: nodes that have ended, also those from a cache. `within`: progress of the running nodes, from 0 to 1 each, added up. */
-export type LiveReport = { outputs: Outputs; cached: readonly string[]; bytes: number; progress?: { done: number; within: number } };
+/**
+ * `done`: nodes that have ended, also those from a cache. `within`: progress of the running nodes, from 0 to 1 each, added up. `node`: the one
+ * that runs, with its step.
+ */
+type LiveProgress = { done: number; within: number; node?: string; step?: number; steps?: number };
+/** `ended`: nodes that ended, by the messages of older servers. `nodesTotal`: known once the job was submitted or opened here. */
+export type LiveReport = {
+  outputs: Outputs;
+  cached: readonly string[];
+  ended: ReadonlySet<string>;
+  bytes: number;
+  nodesTotal?: number;
+  progress?: LiveProgress;
+};
 /** Opens a socket to the service; its messages arrive with secrets already removed. */
 type Listen = (target: FeedTarget) => Promise<Feed | undefined>;
 
@@ -76,6 +90,12 @@ export function createLandedOutputs(now: () => number) {
       return place.jobs;
     },
 
+    /** How many nodes a job's graph has. */
+    setTotal(name: string, jobId: string, nodesTotal: number): void {
+      const jobs = places.get(name)?.jobs;
+      if (jobs) keep(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
+    },
+
     stop(): void {
       clearInterval(looking);
       for (const [name, place] of places) close(name, place);
@@ -83,9 +103,10 @@ export function createLandedOutputs(now: () => number) {
   };
 }
 
-const wanted = /"(?:executed|execution_cached|progress_state)"/;
+const wanted = /"(?:executed|execution_cached|execution_start|executing|progress|progress_state)"/;
+const unknownJob: LiveReport = { outputs: {}, cached: [], ended: new Set(), bytes: 0 };
 
-/** Messages about steps of single nodes, and preview pictures, are not wanted. */
+/** Preview pictures are not wanted. */
 export function isWanted(message: string | Uint8Array): message is string {
   return typeof message === "string" && message.length <= most.messageBytes && wanted.test(message);
 }
@@ -95,9 +116,12 @@ function note(jobs: Place["jobs"], message: string | Uint8Array): void {
   const data = objectOf(parsed?.data);
   const jobId = textOf(data?.prompt_id);
   if (!data || jobId === undefined) return;
-  const known = jobs.get(jobId) ?? { outputs: {}, cached: [], bytes: 0 };
-  const next = after(known, textOf(parsed?.type), data, message.length);
-  if (!next || next.bytes > most.bytes) return;
+  const next = after(jobs.get(jobId) ?? unknownJob, textOf(parsed?.type), data, message.length);
+  if (next && next.bytes <= most.bytes) keep(jobs, jobId, next);
+}
+
+/** The most recently reported job is last. */
+function keep(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
   jobs.delete(jobId);
   jobs.set(jobId, next);
   let bytes = [...jobs.values()].reduce((sum, one) => sum + one.bytes, 0);
@@ -117,20 +141,44 @@ function after(known: LiveReport, type: string | undefined, data: JsonObject, le
   }
   if (type === "execution_cached" && Array.isArray(data.nodes))
     return { ...known, bytes, cached: data.nodes.filter((id) => typeof id === "string") };
+  if (type === "execution_start") return { ...known, progress: { done: 0, within: 0 } };
+  if (type === "executing") return afterNode(known, node);
+  const isOfNode = node === undefined || node === known.progress?.node;
+  if (type === "progress" && isOfNode && known.progress) return { ...known, progress: { ...known.progress, ...stepIn(data) } };
   const nodes = type === "progress_state" ? objectOf(data.nodes) : undefined;
   return nodes && { ...known, progress: progressIn(nodes, known.cached) };
 }
 
+/** A node begins, so the one before it has ended. */
+function afterNode(known: LiveReport, node: string | undefined): LiveReport {
+  const before = known.progress?.node;
+  if (before === node && before !== undefined) return known;
+  const isOver = before === undefined || known.ended.has(before) || known.ended.size >= MAX_ENDED;
+  const ended = isOver ? known.ended : new Set([...known.ended, before]);
+  const done = Math.max(known.progress?.done ?? 0, new Set([...known.cached, ...ended]).size);
+  return { ...known, ended, bytes: known.bytes + (ended === known.ended ? 0 : (before?.length ?? 0)), progress: { done, within: 0, node } };
+}
+
+function stepIn({ value, max }: JsonObject): Pick<LiveProgress, "within" | "step" | "steps"> {
+  const [step, steps] = [numberOf(value), numberOf(max)];
+  return { within: share(step, steps), ...(step !== undefined && steps !== undefined && steps > 1 && { step, steps }) };
+}
+
 /** A service may or may not list cached nodes here too. */
-function progressIn(nodes: JsonObject, cached: readonly string[]): NonNullable<LiveReport["progress"]> {
+function progressIn(nodes: JsonObject, cached: readonly string[]): LiveProgress {
   const done = new Set(cached);
   let within = 0;
+  let running: Pick<LiveProgress, "node" | "step" | "steps"> = {};
   for (const [id, state] of Object.entries(nodes)) {
     const { state: word, value, max } = objectOf(state) ?? {};
     if (word === "finished") done.add(id);
-    else if (word === "running") within += share(numberOf(value), numberOf(max));
+    else if (word === "running") {
+      const { within: part, ...step } = stepIn({ value, max });
+      within += part;
+      running = { node: id, ...step };
+    }
   }
-  return { done: done.size, within };
+  return { done: done.size, within, ...running };
 }
 
 function share(value = 0, max = 0): number {

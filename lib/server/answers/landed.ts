@@ -3,11 +3,20 @@
 // Must never: hold up a request, or tell a viewer who may not see the job (the caller has checked that).
 
 import "server-only";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { toJobState } from "@/lib/contract/jobs/states";
+import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
 import { isWanted, type LiveReport } from "./landed-outputs";
+import { isEmbedded } from "../upstream/send";
 import { passMessages } from "./pass-messages";
+
+/** Of a service that sends more, the rest of the second is not read. */
+const MAX_COST_PER_SECOND = 1024 ** 2;
+/** A small message costs time too. */
+const MESSAGE_COST = 2048;
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined; fingerprint: string | undefined; target: Target };
 
@@ -16,12 +25,58 @@ export function landedOf(from: From, jobId: string): { outputs: Outputs; progres
   return listenForLanded(from).get(jobId) ?? { outputs: {} };
 }
 
+/** What is known of the running jobs in an answer, added to those that report no progress by themselves. */
+export function withLiveProgress<T>(operation: Operation, from: From, value: T): T;
+export function withLiveProgress({ tells }: Operation, from: From, value: unknown): unknown {
+  if ((tells !== "jobs" && tells !== "job") || isEmbedded(from.connection.baseUrl) || !isObject(value)) return value;
+  const rows: unknown[] = tells === "job" ? [value] : Array.isArray(value.jobs) ? value.jobs : [];
+  if (!rows.some(isMoving)) return value;
+  const live = listenForLanded(from);
+  if (tells === "job") noteTotal(from, textOf(value.id), objectOf(objectOf(value.workflow)?.prompt));
+  const added = rows.map((row) =>
+    isMoving(row) && row.progress === undefined ? { ...row, ...progressOf(live.get(String(row.id))) } : row,
+  );
+  return tells === "job" ? added[0] : { ...value, jobs: added };
+}
+
+/** A percentage needs to know how many nodes the graph has. */
+export function noteTotal(from: From, jobId: string | undefined, graph: object | undefined): void {
+  if (jobId !== undefined && graph) composition().landed.setTotal(nameOf(from), jobId, Object.keys(graph).length);
+}
+
+function isMoving(row: unknown): row is JsonObject {
+  return isObject(row) && ["pending", "in_progress"].includes(toJobState(textOf(row.status) ?? ""));
+}
+
+function progressOf(report: LiveReport | undefined) {
+  if (!report?.progress) return {};
+  const { progress, nodesTotal } = report;
+  const { done, within, node, step, steps } = progress;
+  const nodes_done = Math.min(done, nodesTotal ?? done);
+  const share = nodesTotal && { value: Math.min(1, (nodes_done + within) / nodesTotal), nodes_total: nodesTotal };
+  return { progress: { ...share, nodes_done, current_node: node, step, steps } };
+}
+
 /** Starts listening. Call it before a job is submitted, so that nothing of the job is missed. */
 export function listenForLanded(from: From): ReadonlyMap<string, LiveReport> {
   const { landed, listenTo, clientId } = composition();
-  const { connection, fingerprint = "", target: service } = from;
-  return landed.at([connection.id, connection.baseUrl, fingerprint].join(" "), (target) => {
+  return landed.at(nameOf(from), (target) => {
     const clean = passMessages(from, target);
-    return listenTo(service, clientId, { send: (message) => (isWanted(message) ? clean.send(message) : undefined), end: clean.end });
+    let second = 0;
+    let bytes = 0;
+    return listenTo(from.target, clientId, {
+      send(message) {
+        if (!isWanted(message)) return;
+        const now = Math.floor(performance.now() / 1000);
+        bytes = now === second ? bytes + message.length + MESSAGE_COST : 0;
+        second = now;
+        if (bytes <= MAX_COST_PER_SECOND) clean.send(message);
+      },
+      end: clean.end,
+    });
   });
+}
+
+function nameOf({ connection, fingerprint = "" }: From): string {
+  return [connection.id, connection.baseUrl, fingerprint].join(" ");
 }

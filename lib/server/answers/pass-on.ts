@@ -2,10 +2,13 @@
 // Guarantees: the ledger is written later, and from the masked value. Must never: be skipped for an answer that names jobs.
 
 import "server-only";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { composition } from "../composition";
+import { type Target } from "../composition-type";
+import { noteTotal, withLiveProgress } from "./landed";
 import { filesShownIn, readsJobs } from "./job-files";
 import { noteShownFiles } from "./seen-jobs";
 import { answeredOf, notesOf } from "../ledger/notes";
@@ -16,6 +19,8 @@ import { toBrowser } from "./to-browser";
 type From = {
   connection: { id: string; baseUrl: string; seenOf?: string };
   apiKey: string | undefined;
+  fingerprint: string | undefined;
+  target: Target;
   viewer: { memberId: string; role: Role; credential: { kind: string; name?: string } };
 };
 /** `sent` is the JSON body of the call, if it had one. */
@@ -30,7 +35,9 @@ export async function passOn<T>(operation: Operation, from: From, value: T, abou
   const digest = largeAnswers.digestOf(value);
   const sent = toBrowser(about.sent, from);
   const masked = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
-  const passed = await withSecretPlaces(operation, from.connection.id, masked, from.viewer, { sent, digested: digest?.secretPlaces });
+  const placed = await withSecretPlaces(operation, from.connection.id, masked, from.viewer, { sent, digested: digest?.secretPlaces });
+  if (tells === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
+  const passed = withLiveProgress(operation, from, placed);
   if (from.connection.seenOf !== undefined && readsJobs(operation))
     await noteShownFiles(from.connection, digest?.files ?? filesShownIn(passed));
   const atMs = now();

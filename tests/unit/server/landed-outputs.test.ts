@@ -46,7 +46,7 @@ it("one socket for a connection and key gets messages about all of its jobs; ano
 
 it("what is none of a job's outputs, or is too large, is not kept", async () => {
   at("c1");
-  await tell({ prompt_id: "j1", node: "1" }, { type: "executing" });
+  await tell({ prompt_id: "j1", node: "1" }, { type: "status" });
   await tell({ node: "1", output });
   await tell({ prompt_id: "j1", node: "2", output: { text: ["x".repeat(300_000)] } });
   opened[0]?.hear.send('no JSON with "executed"');

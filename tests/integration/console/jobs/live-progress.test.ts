@@ -1,0 +1,82 @@
+// Progress of jobs on a connection whose list has none: it comes from the service's WebSocket.
+import { createServer, type Server } from "node:http";
+import { type AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { until } from "@/tests/support/until";
+
+const graph = Object.fromEntries(["1", "2", "3", "4"].map((id) => [id, { class_type: "KSampler", inputs: {} }]));
+const job = { id: "job-1", status: "in_progress", create_time: 1_767_225_600_000 };
+const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
+const sockets: { socket: WebSocket; clientId: string | null }[] = [];
+let harness: Harness;
+let http: Server;
+let connection: string;
+
+beforeAll(async () => {
+  harness = await createHarness();
+  http = createServer((request, response) => {
+    request.resume();
+    if (request.url === "/api/prompt") return answerJson(response, { prompt_id: job.id, number: 1, node_errors: {} });
+    if (request.url?.startsWith("/api/jobs/")) return answerJson(response, { ...job, workflow: { prompt: graph } });
+    answerJson(response, { jobs: [job], pagination });
+  });
+  new WebSocketServer({ server: http, path: "/ws" }).on("connection", (socket, { url = "" }) =>
+    sockets.push({ socket, clientId: new URL(url, "http://x").searchParams.get("clientId") }),
+  );
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const { port } = http.address() as AddressInfo;
+  connection = await harness.connect(`http://127.0.0.1:${port}`, "comfyui-0123456789abcdef0123456789abcdef");
+});
+afterAll(async () => {
+  for (const { socket } of sockets) socket.terminate();
+  await harness.dispose();
+  await new Promise((resolve) => http.close(resolve));
+});
+
+const get = async (path: string) => (await harness.request(`${path}?connection=${connection}`, { as: "viewer" })).json();
+const say = (type: string, data: object) => sockets[0]?.socket.send(JSON.stringify({ type, data: { prompt_id: job.id, ...data } }));
+const shown = async (progress: object) =>
+  until("the progress is shown", async () => {
+    const { jobs } = await get("/api/jobs");
+    try {
+      expect(jobs[0].progress).toEqual(progress);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+test("the list, the queue and the job's page show percent, node and step", async () => {
+  const prompt = { method: "POST", as: "operator", json: { prompt: graph } } as const;
+  expect((await harness.request(`/api/prompt?connection=${connection}`, prompt)).status).toBe(200);
+  await until("the console listens", () => sockets.length > 0);
+  expect(sockets[0]?.clientId).toBe(harness.console.clientId);
+  say("execution_start", {});
+  say("execution_cached", { nodes: ["1"] });
+  say("progress_state", { nodes: { "2": { state: "finished" }, "3": { state: "running", value: 5, max: 20 } } });
+  const progress = { value: 0.5625, nodes_total: 4, nodes_done: 2, current_node: "3", step: 5, steps: 20 };
+  await shown(progress);
+  expect((await get("/api/jobs/job-1")).progress).toEqual(progress);
+  expect((await get("/api/console/queue")).running[0].progress).toEqual(progress);
+});
+
+test("an older server's messages about single nodes tell the same", async () => {
+  say("execution_start", {});
+  say("executing", { node: "2" });
+  say("executing", { node: "4" });
+  say("progress", { node: "4", value: 7, max: 20 });
+  await shown({ value: 0.5875, nodes_total: 4, nodes_done: 2, current_node: "4", step: 7, steps: 20 });
+});
+
+test("a flood of messages is read only in part, and the next second's progress is shown", async () => {
+  const long = { nodes: Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [`n${at}`, { state: "finished" }])) };
+  for (let count = 0; count < 200; count += 1) say("progress_state", long);
+  await until("progress is read again", async () => {
+    say("progress_state", { nodes: { "2": { state: "running", value: 1, max: 2 } } });
+    const { jobs } = await get("/api/jobs");
+    return jobs[0].progress.current_node === "2";
+  });
+});
