@@ -3,7 +3,7 @@ import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type JobWaits } from "@/lib/contract/runners/runners";
-import { type JobDetail, type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/jobs/states";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
@@ -18,6 +18,10 @@ export type JobRow = {
   endedMs?: number;
   workflow?: string;
   workflowId?: string;
+  /** The beginning of the prompt, for a workflow without a name. */
+  excerpt?: string;
+  /** Where the words of a search occur. */
+  match?: SearchMatch;
   /** Tells a copy of a run from the others. */
   label?: string;
   /** The member who submitted it here. */
@@ -61,6 +65,8 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
     ...(endedAtMs !== undefined && { endedMs: endedAtMs }),
     ...(job.workflow_id && { workflow: workflowName(job), workflowId: job.workflow_id }),
+    ...(job.prompt_excerpt && { excerpt: job.prompt_excerpt }),
+    ...(job.search_match && { match: job.search_match }),
     ...(job.job_label && { label: job.job_label }),
     ...(job.submitted_by && { by: job.submitted_by }),
     ...(job.submitted_token && { token: job.submitted_token }),

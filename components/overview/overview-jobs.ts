@@ -3,7 +3,7 @@ import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as the overview shows it, and no more. */
 export type OverviewJob = {
@@ -36,7 +36,8 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
 export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
   const listed = jobs.map((job): OverviewJob => {
     const { id, word, progress, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
-    const name = [job.workflow_id ? workflowName(job) : undefined, job.job_label].filter(Boolean).join(" · ");
+    const own = job.workflow_id ? workflowName(job) : undefined;
+    const name = [own === undefined || isNameless(own) ? (job.prompt_excerpt ?? own) : own, job.job_label].filter(Boolean).join(" · ");
     const endedMs = endedAtMs ?? createdAtMs;
     return {
       id,

@@ -64,7 +64,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
     ...allJobs(jobs, found).map(({ job, also }, index) => ({
       key: `job-${job.id}`,
       group: "jobs" as const,
-      label: job.workflow_name ?? job.job_label ?? t("palette.unnamed", { id: job.id.slice(0, 8) }),
+      label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: job.id.slice(0, 8) }),
       note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
       also: `${job.id} ${also ?? ""}`,
       onDemand: index >= RECENT_JOBS,

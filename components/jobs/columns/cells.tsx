@@ -1,9 +1,10 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useMemo, useSyncExternalStore } from "react";
+import { Fragment, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { statusBadge } from "@/components/frame/job-status";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relative-time";
+import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";
 import { rowPart } from "./row-link";
 
@@ -50,7 +51,7 @@ function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
 function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
   const isWide = useSyncExternalStore(subscribeWidth, readWidth, no);
   if (isWide) return null;
-  const { workflow } = cell.row;
+  const workflow = titleOf(cell.row);
   return (
     <span className="second-line">
       {workflow ? <span className="min-w-0 truncate">{workflow}</span> : null}
@@ -62,8 +63,29 @@ function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
   );
 }
 
+/** The workflow's name; without one, the beginning of the prompt says more than an id. */
+export function titleOf({ workflow = "", excerpt }: JobRow): string {
+  return excerpt !== undefined && (workflow === "" || isNameless(workflow)) ? excerpt : workflow;
+}
+
+/** A piece of a job's text with the words that were searched for. */
+function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]> }): ReactNode {
+  const starts = [0, ...marks.map(([, to]) => to)];
+  return (
+    <span title={text} className="min-w-0 truncate text-ink-2">
+      {marks.map(([from, to], index) => (
+        <Fragment key={from}>
+          {text.slice(starts[index], from)}
+          <mark className="rounded-sm bg-wait-soft text-ink">{text.slice(from, to)}</mark>
+        </Fragment>
+      ))}
+      {text.slice(starts.at(-1))}
+    </span>
+  );
+}
+
 export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress, label, waits } = row;
+  const { id, error, progress, label, match, waits } = row;
   const now = error ? (
     rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
   ) : waits?.state === "queued" ? (
@@ -74,12 +96,15 @@ export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
       {t("percent", { value: Math.round(progress * 100) })}
     </span>
   );
-  if (!label) return now;
+  if (!label && !match) return now;
   return (
     <span className="flex min-w-0 items-center gap-2.5">
-      <span title={label} className="min-w-0 truncate text-ink-2">
-        {label}
-      </span>
+      {label ? (
+        <span title={label} className="min-w-0 truncate text-ink-2">
+          {label}
+        </span>
+      ) : null}
+      {match ? <Match match={match} /> : null}
       {now}
     </span>
   );

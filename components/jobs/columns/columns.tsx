@@ -8,7 +8,7 @@ import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type JobRow } from "../job-row";
-import { type CellWords, ranCell, stateCell, submittedCell, whatCell } from "./cells";
+import { type CellWords, ranCell, stateCell, submittedCell, titleOf, whatCell } from "./cells";
 import { type ColumnChoice, type NamedId, type ValueId, valueOf } from "./column-choice";
 import { columnLooks, valueLook } from "./column-looks";
 import { copyButton, rowHref, rowLink } from "./row-link";
@@ -82,7 +82,7 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
         {copyButton(copyLabel)}
       </>
     )),
-    workflow: named("workflow", ({ workflow = "" }) => (isWorkflowCut ? <Cut text={workflow} /> : cutWhereLong(workflow))),
+    workflow: named("workflow", (row) => (isWorkflowCut ? <Cut text={titleOf(row)} /> : cutWhereLong(titleOf(row)))),
     what: named("what", (row) => whatCell({ row, words, hrefOf })),
     outputs: named("outputs", ({ outputs }) => outputs || t("nothing")),
     by: named("by", ({ by, token }) => {

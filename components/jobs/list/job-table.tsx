@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ComponentProps, useCallback } from "react";
 import { DataTable } from "@/components/data-table/data-table";
+import { titleOf } from "../columns/cells";
 import { useRowClick } from "../columns/row-link";
 import { type JobRow } from "../job-row";
 
@@ -17,8 +18,8 @@ export function JobTable({ linked, onOpen, ...table }: JobTableProps) {
   const states = useTranslations("frame.states");
   const onClick = useRowClick(linked, onOpen);
   const lightText = useCallback(
-    ({ state, word, id, workflow = "", error = "" }: JobRow) =>
-      [state === "unknown" ? word : states(state), id.slice(0, 8), workflow, error].join("   "),
+    (row: JobRow) =>
+      [row.state === "unknown" ? row.word : states(row.state), row.id.slice(0, 8), titleOf(row), row.error ?? ""].join("   "),
     [states],
   );
   return <DataTable {...table} rowId={rowId} lightText={lightText} onClick={onClick} className="two-lines" />;

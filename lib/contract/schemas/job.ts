@@ -11,6 +11,10 @@ import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progr
 import { anyCount, entries, freeForm, loosely, moment, querySchema, unreadableCount } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
 
+/** `marks`: from and to (excluded) of each word in the text. */
+const searchMatchSchema = z.object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()])) });
+export type SearchMatch = z.infer<typeof searchMatchSchema>;
+
 export const jobsQuerySchema = querySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
@@ -40,6 +44,10 @@ export const jobListItemSchema = component("Job", {
   submitted_by: foreign(loosely(z.string())),
   /** Also added by the console: the name of the token that it was submitted with. */
   submitted_token: foreign(loosely(z.string())),
+  /** Also added by the console, for a job whose workflow has no name: the beginning of its prompt. */
+  prompt_excerpt: foreign(loosely(z.string())),
+  /** Also added by the console, to a job that a search found: where its words occur. */
+  search_match: foreign(loosely(searchMatchSchema)),
   /** Also added by the console: the job that this one runs again. */
   rerun_of: foreign(loosely(z.string())),
 });

@@ -70,6 +70,8 @@ const historyEntrySchema = z.looseObject({
   submitted_by: foreign(loosely(z.string())),
   /** Also added by the console: the name of the token that it was submitted with. */
   submitted_token: foreign(loosely(z.string())),
+  /** Also added by the console, for a job whose workflow has no name: the beginning of its prompt. */
+  prompt_excerpt: foreign(loosely(z.string())),
   prompt: loosely(
     z.looseObject({ priority: loosely(z.number()), prompt_id: reads(loosely(z.string()), z.guid()), extra_data: loosely(freeForm) }),
   ),

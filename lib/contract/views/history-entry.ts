@@ -16,6 +16,7 @@ export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: Output
     job_label: entry.job_label,
     submitted_by: entry.submitted_by,
     submitted_token: entry.submitted_token,
+    prompt_excerpt: entry.prompt_excerpt,
     execution_status: entry.status,
   };
   return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };

@@ -7,6 +7,8 @@ import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { errorLine } from "@/lib/contract/views/job-error-view";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { findVisible, openForJobs, visibleConnections } from "../connections/access";
@@ -14,6 +16,7 @@ import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/seen-jobs";
 import { composition } from "../composition";
 import { wordsOf } from "../store/jobs/ledger-words";
+import { snippetOf } from "./search-snippet";
 import { withNames } from "../workflows/with-names";
 
 const HOUR_MS = 60 * 60_000;
@@ -40,7 +43,20 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
   const found = await store.jobLedger.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
   const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
-  return withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
+  const named = await withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
+  if (words.length === 0) return named;
+  const jobs = named.jobs.map((job, index) => {
+    const { error } = toJobView(job);
+    const texts = [job.workflow_name, job.submitted_by, error && errorLine(error), error?.message, found.texts[index]];
+    return {
+      ...job,
+      search_match: snippetOf(
+        texts.filter((text) => text !== undefined),
+        words,
+      ),
+    };
+  });
+  return { ...named, jobs };
 }
 
 /** For a job that the current connection does not have: another of the member's connections that has it, according to the ledger. */

@@ -1,19 +1,22 @@
 // The texts in the inputs of a graph, by which its job can be found.
-// Guarantees: never throws; bounded; sentences come before single words, so that the prompt is kept when the bound is reached.
+// Guarantees: never throws; bounded; the positive prompt comes first, then other sentences, then single words.
 
 import "server-only";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { isObject } from "@/lib/contract/json/json";
+import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 
 const LONGEST = 4096;
 const LONGEST_TEXT = 2048;
 const MOST_TEXTS = 5000;
 const DEEPEST = 5;
+const MAX_POSITIVE_NODES = 50;
+const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
 
 export function textsOf(graph: unknown): string {
   if (!isObject(graph)) return "";
-  const texts = new Set<string>();
+  const texts = new Set<string>(positiveTexts(graph));
   for (const node of Object.values(graph)) {
     if (texts.size >= MOST_TEXTS) break;
     if (isObject(node)) collect(node.inputs, texts, 0);
@@ -27,6 +30,24 @@ export function textsOf(graph: unknown): string {
   }
   return all;
 }
+
+/** The texts behind an input named "positive", as samplers have one. */
+function positiveTexts(graph: JsonObject): Set<string> {
+  const texts = new Set<string>();
+  const seen = new Set<string>();
+  const waiting = Object.values(graph).flatMap((node) => sourceOf(objectOf(objectOf(node)?.inputs)?.positive));
+  for (let id = waiting.shift(); id !== undefined && seen.size < MAX_POSITIVE_NODES; id = waiting.shift()) {
+    const inputs = seen.has(id) ? undefined : objectOf(objectOf(own(graph, id))?.inputs);
+    seen.add(id);
+    for (const [name, value] of Object.entries(inputs ?? {})) {
+      if (isLink(value)) waiting.push(...sourceOf(value));
+      else if (PROMPT_NAME.test(name)) collect(value, texts, DEEPEST);
+    }
+  }
+  return texts;
+}
+
+const sourceOf = (value: unknown): string[] => (isLink(value) ? [String(value[0])] : []);
 
 function collect(value: unknown, texts: Set<string>, depth: number): void {
   if (typeof value === "string") {

@@ -67,8 +67,18 @@ function submittedId(sent: unknown): unknown {
   return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
+const MAX_EXCERPT = 120;
+
+/** The first text, on one line; undefined if it says nothing, as a single word does not. */
+function excerptOf(texts: string | undefined): string | undefined {
+  const line = texts?.split("\n").find((text) => /\s|[^\p{ASCII}]/u.test(text.trim()));
+  if (line === undefined) return undefined;
+  const letters = Array.from(line.trim().replaceAll(/\s+/gu, " "));
+  return letters.length > MAX_EXCERPT ? `${letters.slice(0, MAX_EXCERPT - 1).join("")}…` : letters.join("");
+}
+
 async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> {
-  const { workflowNames, jobLabels, audit } = composition().store;
+  const { workflowNames, jobLabels, jobLedger, audit } = composition().store;
   const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
   const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
   const ids = jobs.flatMap((job) => idOf(job) ?? []);
@@ -77,15 +87,27 @@ async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> 
     jobLabels.list(connectionId, ids),
     audit.whoDid("submitPrompt", ids, connectionId),
   ]);
+  const nameless = jobs.flatMap((job) => (names.has(workflowOf(job) ?? "") ? [] : (idOf(job) ?? [])));
+  const excerpts = await jobLedger.excerpts(connectionId, nameless);
   return jobs.map((job) => {
     if (!isObject(job)) return job;
+    const excerpt = excerptOf(excerpts.get(idOf(job) ?? ""));
     const [name, known, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
     const isOwnField = (field: string) => field in job;
-    if (!name && !known && !by && !["submitted_by", "submitted_token", "rerun_of"].some(isOwnField)) return job;
+    if (
+      !name &&
+      !known &&
+      !by &&
+      excerpt === undefined &&
+      !["submitted_by", "submitted_token", "rerun_of", "prompt_excerpt", "search_match"].some(isOwnField)
+    )
+      return job;
     return {
       ...job,
       ...(name !== undefined && { workflow_name: name }),
       ...(known?.label !== undefined && { job_label: known.label }),
+      prompt_excerpt: excerpt,
+      search_match: undefined,
       rerun_of: known?.rerunOf,
       submitted_by: by?.name,
       submitted_token: by?.token,

@@ -25,11 +25,12 @@ export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
 /** If a word occurs in more names than this, only the first ones are considered. */
 const MOST_NAMES = 200;
 const MOST_PEOPLE = 500;
+const MAX_EXCERPT = 200;
 const LAST_MS = Number.MAX_SAFE_INTEGER;
 const QUARTER_MS = sql.lit(15 * 60_000);
 
 export function createLedgerSearch(database: Database) {
-  const { keysWith } = dialectOf(database);
+  const { keysWith, rowsOf } = dialectOf(database);
 
   /** A word in a job's texts, or in the current name of its workflow or its member. */
   function wordTerm(word: string, named: Named): Term {
@@ -66,13 +67,23 @@ export function createLedgerSearch(database: Database) {
   }
 
   return {
-    async search(connectionId: string, question: LedgerQuestion): Promise<{ jobs: JobListItem[]; total: number }> {
+    /** The beginnings of the texts in these jobs' inputs; jobs without any are absent. */
+    async excerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
+      if (jobIds.length === 0) return new Map();
+      const { rows } = await sql<{ job_id: string; text: string }>`
+        SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
+        WHERE connection_id = ${connectionId} AND inputs <> '' AND job_id IN (SELECT value FROM ${rowsOf(jobIds)})`.execute(database);
+      return new Map(rows.map((row) => [row.job_id, row.text]));
+    },
+
+    /** `texts`: of the inputs of each job, in the order of the jobs. */
+    async search(connectionId: string, question: LedgerQuestion): Promise<{ jobs: JobListItem[]; texts: string[]; total: number }> {
       const row = await database
         .selectFrom("ledger_connections")
         .select("number")
         .where("connection_id", "=", connectionId)
         .executeTakeFirst();
-      if (!row) return { jobs: [], total: 0 };
+      if (!row) return { jobs: [], texts: [], total: 0 };
       const named = question.words.length > 0 ? await namesFor(connectionId) : { workflows: [], members: [] };
       const words = question.words.map((word) => wordTerm(word, named));
       const terms = [...words, ...filterTerms(question)];
@@ -87,7 +98,8 @@ export function createLedgerSearch(database: Database) {
           : matching(terms);
       const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${found}) AS found`.execute(database);
       const page = await pageOf(found, question).execute(database);
-      return { jobs: page.rows.map(({ item }) => readItem(item)), total: count.rows[0]?.n ?? 0 };
+      const texts = page.rows.map(({ inputs }) => inputs ?? "");
+      return { jobs: page.rows.map(({ item }) => readItem(item)), texts, total: count.rows[0]?.n ?? 0 };
     },
 
     /** Number of jobs of a state per quarter of an hour, because time zones differ by quarters. Read only from the index. */
@@ -139,13 +151,15 @@ function filterTerms({ status, workflow_id: workflow, output_type: output, membe
   ];
 }
 
+type FoundRow = { item: string; inputs: string | null };
+
 function pageOf(found: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: LedgerQuestion) {
   const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
   if (by === "execution_time") {
-    return sql<{ item: string }>`
-      SELECT item FROM (${found}) AS found JOIN ledger_jobs USING (key)
+    return sql<FoundRow>`
+      SELECT item, inputs FROM (${found}) AS found JOIN ledger_jobs USING (key)
       ORDER BY run_ms IS NULL, run_ms ${direction}, key ${direction} LIMIT ${limit} OFFSET ${offset}`;
   }
-  return sql<{ item: string }>`
-    SELECT item FROM (${found} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
+  return sql<FoundRow>`
+    SELECT item, inputs FROM (${found} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
 }

@@ -67,6 +67,29 @@ test("a job that was submitted with a token names the token and its member, in l
   expect(file).toContain(",token nightly (Ana Ruiz),");
 });
 
+test("a job without a workflow name shows its prompt in lists, and a search hit the words that matched", async () => {
+  const texts = { "3": { class_type: "PreviewAny", inputs: { source: "A red  fox\nin the snow" } } };
+  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...graph, ...texts } } });
+  const id: string = (await answer.json()).prompt_id;
+  await harness.console.ledger.settled();
+  const { jobs } = await details("/api/jobs");
+  expect(jobs).toContainEqual(expect.objectContaining({ id, prompt_excerpt: "A red fox" }));
+  const found = await details("/api/console/jobs/search?text=snow+FOX");
+  expect(found.jobs).toMatchObject([
+    {
+      id,
+      search_match: {
+        text: "A red fox in the snow",
+        marks: [
+          [6, 9],
+          [17, 21],
+        ],
+      },
+    },
+  ]);
+  expect((await details("/api/console/jobs/search?within=1")).jobs[0]).not.toHaveProperty("search_match");
+});
+
 test("a member who is gone stays named, and their jobs are still found by person and by their name", async () => {
   const id = await submit();
   const { memberId } = harness.viewerOf("operator");

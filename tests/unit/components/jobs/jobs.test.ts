@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { pauseRows } from "@/components/data-table/paused-rows";
+import { titleOf } from "@/components/jobs/columns/cells";
 import { toJobRow } from "@/components/jobs/job-row";
 import { barsOf } from "@/components/jobs/job/job-timeline";
 import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
@@ -60,6 +61,13 @@ describe("a row of the list", () => {
     };
     const row = toJobRow(item({ execution_error: { exception_message: `400: ${JSON.stringify(refusal)}` } }));
     expect(row.error).toBe("Prompt outputs failed validation");
+  });
+
+  it("is titled by its prompt where its workflow has no name", () => {
+    const title = (extra: object) => titleOf(toJobRow(item({ prompt_excerpt: "a red fox", ...extra })));
+    expect(title({})).toBe("a red fox");
+    expect(title({ workflow_id: "0123abcd-0000-4000-8000-000000000000" })).toBe("a red fox");
+    expect(title({ workflow_id: "w1", workflow_name: "hero" })).toBe("hero");
   });
 
   it("carries nothing but what the list shows", () => {
