@@ -5,11 +5,11 @@ import { resizeLanczos } from "./lanczos";
 import { roundHalfEven } from "./numbers";
 import { mapFrames, mapSamples, sameSize, type Raster, type Size } from "./raster";
 import { stages, type Tick } from "./tick";
-import { applyTaps } from "./separable";
+import { applyTaps, averageBlocks } from "./separable";
 import { createTaps, type TapMethod } from "./taps";
 
 export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"] as const;
-export type ScaleMethod = TapMethod | "lanczos";
+export type ScaleMethod = TapMethod | "area" | "lanczos";
 
 /** The largest middle part of `raster` with the shape of `to`. */
 export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
@@ -32,6 +32,7 @@ export function fitRaster(raster: Raster, to: Size, method: ScaleMethod, tick: T
 export function scaleRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
   if (method === "lanczos") return mapFrames(raster, to, (frame, part) => resizeLanczos(frame, raster, to, part), tick);
   if (sameSize(raster, to)) return raster;
+  if (method === "area") return mapSamples(raster, to, (frame, part) => averageBlocks(frame, raster, to, part), tick);
   const axes = { across: createTaps(method, raster.width, to.width), down: createTaps(method, raster.height, to.height) };
   return mapSamples(raster, to, (frame, part) => applyTaps(frame, raster, to, axes, part), tick);
 }

@@ -1,9 +1,11 @@
 // Applies taps to a frame, first along the rows, then down the columns: this is resampling.
-// Sums are computed in double precision and stored as float32.
+// Sums are rounded to float32 where torch rounds them: saving truncates, so another last bit would be another byte.
 
 import { type Size } from "./raster";
 import { type Tick } from "./tick";
 import { type Taps } from "./taps";
+
+const f = Math.fround;
 
 type Axes = { across: Taps; down: Taps };
 
@@ -22,9 +24,12 @@ function alongRows(frame: Float32Array, from: Size & { channels: number }, width
     let to = y * width * channels;
     for (let x = 0; x < width; x++) {
       const first = x * reach;
+      const a = row + (offsets[first] ?? 0);
+      const b = reach > 1 ? row + (offsets[first + 1] ?? 0) : a;
+      const [ofA, ofB] = [weights[first] ?? 0, reach > 1 ? (weights[first + 1] ?? 0) : 0];
       for (let c = 0; c < channels; c++) {
-        let sum = 0;
-        for (let i = 0; i < reach; i++) sum += (frame[row + (offsets[first + i] ?? 0) + c] ?? 0) * (weights[first + i] ?? 0);
+        let sum = f((frame[a + c] ?? 0) * ofA + f((frame[b + c] ?? 0) * ofB));
+        for (let i = first + 2; i < first + reach; i++) sum = f((frame[row + (offsets[i] ?? 0) + c] ?? 0) * (weights[i] ?? 0) + sum);
         out[to++] = sum;
       }
     }
@@ -38,14 +43,47 @@ function downColumns(frame: Float32Array, from: Size & { channels: number }, hei
   const stride = from.width * from.channels;
   const starts = places.map((place) => place * stride);
   const out = new Float32Array(stride * height);
-  const sums = new Float64Array(stride);
   for (let y = 0; y < height; y++) {
     const [begin, end] = [y * reach, (y + 1) * reach];
-    sumRows(frame, starts.subarray(begin, end), weights.subarray(begin, end), sums);
-    out.set(sums, y * stride);
+    sumStepwise(frame, starts.subarray(begin, end), weights.subarray(begin, end), out.subarray(y * stride, (y + 1) * stride));
     tick((y + 1) / height);
   }
   return out;
+}
+
+/** Each result is the mean of the block of samples that it covers, summed row by row in float32. */
+export function averageBlocks(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {
+  const { channels } = from;
+  const out = new Float32Array(to.width * to.height * channels);
+  const [columns, rows] = [blocks(from.width, to.width), blocks(from.height, to.height)];
+  let at = 0;
+  for (const [y, { first: top, end: bottom }] of rows.entries()) {
+    for (const { first: left, end: right } of columns) {
+      for (let c = 0; c < channels; c++) {
+        let sum = 0;
+        for (let row = top; row < bottom; row++)
+          for (let column = left; column < right; column++) sum = f(sum + (frame[(row * from.width + column) * channels + c] ?? 0));
+        out[at++] = f(sum / (bottom - top)) / (right - left);
+      }
+    }
+    tick((y + 1) / to.height);
+  }
+  return out;
+}
+
+function blocks(from: number, to: number): { first: number; end: number }[] {
+  return Array.from({ length: to }, (_, place) => ({ first: Math.floor((place * from) / to), end: Math.ceil(((place + 1) * from) / to) }));
+}
+
+/** Writes the sums as torch computes them, as above: a product joins the sum unrounded, except the second, which is rounded first. */
+function sumStepwise(source: Float32Array, starts: Int32Array, weights: Float64Array, out: Float32Array): void {
+  const [a = 0, b = a, ...more] = starts;
+  const [ofA = 0, ofB = 0] = weights;
+  for (let x = 0; x < out.length; x++) {
+    let sum = f((source[a + x] ?? 0) * ofA + f((source[b + x] ?? 0) * ofB));
+    for (let i = 0; i < more.length; i++) sum = f((source[(more[i] ?? 0) + x] ?? 0) * (weights[i + 2] ?? 0) + sum);
+    out[x] = sum;
+  }
 }
 
 /**

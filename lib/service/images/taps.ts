@@ -1,7 +1,7 @@
 // One axis of a resampling: for each result, the indexes in the source that it reads, and their weights.
-// The rules are those of torch without antialiasing and with align_corners off (nearest-exact, bilinear, bicubic, area).
-// Indexes are clamped to the axis here, so that a kernel reads without checks. They are computed in float32 as in torch: nearest-exact
-// takes another sample where double precision would fall on the other side of an integer.
+// The rules are those of torch without antialiasing and with align_corners off (nearest-exact, bilinear, bicubic).
+// Indexes are clamped to the axis here, so that a kernel reads without checks. Indexes and weights are computed in float32, each step rounded
+// where torch's own build rounds: saving truncates, so another last bit would be another byte.
 
 export type Taps = {
   /** How many samples of the source each result reads. */
@@ -11,35 +11,32 @@ export type Taps = {
   weights: Float64Array;
 };
 
-export type TapMethod = "nearest-exact" | "bilinear" | "bicubic" | "area";
+export type TapMethod = "nearest-exact" | "bilinear" | "bicubic";
 
 type Rule = (place: number, from: number, to: number) => { first: number; weights: readonly number[] };
 
 const f = Math.fround;
 
-/** Where the centre of a result lies in the source. */
-const centreOf = (place: number, from: number, to: number) => f(f(f(from / to) * (place + 0.5)) - 0.5);
+/** Where the centre of a result is in the source. The product is not rounded before the subtraction. */
+const centreOf = (place: number, from: number, to: number) => f(f(from / to) * (place + 0.5) - 0.5);
 
 const CUBIC = -0.75;
-const near = (x: number) => ((CUBIC + 2) * x - (CUBIC + 3)) * x * x + 1;
-const far = (x: number) => ((CUBIC * x - 5 * CUBIC) * x + 8 * CUBIC) * x - 4 * CUBIC;
+const near = (x: number) => f(f(f(f(f((CUBIC + 2) * x) - (CUBIC + 3)) * x) * x) + 1);
+const far = (x: number) => f(f(f(f(f(CUBIC * x) - 5 * CUBIC) * x + 8 * CUBIC) * x) - 4 * CUBIC);
 
 const rules: Record<TapMethod, Rule> = {
   "nearest-exact": (place, from, to) => ({ first: Math.floor(f((place + 0.5) * f(from / to))), weights: [1] }),
   bilinear: (place, from, to) => {
     const centre = Math.max(0, centreOf(place, from, to));
     const first = Math.floor(centre);
-    return { first, weights: [1 - (centre - first), centre - first] };
+    const share = f(centre - first);
+    return { first, weights: [f(1 - share), share] };
   },
   bicubic: (place, from, to) => {
     const centre = centreOf(place, from, to);
-    const t = centre - Math.floor(centre);
-    return { first: Math.floor(centre) - 1, weights: [far(t + 1), near(t), near(1 - t), far(2 - t)] };
-  },
-  area: (place, from, to) => {
-    const first = Math.floor((place * from) / to);
-    const end = Math.ceil(((place + 1) * from) / to);
-    return { first, weights: new Array<number>(end - first).fill(1 / (end - first)) };
+    const t = f(centre - Math.floor(centre));
+    const rest = f(1 - t);
+    return { first: Math.floor(centre) - 1, weights: [far(f(t + 1)), near(t), near(rest), far(f(rest + 1))] };
   },
 };
 

@@ -92,16 +92,9 @@ export async function readPixels(path: string): Promise<Pixels> {
   return { width: info.width, height: info.height, bytes: data };
 }
 
-/** The largest difference between two samples, and the share of samples that differ by more than two. */
-export function difference(a: Pixels, b: Pixels): { most: number; beyondTwo: number } {
-  let most = 0;
-  let beyond = 0;
-  for (let i = 0; i < a.bytes.length; i++) {
-    const far = Math.abs((a.bytes[i] ?? 0) - (b.bytes[i] ?? 0));
-    most = Math.max(most, far);
-    if (far > 2) beyond++;
-  }
-  return { most, beyondTwo: beyond / a.bytes.length };
+/** The largest difference between two samples. */
+export function mostDifference(a: Pixels, b: Pixels): number {
+  return a.bytes.reduce((most, byte, index) => Math.max(most, Math.abs(byte - (b.bytes[index] ?? 0))), 0);
 }
 
 /** Polls until `ready` is true; fails after half a minute. */
