@@ -1,14 +1,15 @@
 import { useTranslations } from "next-intl";
-import { type MouseEvent, useMemo } from "react";
+import { type MouseEvent, type PointerEvent, useMemo, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { own } from "@/lib/contract/json/own";
 import { type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
-import { GraphNodeBox } from "./graph-node";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { GraphNodeBox, MarkWord } from "./graph-node";
 import { boxesPath, edgesPath } from "./graph-paths";
 import { type NodeMarks, toneOfState } from "./node-marks";
 import { type useViewport } from "./use-viewport";
-import { isInView, nodeAt, READABLE } from "./viewport";
+import { COMFORTABLE, isInView, nodeAt, READABLE } from "./viewport";
 
 type GraphCanvasProps = {
   graph: Graph;
@@ -22,6 +23,9 @@ type GraphCanvasProps = {
   isHidden: boolean;
   className: string;
 };
+
+/** On the screen, for titles of a drawing that is too small for other text. */
+const TITLE_PX = 11;
 
 /** Only visible nodes are elements of the page. */
 export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden, className }: GraphCanvasProps) {
@@ -40,11 +44,19 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
           ),
     [layout, selected],
   );
+  // Titles keep their size on the screen while the drawing gets smaller.
+  const titlePx = view.scale < COMFORTABLE ? Math.round(TITLE_PX / view.scale) : undefined;
+  const [pointed, setPointed] = useState<{ node: PlacedNode; x: number; y: number }>();
   const seen = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];
 
   function pressUnreadable(event: MouseEvent) {
     const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, placeOf(event));
     if (node) onSelect(node.id);
+  }
+  function pointAt(event: PointerEvent) {
+    const at = placeOf(event);
+    const node = isReadable ? undefined : nodeAt(layout.nodes.values(), view, at);
+    setPointed(node && { node, ...at });
   }
   return (
     <div
@@ -56,6 +68,14 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
       {...handlers}
       hidden={isHidden}
       onClick={pressUnreadable}
+      onPointerMove={(event) => {
+        handlers.onPointerMove(event);
+        pointAt(event);
+      }}
+      onPointerLeave={(event) => {
+        handlers.onPointerLeave(event);
+        setPointed(undefined);
+      }}
       className={cn(
         "relative cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing",
         className,
@@ -85,13 +105,28 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
               mark={marks.get(place.id)}
               isSelected={place.id === selected}
               isFound={found.has(place.id)}
+              titlePx={titlePx}
               onSelect={onSelect}
             />
           ) : null;
         })}
       </div>
+      {pointed && !isReadable ? (
+        <div
+          aria-hidden="true"
+          style={{ left: pointed.x + 12, top: pointed.y + 12 }}
+          className="pointer-events-none absolute z-10 flex max-w-72 items-baseline gap-2 rounded-sm border border-line bg-surface px-2 py-1 text-sm shadow-pop"
+        >
+          <span className="truncate">{nameOf(own(graph, pointed.node.id), pointed.node)}</span>
+          {marks.get(pointed.node.id) ? <MarkWord mark={marks.get(pointed.node.id) ?? { state: "unreached" }} /> : null}
+        </div>
+      ) : null}
     </div>
   );
+}
+
+function nameOf(node: Graph[string] | undefined, { id, look }: PlacedNode): string {
+  return `#${id} ${node ? nodeName(node) : (look?.title ?? "")}`;
 }
 
 function GroupBox({ group: { title, x, y, width, height, color } }: { group: PlacedGroup }) {
@@ -120,7 +155,7 @@ const shapes = {
   ok: "fill-ok-soft stroke-ok",
   run: "fill-run-soft stroke-run",
   wait: "fill-wait-soft stroke-wait",
-  bad: "fill-bad stroke-bad",
+  bad: "fill-bad-soft stroke-bad",
   off: "fill-off-soft stroke-line-strong",
   found: "fill-accent-soft stroke-accent",
   selected: "fill-accent stroke-accent",
@@ -155,5 +190,7 @@ function Overview({
     }
     return [...groups].map(([shape, nodes]) => ({ shape, d: boxesPath(nodes) }));
   }, [layout, marks, found, selected]);
-  return paths.map(({ shape, d }) => <path key={shape} d={d} className={shapes[shape]} strokeWidth={4} />);
+  return paths.map(({ shape, d }) => (
+    <path key={shape} d={d} className={shapes[shape]} vectorEffect="non-scaling-stroke" strokeWidth={shape === "bad" ? 2 : 1} />
+  ));
 }

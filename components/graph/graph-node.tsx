@@ -28,20 +28,25 @@ type GraphNodeBoxProps = {
   mark?: NodeMark;
   isSelected: boolean;
   isFound: boolean;
+  /** Set where only titles are readable: their size in the drawing. */
+  titlePx?: number;
   onSelect: (id: string) => void;
 };
 
 /** A node of the drawing. Tab skips it: keyboard users have the list beside the drawing. */
-export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected, isFound, onSelect }: GraphNodeBoxProps) {
+export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSelected, isFound, titlePx, onSelect }: GraphNodeBoxProps) {
   const t = useTranslations("graph");
   const { look } = place;
   const title = node ? nodeName(node) : (look?.title ?? "");
   const tone = mark && toneOfState[mark.state];
   const isLoud = tone === "bad" || tone === "run";
   const isSubgraph = look?.kind === "subgraph";
+  const isSmall = titlePx !== undefined;
   const rows =
-    node && place.height > nodeSize.height + ROW ? literalsOf(node).slice(0, Math.floor((place.height - nodeSize.height) / ROW)) : [];
-  const gist = node && rows.length === 0 && place.height >= nodeSize.height ? gistOf(node) : undefined;
+    node && !isSmall && place.height > nodeSize.height + ROW
+      ? literalsOf(node).slice(0, Math.floor((place.height - nodeSize.height) / ROW))
+      : [];
+  const gist = node && !isSmall && rows.length === 0 && place.height >= nodeSize.height ? gistOf(node) : undefined;
   const id = place.id.slice(place.id.lastIndexOf(":") + 1);
   return (
     <button
@@ -51,7 +56,15 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
       aria-pressed={isSelected}
       title={look?.text ?? `#${place.id} ${title}`}
       onClick={() => onSelect(place.id)}
-      style={{ left: place.x, top: place.y, width: place.width, height: place.height }}
+      style={{
+        left: place.x,
+        top: place.y,
+        width: place.width,
+        height: place.height,
+        ...(isSmall && { fontSize: Math.min(titlePx, place.height * 0.7), lineHeight: 1.1, paddingTop: 0 }),
+        // A border of the usual width would be too thin to see.
+        ...(isSmall && isLoud && { borderWidth: titlePx / 4 }),
+      }}
       className={cn(
         "absolute flex flex-col overflow-hidden rounded-md px-2.5 text-left",
         look && place.height > nodeSize.height ? "justify-start pt-1.5" : "justify-center",
@@ -67,15 +80,17 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
     >
       <span className="flex w-full items-baseline gap-1">
         <b className={cn("truncate font-semibold", (tone === "off" || look?.mode) && "text-ink-3")}>{title}</b>
-        {look?.kind === "reroute" || look?.kind === "note" ? null : <span className="shrink-0 text-ink-3">#{look ? id : place.id}</span>}
-        {look?.mode ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
+        {isSmall || look?.kind === "reroute" || look?.kind === "note" ? null : (
+          <span className="shrink-0 text-ink-3">#{look ? id : place.id}</span>
+        )}
+        {look?.mode && !isSmall ? <span className="ml-auto shrink-0 text-xs text-ink-2">{t(`mode.${look.mode}`)}</span> : null}
       </span>
-      <span className="flex w-full items-center gap-1 text-xs text-ink-3">
+      <span className={cn("flex w-full items-center gap-1 text-ink-3", !isSmall && "text-xs")}>
         {mark ? <MarkWord mark={mark} /> : null}
         {gist ? <span className="min-w-0 truncate">{gist}</span> : null}
-        {look?.count === undefined ? null : t("nodes", { count: look.count })}
+        {look?.count === undefined || isSmall ? null : t("nodes", { count: look.count })}
       </span>
-      {look?.text ? <span className="mt-1 w-full text-xs whitespace-pre-wrap text-ink-2">{look.text}</span> : null}
+      {look?.text && !isSmall ? <span className="mt-1 w-full text-xs whitespace-pre-wrap text-ink-2">{look.text}</span> : null}
       {rows.map(([name, text]) => (
         <span key={name} className="flex w-full items-baseline justify-between gap-2 text-xs leading-[18px]">
           <span className="shrink-0 text-ink-3">{name}</span>

@@ -3,26 +3,32 @@ import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
 
-/** Below this scale a node's text is hard to read. */
-const COMFORTABLE = 0.62;
+/** Below this scale a node shows its title alone, in larger letters. */
+export const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
+/** Below this scale no title is readable. */
+export const READABLE = 0.35;
+/** Windows that are compared to find the one with the most nodes. */
+const MOST_WINDOWS = 400;
 
-/** Everything if readable; otherwise the beginning, or the node that needs attention in the middle. */
+/** Everything if readable; otherwise the node that needs attention in the middle, or the beginning, or the fullest part of a file's drawing. */
 export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
-  if (all.scale >= COMFORTABLE || size.width === 0) return all;
+  const isFile = layout.groups !== undefined;
+  if (all.scale >= (isFile ? READABLE : COMFORTABLE) || size.width === 0) return all;
   const called = calling === undefined ? undefined : layout.nodes.get(calling);
+  if (isFile) return at(called ? centreOf(called) : fullestPart([...layout.nodes.values()], size), READABLE, size);
   if (called) return centredOn(called, { ...all, scale: START_SCALE }, size);
   const { isUpright } = layout;
   const first = firstOf(layout.nodes.values(), isUpright);
-  const at = (room: number, whole: number, place: number, extent: number, isAlong: boolean) => {
+  const along = (room: number, whole: number, place: number, extent: number, isAlong: boolean) => {
     if (whole * START_SCALE <= room - 2 * MARGIN) return (room - whole * START_SCALE) / 2;
     return (isAlong ? MARGIN : (room - extent * START_SCALE) / 2) - place * START_SCALE;
   };
   return {
     scale: START_SCALE,
-    x: at(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
-    y: at(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
+    x: along(size.width, layout.width, first?.x ?? 0, first?.width ?? 0, !isUpright),
+    y: along(size.height, layout.height, first?.y ?? 0, first?.height ?? 0, isUpright),
   };
 }
 
@@ -37,9 +43,6 @@ function firstOf(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | 
   return best;
 }
 
-/** Below this scale no text is readable. */
-export const READABLE = 0.4;
-
 /** The whole node is visible and readable. */
 export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
   const [left, top] = [node.x * scale + x, node.y * scale + y];
@@ -49,12 +52,30 @@ export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Si
 
 /** Puts a node in the middle, at a readable scale. */
 export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
-  const next = Math.max(scale, 0.8);
-  return {
-    scale: next,
-    x: size.width / 2 - (node.x + node.width / 2) * next,
-    y: size.height / 2 - (node.y + node.height / 2) * next,
-  };
+  return at(centreOf(node), Math.max(scale, 0.8), size);
+}
+
+function at({ x, y }: Point, scale: number, size: Size): Viewport {
+  return { scale, x: size.width / 2 - x * scale, y: size.height / 2 - y * scale };
+}
+
+function centreOf({ x, y, width, height }: PlacedNode): Point {
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** The middle of the window with the most nodes, each window having a node at its upper left. */
+function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
+  const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
+  const sorted = nodes.toSorted((one, other) => one.x - other.x || one.y - other.y);
+  const every = Math.ceil(sorted.length / MOST_WINDOWS);
+  let best = { x: 0, y: 0, count: -1 };
+  for (const { x, y } of sorted.filter((_, place) => place % every === 0)) {
+    const isInside = (node: PlacedNode) =>
+      node.x >= x && node.y >= y && node.x + node.width <= x + width && node.y + node.height <= y + height;
+    const count = sorted.filter(isInside).length;
+    if (count > best.count) best = { x, y, count };
+  }
+  return { x: best.x + width / 2, y: best.y + height / 2 };
 }
 
 export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {

@@ -90,6 +90,29 @@ describe("where a drawing starts", () => {
     expect(isReadable({ id: "1", x: 900, y: 0, ...nodeSize }, view, narrow)).toBe(true);
   });
 
+  const file = { ...layout, groups: [] };
+  it("is all of a file's drawing while its titles can be read", () => {
+    const wide = { ...file, width: 850, height: 600 };
+    const view = started(wide, narrow, "2");
+    expect(view).toEqual(fitted(wide, narrow));
+    expect(view.scale).toBeGreaterThanOrEqual(0.35);
+  });
+
+  it("is the fullest part of a larger file's drawing, or the node that calls for attention, with readable titles", () => {
+    const apart = new Map(
+      [
+        { x: 0, y: 0 },
+        { x: 9000, y: 4000 },
+        { x: 9300, y: 4100 },
+      ].map((place, at) => [`${at}`, { id: `${at}`, ...place, ...nodeSize }]),
+    );
+    const large = { nodes: apart, groups: [], width: 10_000, height: 5000, isUpright: false };
+    const view = started(large, narrow, undefined);
+    expect([view.scale, ...[...apart.values()].map((node) => isReadable(node, view, narrow))]).toEqual([0.35, false, true, true]);
+    const called = started(large, narrow, "0");
+    expect([called.scale, ...[...apart.values()].map((node) => isReadable(node, called, narrow))]).toEqual([0.35, true, false, false]);
+  });
+
   it("is the node that calls for attention, in the middle", () => {
     const view = started(layout, narrow, "2");
     expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);

@@ -186,7 +186,7 @@ describe("running", () => {
     expect(why?.textContent).toMatch(/^You are a viewer: you can open workflows/);
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
-    expect(screen.queryByRole("button", { name: "Sending" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Submitting" })).toBeNull();
     expect(runButton().getAttribute("aria-busy")).toBeNull();
     expect(service.received).toHaveLength(0);
   });

@@ -78,3 +78,19 @@ test("the box of a subgraph says what tells most of the nodes in it", () => {
   expect(stateOfBox(["done", "waiting"])).toContain("waiting");
   expect(stateOfBox(["cached", "done"])).toContain("done");
 });
+
+test("a drawing too small for titles shows the name of the node under the pointer, with its state", () => {
+  const far = { ...drawing, nodes: drawing.nodes.map((node: object, at: number) => ({ ...node, pos: [at * 3000, 0], size: [200, 100] })) };
+  const marks = new Map([["5:3", { state: "failed" as NodeState }]]);
+  const { container } = renderInApp(<WorkflowGraph graph={prompt} marks={marks} json={prompt} fileName="x" drawing={far} />);
+  fireEvent.click(screen.getByRole("button", { name: "Fit" }));
+  expect(boxes()).toEqual([]);
+  const frame = screen.getByRole("group", { name: /^Workflow graph:/ });
+  for (let x = 0; x < 1200; x += 5) {
+    fireEvent(frame, new MouseEvent("pointermove", { bubbles: true, clientX: x, clientY: 400 }));
+    if (container.textContent?.includes("failed")) break;
+  }
+  expect(container.textContent).toMatch(/#5 .*failed/);
+  fireEvent(frame, new MouseEvent("pointermove", { bubbles: true, clientX: 1, clientY: 1 }));
+  expect(container.textContent).not.toContain("failed");
+});
