@@ -10,7 +10,7 @@ import { withoutFileNames } from "./libraries";
 import { askJson, nonsense, type ExchangeFailure } from "./speak";
 
 /** Enough for ten thousand classes with long lists of models. */
-const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 1_000_000 };
+const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };
 /** The runner looks through all folders of models first, which may be on a slow disk. */
 const CATALOGUE_ANSWER_MS = 90_000;
 const MOST_DEVICES = 64;

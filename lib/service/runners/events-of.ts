@@ -13,7 +13,9 @@ import { meterJson, type RunnerTraffic } from "./runner-limits";
 
 /** SaveImageWebsocket sends whole pictures. */
 const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;
-const TEXT_BOUNDS = { bytes: 8 * 1024 ** 2, values: 100_000 };
+const TEXT_BOUNDS = { bytes: 4 * 1024 ** 2, values: 50_000 };
+/** Names every node of the job, and nothing of it is read. */
+const UNREAD = /^\{\s*"type"\s*:\s*"progress_state"/;
 const HANDSHAKE_MS = 3000;
 const AGAIN_MS = 1000;
 const PREVIEW = 1;
@@ -187,6 +189,7 @@ export function listenTo(
     }
     const text = meterJson(bytes, TEXT_BOUNDS);
     if (!text.ok) return exceed(`a message with ${text.failure}`);
+    if (UNREAD.test(text.value)) return;
     const message = objectOf(parseJson(text.value));
     const [type, data] = [textOf(message?.type), objectOf(message?.data)];
     if (type === "status") queueChanges += 1;

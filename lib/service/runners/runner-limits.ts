@@ -33,6 +33,7 @@ export function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth 
       } else if (code === QUOTE) isInString = true;
       else if (code === COMMA) {
         if (depth <= keepDepth) values += 1;
+        if (values > maxValues) return `more than ${maxValues} values`;
       } else if (code === OPEN_LIST || code === OPEN_OBJECT) {
         depth += 1;
         if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
