@@ -7,10 +7,13 @@ import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/look/theme";
 import { embedLook } from "@/lib/server/auth/embed-look";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages, productHere } from "@/lib/server/i18n/pick-messages";
 import "./globals.css";
 
-export const metadata: Metadata = { title: { default: "Lightdesk", template: "%s · Lightdesk" }, robots: { index: false, follow: false } };
+export async function generateMetadata(): Promise<Metadata> {
+  const product = await productHere();
+  return { title: { default: product, template: `%s · ${product}` }, robots: { index: false, follow: false } };
+}
 export const viewport: Viewport = {
   themeColor: [
     { media: "(prefers-color-scheme: light)", color: "#fbfbfb" },

@@ -12,7 +12,7 @@ export interface LightdeskEmbedEvents {
   error: CustomEvent<{ reason: "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host" }>;
 }
 
-/** Attributes: src, host, page, theme ("system", "light", "dark"), language ("en", "zh-CN"), height ("auto"). */
+/** Attributes: src, host, page, theme ("system", "light", "dark"), language ("en", "zh-CN"), product (a name for visitors), height ("auto"). */
 export interface LightdeskEmbedElement extends HTMLElement {
   getTicket: () => Promise<string>;
   page: string | null;

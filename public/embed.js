@@ -6,7 +6,8 @@
   const own = document.currentScript?.src ?? "";
   const wordsOf = (language) => (language?.startsWith("zh") ? chinese : english);
   const english = {
-    title: "Lightdesk does not appear",
+    title: "{0} doesn’t appear",
+    page: "This page",
     again: "Try again",
     passed: "in order",
     getTicket: ["Ticket function", "Set getTicket on the element: an async function that answers a new ticket of your server."],
@@ -17,13 +18,16 @@
     ticket: ["Ticket", "{0}"],
     clock: ["Clock", "The clock of the server that makes tickets is {0} s off the console's. Set it right."],
     session: ["Session", "The console did not accept the ticket. Settings, Embedding says why."],
+    noSession: ["Session", "None has begun. Correct the lines above, then try again."],
     fault: ["Session", "The console could not open a session for a reason of its own, such as a full disk. Its log says which."],
     noTicket: "getTicket failed: {0}",
     noJwt: "getTicket did not answer a signed ticket (three parts with dots between them).",
     audience: "Its audience must be {0}.",
+    issuer: "Its issuer must be this page's origin, {0}.",
   };
   const chinese = {
-    title: "Lightdesk 没有出现",
+    title: "{0}没有出现",
+    page: "此页面",
     again: "重试",
     passed: "正常",
     getTicket: ["票据函数", "请在元素上设置 getTicket：一个返回您服务器新票据的异步函数。"],
@@ -34,10 +38,12 @@
     ticket: ["票据", "{0}"],
     clock: ["时钟", "签发票据的服务器时钟与控制台相差 {0} 秒。请校准。"],
     session: ["会话", "控制台没有接受票据。原因见“设置 → 嵌入”。"],
+    noSession: ["会话", "尚未开始。请先更正以上各项，然后重试。"],
     fault: ["会话", "控制台因自身原因（例如磁盘已满）无法开始会话。原因见其日志。"],
     noTicket: "getTicket 失败：{0}",
     noJwt: "getTicket 没有返回已签名的票据（用点分隔的三段）。",
     audience: "其受众必须是 {0}。",
+    issuer: "其签发者必须是本页的来源 {0}。",
   };
   const fill = (text, value) => text.replace("{0}", value);
   const style = `:host{display:block;height:600px;position:relative}iframe{display:block;width:100%;height:100%;border:0;color-scheme:normal}
@@ -126,12 +132,13 @@
       this.#heard = false;
       this.#ready = false;
       this.#problem = undefined;
+      const words = wordsOf(this.language ?? document.documentElement.lang);
       const frame = document.createElement("iframe");
       const to = addressOf(this.page ?? "overview");
       const { theme, language } = this;
       const asked = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
       frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${asked}`;
-      frame.title = this.title || "Lightdesk";
+      frame.title = this.title || this.getAttribute("product") || words.page;
       frame.allow = "camera; clipboard-write; fullscreen";
       frame.referrerPolicy = "no-referrer";
       const css = document.createElement("style");
@@ -200,7 +207,8 @@
         line("ticket", ticket.problem === undefined, ticket.problem);
         const off = ticket.iat === undefined ? 0 : Math.round(ticket.iat - check.now / 1000);
         line("clock", Math.abs(off) < 30, off);
-        if (this.#heard) line(this.#problem === "console" ? "fault" : "session", this.#problem === undefined);
+        // Shown only while there is no session: the line is never in order.
+        line(this.#problem === "console" ? "fault" : this.#problem === "ticket" ? "session" : "noSession", false);
       }
       // It may have come up while this was being found out.
       if (this.isConnected && !this.#ready) this.#show(words, lines);
@@ -217,7 +225,8 @@
       const items = lines.map(([name, change]) =>
         made("li", made("b", `${change === undefined ? "✓" : "✗"} ${name}: `), change ?? words.passed),
       );
-      const panel = made("section", made("h2", words.title), made("ul", ...items), again);
+      const title = fill(words.title, this.getAttribute("product") || words.page);
+      const panel = made("section", made("h2", title), made("ul", ...items), again);
       panel.setAttribute("role", "alert");
       this.#root.querySelector("section")?.remove();
       this.#root.append(panel);
@@ -238,9 +247,9 @@
     }
     try {
       const [, payload = ""] = ticket.split(".");
-      const { iat, aud } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-      const fits = [aud].flat().some((one) => String(one).endsWith(audience));
-      return fits ? { iat } : { problem: fill(words.audience, `…${audience}`) };
+      const { iat, aud, iss } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+      if (![aud].flat().some((one) => String(one).endsWith(audience))) return { problem: fill(words.audience, `…${audience}`) };
+      return iss === location.origin ? { iat } : { problem: fill(words.issuer, location.origin) };
     } catch {
       return { problem: words.noJwt };
     }

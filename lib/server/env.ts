@@ -28,6 +28,8 @@ const MINUTE_MS = 60_000;
 /** With or without the base path, without query or fragment. */
 const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
+/** Nothing that a sentence or a page would interpret. */
+const productName = z.string().regex(/^[\p{L}\p{N} .,&+-]{1,60}$/u);
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 export type Env = ReturnType<typeof readEnv>;
@@ -91,6 +93,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     ...readSignInSettings(read, fail, proxySignIn !== undefined),
     proxySignIn,
+    /** What visitors of embedded pages and shares read in place of "Lightdesk". */
+    productName: read("LIGHTDESK_PRODUCT_NAME", productName, "a name of up to 60 letters, digits, spaces and . , & + -"),
     /** Whether links for people without an account may be made and work. */
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
     service,

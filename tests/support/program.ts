@@ -10,7 +10,7 @@ declare module "vitest" {
 }
 
 /** The package of Debian that has the program. */
-const packages = { nginx: "nginx-light", caddy: "caddy", "systemd-analyze": "systemd" };
+const packages = { nginx: "nginx-light", caddy: "caddy", "systemd-analyze": "systemd", php: "php-cli", ruby: "ruby", python3: "python3" };
 export type ProgramName = keyof typeof packages;
 
 /** The path of the program; undefined if it is not here and could not be installed. */

@@ -1,13 +1,18 @@
 import { useTranslations } from "next-intl";
+import { useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Select } from "@/components/ui/controls/select";
 import { Dialog } from "@/components/ui/dialog";
 import { outsidePath, withQuery } from "@/lib/browser/urls";
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
-import { pageSnippet, serverSnippet } from "./snippet";
+import { serverCode } from "./server-code";
+import { isServerLanguage, languageNames, pageSnippet, type ServerLanguage, serverLanguages } from "./snippet";
 
 export function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose: () => void }) {
   const t = useTranslations("embedding.snippet");
+  const [language, setLanguage] = useState<ServerLanguage>("node");
   const doctor = withQuery("/embed/doctor", { host: host.id, origin: host.origins[0] });
   return (
     <Dialog
@@ -24,8 +29,25 @@ export function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose:
         </>
       }
     >
-      <Code title={t("server")} text={serverSnippet(host)} note={t("serverNote")} />
-      <Code title={t("page")} text={pageSnippet(host)} />
+      <FormField label={t("language")}>
+        {(control) => (
+          <Select
+            {...control}
+            value={language}
+            onChange={({ target }) => {
+              if (isServerLanguage(target.value)) setLanguage(target.value);
+            }}
+          >
+            {serverLanguages.map((one) => (
+              <option key={one} value={one}>
+                {languageNames[one]}
+              </option>
+            ))}
+          </Select>
+        )}
+      </FormField>
+      <Code title={t("server")} text={serverCode(language, host)} note={t(host.jwksUrl === null ? "serverNote" : "serverNoteKey")} />
+      <Code title={t("page")} text={pageSnippet(host)} note={t("pageNote")} />
     </Dialog>
   );
 }

@@ -1,32 +1,24 @@
-// The code that a host's developer pastes, filled in with the host's settings.
+// The code that a host's developer pastes into the page, and the languages that there is a server in (server-code.ts).
 
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
+
+export const serverLanguages = ["node", "python", "php", "ruby", "go"] as const;
+export type ServerLanguage = (typeof serverLanguages)[number];
+export const languageNames: Readonly<Record<ServerLanguage, string>> = {
+  node: "Node",
+  python: "Python",
+  php: "PHP",
+  ruby: "Ruby",
+  go: "Go",
+};
+
+export function isServerLanguage(text: string): text is ServerLanguage {
+  return serverLanguages.some((one) => one === text);
+}
 
 /** The console's address, as tickets name it. */
 function consoleOf({ audience, id }: EmbedHostView): string {
   return audience.slice(0, -`/embed/${id}`.length);
-}
-
-export function serverSnippet(host: EmbedHostView): string {
-  const { audience, origins, jwksUrl, role, guests } = host;
-  const key = jwksUrl === null ? "new TextEncoder().encode(process.env.LIGHTDESK_SECRET)" : "yourPrivateKey";
-  const head = jwksUrl === null ? '{ alg: "HS256" }' : '{ alg: "ES256", kid: "the id of your key" }';
-  return `import { SignJWT } from "jose";
-import { randomUUID } from "node:crypto";
-
-// Answers a ticket for whoever is signed in on your page${guests ? "; for a guest: subject(guest.id), and { guest: true, name: guest.name }" : ""}.
-export function lightdeskTicket(user) {
-  return new SignJWT({ role: "${role}" })
-    .setProtectedHeader(${head})
-    .setIssuer("${origins[0] ?? ""}")
-    .setAudience("${audience}")
-    .setSubject(user.email)
-    .setJti(randomUUID())
-    .setIssuedAt()
-    .setExpirationTime("60s")
-    .sign(${key});
-}
-`;
 }
 
 export function pageSnippet(host: EmbedHostView): string {
@@ -35,7 +27,7 @@ export function pageSnippet(host: EmbedHostView): string {
 <lightdesk-embed src="${address}" host="${host.id}" page="${host.pages[0] ?? "overview"}" style="height: 800px"></lightdesk-embed>
 <script>
   const embed = document.querySelector("lightdesk-embed");
-  // Your server's answer: the ticket as plain text, for your own signed-in visitors only.
+  // Asks your server, which answers with the ticket.
   embed.getTicket = async () => (await fetch("/lightdesk-ticket", { method: "POST" })).text();
 </script>
 `;

@@ -3,10 +3,27 @@
 // Must never: send all of them, or two languages; the first load would grow with every page and language of the product.
 
 import "server-only";
+import { headers } from "next/headers";
 import { getLocale } from "next-intl/server";
-import { type Messages, messagesOf } from "./messages-of";
+import { type Language } from "@/lib/shared/languages";
+import { PAGE_HEADER } from "../auth/page-header";
+import { composition } from "../composition";
+import { readEmbedAddress } from "../embed/sessions";
+import { type Messages, messagesNaming, messagesOf } from "./messages-of";
+
+/** The product's name on the page of this request: visitors of other products and of shares may know it by another one. */
+export async function productHere(): Promise<string> {
+  const sent = await headers();
+  const isForVisitors = readEmbedAddress(sent) !== undefined || sent.get(PAGE_HEADER)?.startsWith("/share/");
+  return (isForVisitors ? composition().env.productName : undefined) ?? "Lightdesk";
+}
+
+export async function messagesHere(language: Language): Promise<Messages> {
+  const product = await productHere();
+  return product === "Lightdesk" ? messagesOf[language] : messagesNaming(language, product);
+}
 
 export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<Partial<Messages>> {
-  const messages = messagesOf[await getLocale()];
+  const messages = await messagesHere(await getLocale());
   return Object.fromEntries(namespaces.map((namespace) => [namespace, messages[namespace]]));
 }

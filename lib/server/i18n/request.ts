@@ -8,10 +8,10 @@ import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { embedLook } from "../auth/embed-look";
-import { messagesOf } from "./messages-of";
+import { messagesHere } from "./pick-messages";
 
 export default getRequestConfig(async () => {
   const chosen = (await embedLook()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
   const locale = readLanguage(chosen, (await headers()).get("accept-language"));
-  return { locale, messages: messagesOf[locale], timeZone: "UTC", now: new Date() };
+  return { locale, messages: await messagesHere(locale), timeZone: "UTC", now: new Date() };
 });

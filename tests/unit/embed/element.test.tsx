@@ -57,3 +57,34 @@ it("takes messages of its own frame from the console's origin alone, and gives n
   say(element, { lightdesk: 1, type: "height", height: 1e9 });
   expect([received, element.style.height]).toEqual([["asset-chosen"], "100000px"]);
 });
+
+it("names no product, and never a session that has not begun", async () => {
+  const part = (value: unknown) => btoa(JSON.stringify(value));
+  const ticketOf = (claims: object) => async () => `${part({})}.${part({ iat: Date.now() / 1000, ...claims })}.c2lnbg`;
+  const host = element.getAttribute("host") ?? "";
+  const aud = `https://desk.test/embed/${host}`;
+  vi.stubGlobal("fetch", async () => Response.json({ known: true, framing: true, now: Date.now() }));
+  async function panelAfter(ticket: () => Promise<string>, message?: object): Promise<string> {
+    Object.assign(element, { getTicket: ticket });
+    element.replaceWith(element);
+    if (message) say(element, { lightdesk: 1, ...message });
+    await vi.advanceTimersByTimeAsync(5000);
+    return element.shadowRoot?.querySelector("section")?.textContent ?? "";
+  }
+  const good = ticketOf({ aud, iss: location.origin });
+  const silent = await panelAfter(good);
+  expect(silent).toContain("This page doesn’t appear");
+  expect(silent).toContain("✗ Session: None has begun.");
+  expect(await panelAfter(good, { type: "want-ticket" })).toContain("✗ Session: None has begun.");
+  expect(await panelAfter(good, { type: "error", reason: "ticket" })).toContain("✗ Session: The console did not accept the ticket.");
+  expect(await panelAfter(good, { type: "error", reason: "console" })).toContain("✗ Session: The console could not open a session");
+  expect(await panelAfter(ticketOf({ aud, iss: "https://other.test" }))).toContain(
+    `Its issuer must be this page's origin, ${location.origin}.`,
+  );
+  element.setAttribute("product", "Acme Studio");
+  element.setAttribute("language", "zh-CN");
+  const named = await panelAfter(good);
+  expect(named).toContain("Acme Studio没有出现");
+  expect(silent + named).not.toContain("Lightdesk");
+  expect(element.shadowRoot?.querySelector("iframe")?.title).toBe("Acme Studio");
+});

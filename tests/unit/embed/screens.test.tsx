@@ -16,7 +16,7 @@ it.each([
   ["/nowhere", "/"],
 ])("a tab of %s leads whoever is no part of a host page to %s of the console", (from, href) => {
   renderInApp(<StartScreen origins={[origin]} from={from} ended={undefined} />);
-  expect(screen.getByRole("link", { name: "Sign in to Lightdesk" }).getAttribute("href")).toBe(href);
+  expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe(href);
 });
 
 it("a page says that the console is read-only, who made it so and why", () => {

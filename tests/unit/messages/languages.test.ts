@@ -28,7 +28,7 @@ const namesInChinese = new Set(
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
     "class_type extra_data code workflows null V http https ada example com SaveImage Workflow Export Set up blake BLAKE sha time",
     "ComfyUI listen ZIP kB true false DS_Store Alt camera lens",
-    "app localhost HS JWKS RSA EC P Ed jose SECRET aud iss sub jti iat exp Cookie host id page doctor Content Security Policy X Frame Options",
+    "app localhost HS JWKS RSA EC P Ed SECRET kid html aud iss sub jti iat exp Cookie host id page doctor Content Security Policy X Frame Options",
   ].flatMap((line) => line.split(" ")),
 );
 

@@ -1,0 +1,39 @@
+// The name under which visitors of other products and of shares know the console.
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { messagesHere } from "@/lib/server/i18n/pick-messages";
+import { readEnv } from "@/lib/server/env";
+import { PAGE_HEADER } from "@/lib/server/auth/page-header";
+import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { languages } from "@/lib/shared/languages";
+import { createHarness, type Harness } from "@/tests/support/harness";
+
+const sent = vi.hoisted(() => ({ headers: new Headers() }));
+vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness({ settings: { LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" } });
+});
+afterAll(() => harness.dispose());
+
+it("names the set product in frames and on shares, and Lightdesk to members", async () => {
+  for (const language of languages) {
+    for (const headers of [{ [EMBED_PATH_HEADER]: "/embed/0123456789abcdef01/abcdefgh1234" }, { [PAGE_HEADER]: "/share/token" }]) {
+      sent.headers = new Headers(headers);
+      const text = JSON.stringify(await messagesHere(language));
+      expect([text.includes("Lightdesk"), text.includes("Acme & Co. Studio")]).toEqual([false, true]);
+    }
+    sent.headers = new Headers({ [PAGE_HEADER]: "/jobs" });
+    expect(await messagesHere(language)).toBe(messagesOf[language]);
+  }
+});
+
+it("names no product while a page opens in a frame", () => {
+  for (const language of languages) expect(JSON.stringify(messagesOf[language].embedding.start)).not.toContain("Lightdesk");
+});
+
+it("refuses a name that a sentence or a page would interpret", () => {
+  for (const name of ["<b>", "{count}", 'a"b', "a'b", "a\\b", "x".repeat(61)])
+    expect(() => readEnv({ LIGHTDESK_PRODUCT_NAME: name })).toThrow("LIGHTDESK_PRODUCT_NAME must be");
+});
