@@ -15,7 +15,7 @@ import { ADDRESS_HEADER } from "../limits/client-address";
 import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
 
-type Visit = { kind: "open"; page: SharedPage; id: string; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
+type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
 
 /** Counts the visit, and limits how many an address makes. The page itself is then read with `readShare`, or sent from memory. */
 export async function visitShare(token: string, sent: SentHeaders): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
@@ -23,18 +23,22 @@ export async function visitShare(token: string, sent: SentHeaders): Promise<Visi
   await ready;
   const waitMs = await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
-  const visit = await readShare(token, sent);
-  if (visit.kind === "open")
-    await store.shares.viewed(visit.id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
+  const { visit, id } = await find(token, sent);
+  if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
   return visit;
 }
 
 export async function readShare(token: string, sent: SentHeaders): Promise<Visit> {
+  return (await find(token, sent)).visit;
+}
+
+/** `id`: of an open share, for the count of its visits. */
+async function find(token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition();
   const opened = await openShare(token);
-  if (!opened) return { kind: "none" };
+  if (!opened) return { visit: { kind: "none" } };
   const { share, maker } = opened;
-  if (!isUnlocked(share, sent.get("cookie"))) return { kind: "locked" };
+  if (!isUnlocked(share, sent.get("cookie"))) return { visit: { kind: "locked" } };
   const items = await store.shares.items(share.id);
   const { title, expiresAt, keepsMetadata } = share;
   const page = {
@@ -45,7 +49,7 @@ export async function readShare(token: string, sent: SentHeaders): Promise<Visit
     ...(share.showsMaker && { maker }),
     items: items.map(({ number, item }) => ({ number, ...shown(item) })),
   };
-  return { kind: "open", page, id: share.id, hasPassword: share.passwordHash !== undefined };
+  return { visit: { kind: "open", page, hasPassword: share.passwordHash !== undefined }, id: share.id };
 }
 
 function shown({ name, kind, size, hash, width, height, text }: ShareItem) {

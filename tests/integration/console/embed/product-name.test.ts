@@ -19,8 +19,11 @@ afterAll(() => harness.dispose());
 
 it("names the set product in frames and on shares, and Lightdesk to members", async () => {
   for (const language of languages) {
-    for (const headers of [{ [EMBED_PATH_HEADER]: "/embed/0123456789abcdef01/abcdefgh1234" }, { [PAGE_HEADER]: "/share/token" }]) {
-      sent.headers = new Headers(headers);
+    for (const [name, value] of [
+      [EMBED_PATH_HEADER, "/embed/0123456789abcdef01/abcdefgh1234"],
+      [PAGE_HEADER, "/share/token"],
+    ] as const) {
+      sent.headers = new Headers({ [name]: value });
       const text = JSON.stringify(await messagesHere(language));
       expect([text.includes("Lightdesk"), text.includes("Acme & Co. Studio")]).toEqual([false, true]);
     }
