@@ -1,6 +1,7 @@
 // What a file's header says before a pixel of it is decoded. Checked with real files of each kind.
 import sharp, { type Sharp } from "sharp";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { fetchFile } from "@/components/mask/file/fetch-file";
 import { holdOf } from "@/components/mask/file/orientation";
 import { mayBeClear } from "@/components/mask/file/earlier-mask";
 
@@ -47,6 +48,24 @@ it.each<[string, () => Sharp, unknown, unknown]>([
 it.each([false, true])("of a WebP that is shown upright the mask is turned back where pixels are kept (%s)", async (keepsPixels) => {
   const expected = keepsPixels ? { orientation: 8, isTurned: true } : undefined;
   expect(await holdOf(await fileOf(oriented(8).webp()), keepsPixels, true)).toEqual(expected);
+});
+
+it("loads no more of a picture that is too large than its header", async () => {
+  const large = await picture(3).png().toBuffer();
+  large.writeUInt32BE(20_000, 16);
+  large.writeUInt32BE(20_000, 20);
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>(
+    { pull: (controller) => void controller.enqueue(sent++ === 0 ? new Uint8Array(large) : new Uint8Array(1024)) },
+    { highWaterMark: 0 },
+  );
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
+  expect(await fetchFile("/api/view?filename=a.png")).toEqual({
+    ok: false,
+    failure: { kind: "too-large", why: { reason: "edge", width: 20_000, height: 20_000 } },
+  });
+  expect(sent).toBe(1);
+  vi.unstubAllGlobals();
 });
 
 it("of a photograph that is cut off nothing is known, or what is in it", async () => {
