@@ -108,7 +108,7 @@ export function MarkWord({ mark }: { mark: NodeMark }) {
   const tone = toneOfState[mark.state];
   const { fromMs, toMs } = mark;
   return (
-    <span className={cn("inline-flex shrink-0 items-center gap-1 [&>svg]:size-3", inkOfTone[tone])}>
+    <span className={cn("inline-flex shrink-0 items-center gap-1 [&>svg]:size-[1em]", inkOfTone[tone])}>
       <ToneIcon tone={tone} />
       {t(mark.state)}
       {fromMs === undefined || mark.state === "cached" || mark.state === "unreached" ? null : (
