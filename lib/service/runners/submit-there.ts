@@ -46,7 +46,7 @@ export async function submitThere(job: RemoteJob, listening: Listening): Promise
   }
   const reply = objectOf(answer.value);
   const promptId = textOf(reply?.prompt_id);
-  if (promptId === undefined) return ok(attempt.promptId);
+  if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
   listening.isCalled(promptId);
   const isOwn = await write(job, { state: "sent", prompt_id: promptId });
   if (!isOwn) {
