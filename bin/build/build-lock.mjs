@@ -1,5 +1,5 @@
 // Lets one process at a time install and build in this folder; others wait for it. Plain Node only: nothing may be installed yet.
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -25,7 +25,7 @@ export async function withBuildLock(root, work, say = (text) => process.stderr.w
   while (!take(folder, file)) {
     const pid = holderOf(file);
     if (isStale(file, pid)) {
-      rmSync(folder, { recursive: true, force: true });
+      removeStale(folder, pid);
       continue;
     }
     if (pid !== toldOf) say(`Waiting for process ${pid ?? "of another start"}, which builds in this folder.\n`);
@@ -53,6 +53,19 @@ function take(folder, file) {
   }
   writeFileSync(file, String(process.pid));
   return true;
+}
+
+/** Moved away first: of two processes that find the lock stale, the slower one must not remove the new lock of the other. */
+function removeStale(folder, pid) {
+  const away = `${folder}-${process.pid}`;
+  try {
+    renameSync(folder, away);
+  } catch (error) {
+    if (error.code === "ENOENT") return;
+    throw error;
+  }
+  if (holderOf(join(away, "pid")) === pid) rmSync(away, { recursive: true, force: true });
+  else renameSync(away, folder);
 }
 
 /** Undefined while its holder is still writing it. */
