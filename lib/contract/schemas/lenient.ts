@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { isObject, parseJson } from "../json/json";
 import { noteSkipped } from "../json/readers";
+import { nearestOf } from "../nodes/nearest";
 import { count, exactOf, foreign, reads } from "./exact";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 
@@ -122,6 +123,24 @@ export function commaList<T extends z.ZodType<string, string>>(item: T, most = 1
     .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(partsOf)])
     .pipe(z.array(item).max(most));
   return onWire(schema, { kind: "list", item, most });
+}
+
+/** Names that clients add to any address: cache busters, who is listening, credentials. They narrow nothing. */
+const harmless = new Set(["_", "t", "ts", "rand", "timestamp", "nocache", "v", "clientId", "client_id", "token", "workspace_id"]);
+
+/** Of a list, a parameter that it does not have: ignoring a filter would answer more than was asked for. */
+export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { field: string; message: string } | undefined {
+  const known = Object.keys(query.shape);
+  if (!["limit", "max_items", "dir"].some((name) => known.includes(name))) return undefined;
+  for (const name of names) {
+    if (known.includes(name) || harmless.has(name)) continue;
+    const nearest = nearestOf(name, known);
+    return {
+      field: name.slice(0, 100),
+      message: `is not a parameter here${nearest === undefined ? "" : `; did you mean ${String(nearest)}?`}`,
+    };
+  }
+  return undefined;
 }
 
 type QueryShape<P extends Params> = {

@@ -24,7 +24,7 @@ import { forPrograms } from "../answers/for-programs";
 import { consoleUrl } from "../env";
 import { listenForLanded } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
-import { readJson, readQuery, searchOf } from "./read-request";
+import { readJson, readOperationQuery, searchOf } from "./read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";
 import { looksLikeToken } from "@/lib/contract/people/token-choices";
@@ -74,7 +74,7 @@ export async function runOperation(
   params: Result<Values, Failure>,
 ): Promise<Result<Response, Failure>> {
   const search = searchOf(asked.request);
-  const query = readQuery(search, operation.query);
+  const query = readOperationQuery(search, operation);
   // The connection comes first: a member without one gets that as the answer, not what is wrong with the body.
   const access = await openFor(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined, operation);
   if (!access.ok) return access;

@@ -6,6 +6,8 @@ import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { type Operation } from "@/lib/contract/operation";
+import { unknownFilter } from "@/lib/contract/schemas/lenient";
 import { type Failure } from "@/lib/contract/failure";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { ownTurn } from "@/lib/shared/own-turn";
@@ -45,6 +47,13 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
     );
   }
   return ok(parsed.data);
+}
+
+/** The query of an operation of the interface. */
+export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
+  const names = [...search.keys()].filter((name) => name !== CONNECTION_PARAMETER);
+  const unknown = query && unknownFilter(query, names);
+  return unknown ? failed(invalid("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
 }
 
 /** The bytes as received, for bodies that are both sent on and read. */

@@ -11,7 +11,7 @@ import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { readQuery } from "../bff/read-request";
+import { readOperationQuery } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 import { nothingThere } from "../upstream/failures";
@@ -23,7 +23,7 @@ type Files = Result<UserdataFile[], Failure>;
 export async function listFiles(viewer: Viewer, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
   const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
-  const query = readQuery(search, operations.listUserdata.query);
+  const query = readOperationQuery(search, operations.listUserdata);
   if (!query.ok) return query;
   const listed = await listFolder(access.value.upstream, query.value, signal);
   return listed.ok

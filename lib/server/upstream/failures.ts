@@ -50,7 +50,7 @@ export function lacksIt(failure: Failure): Failure {
 }
 
 export function notAddressable(): Failure {
-  return { code: "NOT_FOUND", message: "There is nothing at this address.", status: 404 };
+  return { code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 };
 }
 
 /** Codes about the console itself: a service that sends one of them means something else. */

@@ -22,9 +22,19 @@ export type CallInput = {
   waits?: "page" | "poll";
 };
 
-/** "." and ".." would climb in the address in every encoding; no service has an item of that name. */
-export function isAddressable(input: CallInput): boolean {
-  return Object.values(input.params ?? {}).every((value) => value !== "" && value !== "." && value !== "..");
+/** Ids come from services too: one that could climb in the address, or mean another one, never goes out. Only a file's path has slashes. */
+export function isAddressable({ path }: Operation, { params = {} }: CallInput): boolean {
+  const isPath = path.startsWith("/api/userdata/");
+  return Object.values(params).every((value) => (isPath ? value.split("/").every(isFileName) : isId(value)));
+}
+
+function isFileName(part: string): boolean {
+  return part !== "" && part !== "." && part !== ".." && !/[\p{Cc}\\]/u.test(part);
+}
+
+/** Ids of real deployments are UUIDs and hashes; classes of nodes may have blanks, brackets and letters of any language. */
+function isId(value: string): boolean {
+  return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);
 }
 
 export function toUrl(baseUrl: string, operation: Operation, input: CallInput): URL {

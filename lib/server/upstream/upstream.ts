@@ -135,7 +135,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   async function exchange(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
-    if (!isAddressable(input)) return failed(notAddressable());
+    if (!isAddressable(operation, input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       const wait = isRead(operation) && input.waits ? { isAnsweredElsewhere: false } : undefined;
@@ -157,7 +157,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const result = await exchange(operation, input, isPassedOn);
     const listing = listingOf(operation);
     if (!listing) return decided(operation, input, result);
-    if (result.ok || result.failure.status !== 404 || !isAddressable(input)) return result;
+    if (result.ok || result.failure.status !== 404 || !isAddressable(operation, input)) return result;
     if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
     const again = await exchange(operation, input, isPassedOn);
     if (again.ok || again.failure.status !== 404) return again;
@@ -168,7 +168,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** A 404 of an extension is about the operation if the item it was asked for exists and allows the operation. */
   async function decided(operation: Operation, input: CallInput, result: Result<Answered, Failure>): Promise<Result<Answered, Failure>> {
     if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
-    const lookup = isAddressable(input) ? lookupOf(operation, input) : undefined;
+    const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
     if (!lookup) return result;
     const found = await exchange(lookup.operation, lookup.input);
     if (!found.ok || !lookup.finds(found.value.value)) return result;
@@ -191,7 +191,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     forward: async (operation, input = {}) => {
       const refused = await options.refusalOf?.(operation, input);
       if (refused) return failed(refused);
-      if (!isAddressable(input)) return failed(notAddressable());
+      if (!isAddressable(operation, input)) return failed(notAddressable());
       const how = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
       return observedCall(operation, () => openBytes(how, operation, input));
     },

@@ -1,7 +1,7 @@
-// Reads a query or a path with the contract's schema. A refusal names the parameter; unknown parameters are ignored.
+// Reads a query or a path with the contract's schema. A refusal names the parameter; unknown parameters are refused by lists and ignored elsewhere.
 
 import { type z } from "zod";
-import { formOfParameter } from "@/lib/contract/schemas/lenient";
+import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
@@ -10,7 +10,10 @@ type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
 export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: Limits): z.output<S> {
   const values = new Map<string, string>();
-  for (const [name, value] of new URL(request.url).searchParams) {
+  const search = new URL(request.url).searchParams;
+  const unknown = unknownFilter(schema, search.keys());
+  if (unknown) throw invalid("INVALID_QUERY", [unknown]);
+  for (const [name, value] of search) {
     if (!Object.hasOwn(schema.shape, name)) continue;
     // If a parameter is given twice, one value would be lost, or both would be read as a list; but a list is sent as one text with commas.
     if (values.has(name)) throw refuse([{ field: name, message: "is given more than once" }]);

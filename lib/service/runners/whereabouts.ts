@@ -66,6 +66,8 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
 }
 
 async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  // The server chose this id: it must not mean another address.
+  if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "nowhere" };
   const answer = await askJson(address, `/history/${encodeURIComponent(promptId)}`, { signal }, HISTORY_BOUNDS);
   if (!answer.ok) return { kind: "silent", failure: answer.failure };
   const entry = own(objectOf(answer.value), promptId);

@@ -55,8 +55,13 @@ describe("a refusal names what is wrong", () => {
     expect(await client.post(path, body)).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field }] } });
   });
 
-  it("parameters that are not known are ignored, given twice as well", async () => {
-    expect((await client.get("/api/jobs?x=1&x=2")).status).toBe(200);
+  it("a list refuses a filter that it does not have, and ignores what narrows nothing", async () => {
+    const { status, body } = await client.get("/api/assets?include_tag=x");
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { details: [{ field: "include_tag", message: expect.stringMatching(/did you mean include_tags/) }] },
+    });
+    expect((await client.get("/api/jobs?_=1&_=2&clientId=a")).status).toBe(200);
   });
 
   it("fields that are not known are ignored, but not where queue and history are managed", async () => {
