@@ -13,7 +13,7 @@ import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
 import { cleanWebp } from "./webp";
 
 /** Raised whenever the removed things change: files cleaned by an older version are then cleaned again. */
-export const CLEANING = 3;
+export const CLEANING = 4;
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;
 

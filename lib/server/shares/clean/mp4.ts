@@ -7,10 +7,10 @@ import { own } from "@/lib/contract/json/own";
 
 /** The boxes that are kept, by their parent; all others are blanked. */
 const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
-  "": new Set(["ftyp", "styp", "moov", "moof", "mdat", "sidx", "mfra", "pdin", "ssix"]),
+  "": new Set(["ftyp", "styp", "moov", "moof", "mdat", "sidx"]),
   moov: new Set(["mvhd", "trak", "mvex"]),
-  trak: new Set(["tkhd", "edts", "mdia", "tref"]),
-  mdia: new Set(["mdhd", "hdlr", "minf", "elng"]),
+  trak: new Set(["tkhd", "edts", "mdia"]),
+  mdia: new Set(["mdhd", "hdlr", "minf"]),
   minf: new Set(["vmhd", "smhd", "hdlr", "dinf", "stbl"]),
   dinf: new Set(["dref"]),
   // Where each sample is, how long it lasts and how it is decoded.
@@ -58,9 +58,13 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
     } else if (type === "hdlr") {
       if (parent === "mdia") isShown = shown.has((await exactly(file, headEnd + 8, 4)).toString("latin1"));
       if (!isShown) break;
-      const name = headEnd + 24;
-      out.keep(at, Math.min(name, end));
-      out.zeros(end - name);
+      // After the kind of track come reserved bytes and a name.
+      const rest = Math.min(headEnd + 12, end);
+      out.keep(at, rest);
+      out.zeros(end - rest);
+    } else if (type === "ftyp" || type === "styp") {
+      out.keep(at, headEnd);
+      await keepBrands(file, out, { from: headEnd, to: end });
     } else if (type === "dref") {
       await checkReferences(file, headEnd, end);
       out.keep(at, end);
@@ -68,6 +72,19 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
     at = end;
   }
   if (!isShown) throw new NotCleanable("a track of data");
+}
+
+const MAX_BRANDS = 32;
+const brand = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
+
+/** Formats that the file follows; anything that is no known one is blanked, as is the version of the writer. */
+async function keepBrands(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
+  const content = await exactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
+  for (let at = 0; at + 4 <= content.length; at += 4) {
+    if (at !== 4 && brand.test(content.toString("latin1", at, at + 4))) out.keep(from + at, from + at + 4);
+    else out.zeros(4);
+  }
+  out.zeros(to - from - (content.length - (content.length % 4)));
 }
 
 /** Samples must be in this file, without a path to it. */
