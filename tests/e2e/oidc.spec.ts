@@ -130,7 +130,7 @@ test("a member with a password connects a provider, confirms there that it is th
   await page.goto(`${desk.url}/settings/members`);
   await page.getByRole("button", { name: "Invite a member" }).click();
   await page.getByLabel("Email").fill("bob@example.com");
-  await page.getByRole("combobox", { name: "Role" }).selectOption("operator");
+  await page.getByRole("region", { name: "Invite a member" }).getByLabel("Role").selectOption("operator");
   await page.getByRole("button", { name: "Create link" }).click();
   const link = await page.getByLabel("Link for bob@example.com").inputValue();
   const bob = await (await browser.newContext()).newPage();

@@ -26,7 +26,7 @@ async function stranger(browser: Browser, width: number): Promise<{ page: Page; 
 
 async function madeLink(page: Page): Promise<string> {
   const dialog = page.getByRole("dialog");
-  await expect(dialog.getByRole("heading", { name: "The link is ready" })).toBeVisible();
+  await expect(dialog.getByRole("heading", { name: /^The link .*is ready$/ })).toBeVisible();
   const url = await dialog.getByLabel("Link", { exact: true }).inputValue();
   expect(url).toMatch(/\/share\/[A-Za-z0-9_-]{43}$/);
   await dialog.getByRole("button", { name: "Close" }).click();
