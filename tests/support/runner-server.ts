@@ -55,6 +55,8 @@ export async function startRunnerServer({
   const seen = {
     views: [] as string[],
     submissions: [] as Json[],
+    /** The same as they were sent. */
+    submittedTexts: [] as string[],
     uploads: [] as string[],
     interrupts: [] as unknown[],
     deletes: [] as unknown[],
@@ -207,7 +209,10 @@ export async function startRunnerServer({
     if (route === "GET /history") return json(Object.fromEntries([...history].slice(-Number(url.searchParams.get("max_items") ?? 10_000))));
     const [, id] = /^GET \/history\/(.+)$/.exec(route) ?? [];
     if (id !== undefined) return json(history.has(id) ? { [id]: history.get(id) } : {});
-    if (route === "POST /prompt") return submit(parsed(), json);
+    if (route === "POST /prompt") {
+      seen.submittedTexts.push(body.toString("utf8"));
+      return submit(parsed(), json);
+    }
     if (route === "POST /queue") {
       const ids = (parsed().delete as unknown[] | undefined) ?? [];
       seen.deletes.push(...ids);

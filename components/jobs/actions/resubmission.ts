@@ -1,3 +1,4 @@
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { isLink, isSeedName } from "@/lib/contract/workflow/graph";
@@ -37,7 +38,7 @@ function withNewSeeds(graph: Graph, newSeed: () => number): Graph {
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => {
       const inputs = Object.entries(node.inputs).map(([name, value]) => [name, isSeed(name, value) ? newSeed() : value] as const);
-      return [id, { ...node, inputs: Object.fromEntries(inputs) }];
+      return [id, { ...node, inputs: withSpellingsOf(node.inputs, Object.fromEntries(inputs)) }];
     }),
   );
 }

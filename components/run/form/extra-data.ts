@@ -1,6 +1,7 @@
 // What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.
 // Guarantees: never throws; bounded. It may hold partners' keys, so it stays in this page's memory and is never stored.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, parseJson } from "@/lib/contract/json/json";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 
@@ -20,6 +21,11 @@ export function readExtra(text: string): ExtraReading {
 
 /** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
 export function mergedExtra(opened: JsonObject | undefined, written: JsonObject): JsonObject {
-  const info = { ...objectOf(opened?.extra_pnginfo), ...objectOf(written.extra_pnginfo) };
-  return { ...opened, ...written, ...(Object.keys(info).length > 0 && { extra_pnginfo: info }) };
+  const info = merged(objectOf(opened?.extra_pnginfo) ?? {}, objectOf(written.extra_pnginfo) ?? {});
+  const extra = merged(opened ?? {}, written);
+  return Object.keys(info).length > 0 ? withSpellingsOf(extra, { ...extra, extra_pnginfo: info }) : extra;
+}
+
+function merged(opened: JsonObject, written: JsonObject): JsonObject {
+  return withSpellingsOf(opened, withSpellingsOf(written, { ...opened, ...written }));
 }

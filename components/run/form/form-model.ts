@@ -1,6 +1,7 @@
 // A graph as a form: its nodes in dependency order, each input with the control that fits it. Pure, so it is tested without a page.
 // The control follows the service's catalogue where known, otherwise the value's type. Nothing in the graph is ever hidden or changed here.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { isObject } from "@/lib/contract/json/json";
@@ -76,7 +77,7 @@ function fill(template: FormNode, node: GraphNode): FormNode {
 export function withInput(graph: Graph, nodeId: string, name: string, value: unknown): Graph {
   const node = own(graph, nodeId);
   if (!node || own(node.inputs, name) === value) return graph;
-  return { ...graph, [nodeId]: { ...node, inputs: { ...node.inputs, [name]: value } } };
+  return { ...graph, [nodeId]: { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, [name]: value }) } };
 }
 
 export function withInputs(graph: Graph, edits: readonly { nodeId: string; name: string; value: unknown }[]): Graph {

@@ -1,5 +1,6 @@
 // A workflow without the keys and tokens in it.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -20,7 +21,13 @@ export function leftOut({ graph, extraData }: Parts, places: readonly SecretPlac
       const node = own(left, place.node_id);
       const value = node && own(node.inputs, place.input);
       if (!node || value === undefined) continue;
-      left = { ...left, [place.node_id]: { ...node, inputs: { ...node.inputs, [place.input]: withoutSecret(place.input, value) } } };
+      left = {
+        ...left,
+        [place.node_id]: {
+          ...node,
+          inputs: withSpellingsOf(node.inputs, { ...node.inputs, [place.input]: withoutSecret(place.input, value) }),
+        },
+      };
     } else if (place.kind === "extra" && extra) extra = withoutPath(extra, place.path);
   }
   return { graph: left, ...(extra && { extraData: extra }) };

@@ -1,6 +1,7 @@
 // What Run sends, that it is sent once, and its outcome. If the connection to the console broke, the console is asked about the attempt.
 // Guarantees: an attempt is sent once; asking about it sends nothing; an answer that never came is "unknown", neither success nor failure.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -47,17 +48,18 @@ export function toSubmission(workflow: Submitted, written = workflow.graph, inFi
   const fromFile = withEditorFile(workflow.extraData, withWritten(workflow.graph, written), inFile);
   const extraData = mergedExtra(fromFile, extra.ok ? extra.value : {});
   const drawing = withWrittenNames(drawingIn(extraData), written, workflow.graph);
+  const info = objectOf(extraData.extra_pnginfo) ?? {};
   const targets = workflow.advanced?.targets;
   return {
     prompt: workflow.graph,
     ...(targets && { partial_execution_targets: targets }),
-    extra_data: {
+    extra_data: withSpellingsOf(extraData, {
       ...extraData,
-      extra_pnginfo: {
-        ...objectOf(extraData.extra_pnginfo),
-        workflow: { ...drawing, id: workflow.workflowId, name: workflow.name },
-      },
-    },
+      extra_pnginfo: withSpellingsOf(info, {
+        ...info,
+        workflow: withSpellingsOf(drawing ?? {}, { ...drawing, id: workflow.workflowId, name: workflow.name }),
+      }),
+    }),
   };
 }
 

@@ -2,6 +2,7 @@
 // Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
 // could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Failure } from "@/lib/contract/failure";
@@ -81,7 +82,7 @@ export async function openDrawing(
 /** A drawing of another workflow would otherwise be sent with every run of this one. */
 function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
   const { workflow: _other, ...info } = objectOf(extraData?.extra_pnginfo) ?? {};
-  return { ...extraData, extra_pnginfo: info };
+  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: info });
 }
 
 function drawnNodes(drawing: JsonObject | undefined): number {

@@ -1,3 +1,4 @@
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { useEffect, useMemo, useState } from "react";
 import { type writable, type Writable } from "@/lib/contract/editor-workflow/write-values";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -27,5 +28,7 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
 /** The data that came with the workflow, with its editor file updated. */
 export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, inFile: InEditorFile | undefined): JsonObject | undefined {
   if (!inFile) return extraData;
-  return { ...extraData, extra_pnginfo: { ...objectOf(extraData?.extra_pnginfo), workflow: inFile(graph).file } };
+  const info = objectOf(extraData?.extra_pnginfo) ?? {};
+  const withFile = withSpellingsOf(info, { ...info, workflow: inFile(graph).file });
+  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withFile });
 }

@@ -1,6 +1,7 @@
 // The values of an app's inputs, checked and written into its graph. Problems name the input's label, never a node.
 // Guarantees: pure; never throws; whole numbers keep every digit. Free of zod: browsers check with it before anything is sent.
 
+import { withSpellingsOf } from "../json/exact-json";
 import { parseJson } from "../json/json";
 import { own } from "../json/own";
 import { isSecretName } from "../secrets/secret-names";
@@ -51,7 +52,7 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
     const value = own(checked.values, name);
     for (const { node: id, input } of value === undefined ? [] : [first, ...also]) {
       const node = filled.get(id);
-      if (node) filled.set(id, { ...node, inputs: { ...node.inputs, [input]: value } });
+      if (node) filled.set(id, { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, [input]: value }) });
     }
   }
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };

@@ -2,6 +2,7 @@
 // Guarantees: pure; never throws, whatever the file holds; bounded in nodes; whole numbers keep every digit.
 // Must never: invent a link or a class. What cannot be known is reported as a problem; the rest is converted.
 
+import { setSpelling, spellingOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
@@ -148,7 +149,21 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     for (const [name, kept] of Object.entries(keptInputs(node))) {
       if (isSameJson(inputs.get(name), kept.reads)) inputs.set(name, kept.is);
     }
-    return { class_type: node.type, inputs: Object.fromEntries(inputs), _meta: { title: node.title ?? known?.display_name ?? node.type } };
+    return {
+      class_type: node.type,
+      inputs: spelledAsInFile(nodeId, Object.fromEntries(inputs)),
+      _meta: { title: node.title ?? known?.display_name ?? node.type },
+    };
+  }
+
+  /** Values that are sent as they are in the file keep the spelling that they have there. */
+  function spelledAsInFile(nodeId: string, inputs: JsonObject): JsonObject {
+    for (const name of Object.keys(inputs)) {
+      const home = homes.get(`${nodeId} ${name}`);
+      const spelling = home && spellingOf(objectOf(home.node.widgets_values) ?? listOf(home.node.widgets_values), home.key);
+      if (spelling !== undefined) setSpelling(inputs, name, spelling);
+    }
+    return inputs;
   }
 
   function widgetInputs(node: EditorNode, nodeId: string, widgets: readonly Widget[]): Map<string, unknown> {

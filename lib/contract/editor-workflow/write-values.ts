@@ -2,6 +2,7 @@
 // Guarantees: pure; the given file is never changed; parts that are not written are the same objects in the new file. Checked by reading it
 // back: an input that the file then gives differently is reported.
 
+import { withSpellingsOf } from "../json/exact-json";
 import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -87,7 +88,7 @@ function valuesOf({ node }: Home): Values {
 type Given = { name: string; value: unknown };
 
 function withValue(values: Values, { node, key }: Home, given: Given, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
-  if (isObject(values)) return { ...values, [key]: given.value };
+  if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: given.value });
   const at = Number(key);
   // A use of a subgraph has no class.
   const [known, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
@@ -96,7 +97,7 @@ function withValue(values: Values, { node, key }: Home, given: Given, { class_ty
   const before = Array.from({ length: at }, (_, place) => (place < values.length ? values[place] : null));
   const raw = all.find(({ name }) => name === given.name)?.raw;
   const written = isBox(raw) ? listed({ ...given, raw }) : [given.value];
-  return [...before, ...written, ...values.slice(at + written.length)];
+  return withSpellingsOf(values, [...before, ...written, ...values.slice(at + written.length)]);
 }
 
 /** The edges of a box are listed once more after it. */

@@ -1,63 +1,123 @@
-// JSON without loss: a whole number that a double cannot hold becomes a BigInt, and is written with exactly the digits it came with.
-// Seeds go to 18446744073709551615; JSON.parse makes 18446744073709552000 of that. Free of zod: browsers load it with the first page.
-// Guarantees: accepts and refuses what JSON.parse does; reads and writes all else as JSON does; linear, and no slower without long numbers.
-// Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata: that throws on a BigInt.
+// JSON without loss: numbers are written with the spelling that they came with, because 5.0 and 5 differ for a service in Python, and a seed
+// has twenty digits. Whole numbers beyond 2^53 are BigInts; any other number stays a number, and its spelling belongs to the object or list
+// that was parsed (docs/decisions/0014). Free of zod: browsers load it with the first page.
+// Guarantees: accepts and refuses what JSON.parse does; linear, and as fast as JSON.parse where numbers are written as JavaScript does.
+// Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata.
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-/** The shortest whole number beyond Number.MAX_SAFE_INTEGER has 16 digits. */
-const longRun = /\d{16}/;
-const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
-/** Longer numbers are read as JSON.parse reads them: the digits of a hostile one are not worth the time. */
-const MOST_DIGITS = 1000;
+const MINUS = 45;
+const COLON = 58;
+const number = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+/** JavaScript writes these as they are: up to 15 digits, and no zero at the end. Anything else is compared. */
+const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
+/** Larger whole numbers are doubles with a spelling: computing with them is not worth the time. */
+const MAX_BIGINT_DIGITS = 1000;
+
+/** By container: the spellings of its numbers by key, where JavaScript would write them differently. */
+const spellings = new WeakMap<object, ReadonlyMap<string, string>>();
+
+/** `means`: what an empty text means, if it is allowed. `maxExactNumbers`: of numbers whose spelling has to be kept. */
+type Options = { means?: undefined; maxExactNumbers?: number };
 
 /**
- * Throws SyntaxError as JSON.parse does. `T`: for a text whose shape was checked before; as with JSON.parse, the caller names it.
- * `empty`: what an empty text means, if it is allowed.
+ * Throws SyntaxError as JSON.parse does, and RangeError beyond `maxExactNumbers`. `T`: for a text whose shape was checked before; as with
+ * JSON.parse, the caller names it.
  */
-export function parseExactJson<T = unknown>(text: string, empty?: { means: undefined }): T {
-  const read = { value: empty && text === "" ? empty.means : JSON.parse(text) };
-  const quoted = longRun.test(text) ? quoteLongIntegers(text) : undefined;
-  // Two readings of one text: where one has a number and the other a string, the string has the exact digits.
-  if (quoted !== undefined) restore(read, { value: JSON.parse(quoted) });
+export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
+  // Parsed once, with each such number as a text that begins in a way no sender can know.
+  const mark = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
+  const marked = markNumbers(text, mark, options.maxExactNumbers ?? Infinity);
+  const read = { value: "means" in options && text === "" ? options.means : JSON.parse(marked ?? text) };
+  if (marked !== undefined) restoreNumbers(read, mark);
   return read.value;
+}
+
+/** Gives a changed copy the spellings of its original, for the values that are the same. Returns the copy. */
+export function withSpellingsOf<T extends object>(original: object, copy: T): T {
+  const known = spellings.get(original);
+  if (known) spellings.set(copy, new Map([...known, ...(spellings.get(copy) ?? [])]));
+  return copy;
+}
+
+/** The spelling of one number, if JavaScript would write it differently. */
+export function spellingOf(container: object, key: string | number): string | undefined {
+  const spelling = spellings.get(container)?.get(String(key));
+  return spelling !== undefined && Object.is(Reflect.get(container, key), Number(spelling)) ? spelling : undefined;
+}
+
+export function setSpelling(container: object, key: string, spelling: string): void {
+  spellings.set(container, new Map([...(spellings.get(container) ?? []), [key, spelling]]));
 }
 
 /** Like JSON.stringify; a value that JSON cannot express (undefined, a function) becomes null. */
 export function writeExactJson(value: unknown, indent = 0): string {
-  try {
-    // eslint-disable-next-line no-restricted-syntax -- this is the writer
-    return JSON.stringify(value, null, indent) ?? "null";
-  } catch (error) {
-    // A cycle is the caller's mistake, and write() would not end on it either.
-    if (!(error instanceof TypeError) || !/bigint/i.test(error.message)) throw error;
-    return write(value, indent, "\n") ?? "null";
-  }
+  // eslint-disable-next-line no-restricted-syntax -- this is the writer
+  if (!needsSpelling(value)) return JSON.stringify(value, null, indent) ?? "null";
+  return write(value, indent, "\n") ?? "null";
 }
 
-/** The text with long whole numbers in quotes; undefined if it has none. */
-function quoteLongIntegers(text: string): string | undefined {
+/** The text with a marked text in place of each number that JavaScript would write differently; undefined if it has none. */
+function markNumbers(text: string, mark: string, most: number): string | undefined {
   const parts: string[] = [];
   let done = 0;
+  let count = 0;
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       at = afterString(text, at);
-    } else if (code === 45 || (code >= 48 && code <= 57)) {
-      number.lastIndex = at;
-      const [digits = "", fraction, exponent] = number.exec(text) ?? [];
-      if (fraction === undefined && exponent === undefined && isLong(digits)) {
-        parts.push(text.slice(done, at), `"${digits}"`);
-        done = at + digits.length;
+      continue;
+    }
+    if (code !== MINUS && !isDigit(code)) {
+      at += 1;
+      continue;
+    }
+    const end = afterNumber(text, at);
+    // A whole number of up to 15 digits, by far the most common case; -0 is the exception, and 01 is refused later.
+    const isShort = end - at < 16 && isWhole(text, at, end) && !(code === MINUS && text.charCodeAt(at + 1) === 48);
+    if (!isShort) {
+      const digits = text.slice(at, end);
+      // In the place of a name it is left for JSON.parse to refuse.
+      if (number.test(digits) && !isPlain(digits) && text.charCodeAt(afterBlank(text, end)) !== COLON) {
+        if ((count += 1) > most) throw new RangeError(`The JSON has more than ${most} numbers that need their spelling kept.`);
+        parts.push(text.slice(done, at), `"${mark}${digits}"`);
+        done = end;
       }
-      at += digits.length;
-    } else at += 1;
+    }
+    at = end;
   }
   return done === 0 ? undefined : parts.join("") + text.slice(done);
 }
 
-function isLong(digits: string): boolean {
-  return digits.length >= 16 && digits.length <= MOST_DIGITS && !Number.isSafeInteger(Number(digits));
+const isDigit = (code: number) => code >= 48 && code <= 57;
+
+/** Number characters as far as they go, whether or not they make a number. */
+function afterNumber(text: string, start: number): number {
+  let at = start + 1;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (!isDigit(code) && code !== 46 && code !== 101 && code !== 69 && code !== 43 && code !== MINUS) break;
+  }
+  return at;
+}
+
+function isWhole(text: string, start: number, end: number): boolean {
+  for (let at = start + 1; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
+  return true;
+}
+
+function isPlain(digits: string): boolean {
+  return plainDecimal.test(digits) || (digits.length <= 25 && String(Number(digits)) === digits && !isUnsafe(digits));
+}
+
+function isUnsafe(digits: string): boolean {
+  return digits.length > 15 && /^-?\d+$/.test(digits) && !Number.isSafeInteger(Number(digits));
+}
+
+function afterBlank(text: string, start: number): number {
+  let at = start;
+  while (text.charCodeAt(at) <= 32) at += 1;
+  return at;
 }
 
 function afterString(text: string, start: number): number {
@@ -69,42 +129,69 @@ function afterString(text: string, start: number): number {
   return text.length;
 }
 
-/** Both trees were made here and have one shape: the first is changed in place. No recursion: the sender chooses the depth. */
-function restore(rounded: object, quoted: object): void {
-  const open: [unknown, unknown][] = [[rounded, quoted]];
-  for (let pair = open.pop(); pair; pair = open.pop()) {
-    const [values, texts] = pair;
-    if (!isRecord(values) || !isRecord(texts)) continue;
-    for (const key of Object.keys(values)) {
-      const value = values[key];
-      const text = texts[key];
-      if (typeof value === "object") open.push([value, text]);
-      else if (typeof value === "number" && typeof text === "string") values[key] = BigInt(text);
+/** No recursion: the sender chooses the depth. */
+function restoreNumbers(root: object, mark: string): void {
+  const open: object[] = [root];
+  for (let container = open.pop(); container; container = open.pop()) {
+    let own: Map<string, string> | undefined;
+    // Lists by their indexes: a text for each would take longer than everything else.
+    if (Array.isArray(container)) for (let at = 0; at < container.length; at += 1) restore(container, at, container[at]);
+    else for (const [key, value] of Object.entries(container)) restore(container, key, value);
+    if (own) spellings.set(container, own);
+
+    function restore(holder: object, key: string | number, value: unknown): void {
+      if (typeof value === "object" && value !== null) open.push(value);
+      else if (typeof value === "string" && value.startsWith(mark)) {
+        const digits = value.slice(mark.length);
+        const isExact = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
+        // Defined, not assigned: the key may be __proto__.
+        if (key === "__proto__") Object.defineProperty(holder, key, { value: isExact ? BigInt(digits) : Number(digits) });
+        else Reflect.set(holder, key, isExact ? BigInt(digits) : Number(digits));
+        if (!isExact) (own ??= new Map()).set(String(key), digits);
+      }
     }
   }
 }
 
-/** True for lists too: their indexes are keys. */
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+/** True if a BigInt or a spelling is in it. A value that holds itself is left for JSON.stringify to refuse. */
+export function needsSpelling(root: unknown): boolean {
+  const open: unknown[] = [root];
+  const seen = new Set<unknown>();
+  for (let size = 1; size > 0; size = open.length) {
+    const value = open.pop();
+    if (typeof value === "bigint") return true;
+    if (typeof value !== "object" || value === null || seen.has(value)) continue;
+    if (spellings.has(value)) return true;
+    seen.add(value);
+    for (const item of Array.isArray(value) ? value : Object.values(value))
+      if (typeof item === "object" || typeof item === "bigint") open.push(item);
+  }
+  return false;
 }
 
 /** `line` is the line break with the indent of the value; undefined for values that JSON leaves out. */
 function write(value: unknown, indent: number, line: string): string | undefined {
   if (typeof value === "bigint") return String(value);
+  const isWhole = typeof value !== "object" || value === null || ("toJSON" in value && typeof value.toJSON === "function");
   // eslint-disable-next-line no-restricted-syntax -- this is the writer
-  if (!isRecord(value) || typeof value.toJSON === "function") return JSON.stringify(value);
+  if (isWhole) return JSON.stringify(value);
   const inner = line + " ".repeat(indent);
-  const colon = indent > 0 ? ": " : ":";
-  const isList = Array.isArray(value);
-  const items = isList
-    ? value.map((item: unknown) => write(item, indent, inner) ?? "null")
-    : Object.entries(value).flatMap(([key, item]) => {
-        const text = write(item, indent, inner);
-        // eslint-disable-next-line no-restricted-syntax -- this is the writer
-        return text === undefined ? [] : [JSON.stringify(key) + colon + text];
-      });
-  const [first, last] = isList ? "[]" : "{}";
-  if (items.length === 0) return `${first}${last}`;
-  return indent > 0 ? `${first}${inner}${items.join(`,${inner}`)}${line}${last}` : `${first}${items.join(",")}${last}`;
+  const [first, last] = Array.isArray(value) ? "[]" : "{}";
+  const known = spellings.get(value);
+  let written = "";
+  const add = (key: string | number, item: unknown, before: string) => {
+    const spelling = known && typeof item === "number" ? spellingOf(value, key) : undefined;
+    const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : write(item, indent, inner));
+    if (text === undefined && first === "{") return;
+    written += `${written === "" ? "" : ","}${indent > 0 ? inner : ""}${before}${text ?? "null"}`;
+  };
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) add(at, value[at], "");
+  else {
+    for (const [key, item] of Object.entries(value)) {
+      // eslint-disable-next-line no-restricted-syntax -- this is the writer
+      const name = JSON.stringify(key);
+      add(key, item, indent > 0 ? `${name}: ` : `${name}:`);
+    }
+  }
+  return written === "" ? `${first}${last}` : `${first}${written}${indent > 0 ? line : ""}${last}`;
 }

@@ -33,12 +33,17 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Like parseLenientJson, but throws SyntaxError as JSON.parse does. */
+/** Of numbers whose spelling has to be kept in one answer; a thousand jobs with their graphs have fewer. */
+const MAX_EXACT_NUMBERS = 200_000;
+
+/** Like parseLenientJson, but throws SyntaxError as JSON.parse does, and RangeError for too many exact numbers. */
 export function parseServiceJson<T = unknown>(text: string): T {
+  const bound = { maxExactNumbers: MAX_EXACT_NUMBERS };
   try {
-    return parseExactJson<T>(text);
-  } catch {
-    return parseExactJson<T>(withoutNaN(text));
+    return parseExactJson<T>(text, bound);
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    return parseExactJson<T>(withoutNaN(text), bound);
   }
 }
 

@@ -2,6 +2,7 @@
 // Guarantees: pure; the same time and draw give the same text, so what is shown is what is sent; `%width%` and the like are left to the
 // server.
 
+import { withSpellingsOf } from "../json/exact-json";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
@@ -50,7 +51,7 @@ export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
   const filled = new Map(Object.entries(graph));
   for (const { nodeId, name, text } of texts) {
     const node = filled.get(nodeId);
-    if (node) filled.set(nodeId, { ...node, inputs: { ...node.inputs, [name]: text } });
+    if (node) filled.set(nodeId, { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, [name]: text }) });
   }
   return texts.length === 0 ? graph : Object.fromEntries(filled);
 }

@@ -28,6 +28,7 @@ function override({ zodSchema, jsonSchema }: Context): void {
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
     if (form.kind === "integer") Object.assign(jsonSchema, { type: "integer", ...bounds(form) });
     if (form.kind === "boolean") Object.assign(jsonSchema, { type: "boolean" });
+    if (form.kind === "object") Object.assign(jsonSchema, { type: "object", additionalProperties: {} });
     if (form.kind === "object-text") Object.assign(jsonSchema, { type: "string", contentMediaType: "application/json" });
     if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.most });
   }

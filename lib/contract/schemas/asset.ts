@@ -11,6 +11,7 @@ import {
   commaList,
   entries,
   freeForm,
+  onWire,
   integerText,
   loosely,
   maybe,
@@ -38,9 +39,12 @@ export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 /** Lower case, so that one id has one spelling. */
 const idText = z.guid().toLowerCase();
 /** Bounded, since every item of a list carries it: large data belongs in a file. */
-const metadataSchema = freeForm.refine(
-  (metadata) => writeExactJson(metadata).length <= MOST_METADATA_BYTES,
-  `must be at most ${MOST_METADATA_BYTES} characters of JSON`,
+const metadataSchema = onWire(
+  freeForm.refine(
+    (metadata) => writeExactJson(metadata).length <= MOST_METADATA_BYTES,
+    `must be at most ${MOST_METADATA_BYTES} characters of JSON`,
+  ),
+  { kind: "object" },
 );
 
 const exactHash = z.string().regex(/^blake3:[0-9a-f]{64}$/);

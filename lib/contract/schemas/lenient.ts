@@ -2,7 +2,7 @@
 // Also for reading query texts: bounded integers, booleans, comma lists.
 
 import { z } from "zod";
-import { isObject, parseJson } from "../json/json";
+import { isObject, type JsonObject, parseJson } from "../json/json";
 import { noteSkipped } from "../json/readers";
 import { nearestOf } from "../nodes/nearest";
 import { count, exactOf, foreign, reads } from "./exact";
@@ -12,6 +12,7 @@ import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } fr
 export type WireForm =
   | { kind: "integer"; min?: number; max?: number }
   | { kind: "boolean" }
+  | { kind: "object" }
   | { kind: "object-text" }
   | { kind: "list"; item: z.ZodType; most: number };
 const wireForms = new WeakMap<object, WireForm>();
@@ -23,7 +24,7 @@ export function formOfParameter(query: z.ZodObject, name: string): WireForm | un
   const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
   return inner && wireFormOf(inner);
 }
-function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
+export function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
   wireForms.set(schema, form);
   return schema;
 }
@@ -36,7 +37,8 @@ export function maybe<T extends z.ZodType>(schema: T) {
     .optional();
 }
 
-export const freeForm = z.record(z.string(), z.unknown());
+/** The same object that was parsed: a copy would lose the spelling of its numbers. */
+export const freeForm = onWire(z.custom<JsonObject>(isObject, "must be an object"), { kind: "object" });
 
 /** A size, a count or a time as a service sends it; a number beyond what a double holds is rounded. */
 export const anyNumber = reads(z.union([z.number(), z.bigint().transform(Number)]), count);

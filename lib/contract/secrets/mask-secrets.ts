@@ -2,6 +2,7 @@
 // Guarantees: deep; returns the same reference if nothing was found; idempotent; never throws on JSON; bounded: anything deeper or beyond
 // the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
 
+import { withSpellingsOf } from "../json/exact-json";
 import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject } from "../json/json";
 import { isSecretName } from "./secret-names";
@@ -43,7 +44,7 @@ function maskList(list: unknown[], search: Search, { depth, secret }: Place): un
     masked ??= [...list];
     masked[index] = after;
   }
-  return masked ?? list;
+  return masked ? withSpellingsOf(list, masked) : list;
 }
 
 function maskObject(object: JsonObject, search: Search, { depth, secret }: Place): JsonObject {
@@ -59,7 +60,7 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Place
     if (masked === undefined && (after !== before || cleanName !== name)) masked = Object.entries(object).slice(0, index);
     masked?.push([cleanName, after]);
   }
-  return masked ? Object.fromEntries(masked) : object;
+  return masked ? withSpellingsOf(object, Object.fromEntries(masked)) : object;
 }
 
 /** Remembered, since every row of a list has the same few names. */

@@ -3,6 +3,7 @@
 // Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
 // Must never: pass on a partner key (another person's, or a redacted one).
 
+import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf, parseLenientJson, withoutNaN } from "../json/json";
 import { findJsonError, lineAndColumn } from "../json/json-position";
 import { own } from "../json/own";
@@ -132,7 +133,7 @@ function toGraph(candidate: JsonObject): Graph {
 function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;
-  return rest;
+  return withSpellingsOf(extraData, rest);
 }
 
 /** Counts levels of lists and objects; stops one beyond `most`, so a hostile file costs no more than an honest one. */

@@ -3,6 +3,7 @@
 // contents stream. guard.ts decides the order of refusals.
 
 import "server-only";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
@@ -171,5 +172,5 @@ async function readBytes(operation: Operation, asked: Asked, access: Access, inp
 function withoutTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;
   const kept = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
-  return { ...body, extra_data: Object.fromEntries(kept) };
+  return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(kept)) };
 }

@@ -85,8 +85,12 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
     if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
     if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));
     // As the service reads it: some operations take no body at all.
-    json = text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text);
-  } catch {
+    json =
+      text.trim() === "" && schema.safeParse(undefined).success
+        ? undefined
+        : parseExactJson(text, { maxExactNumbers: bodyBounds.exactNumbers });
+  } catch (error) {
+    if (error instanceof RangeError) return failed(refusal("INVALID_JSON", error.message));
     return failed(refusal("INVALID_JSON", "The body is not JSON."));
   }
   await rest();

@@ -26,7 +26,7 @@ export async function readBody(bytes: Uint8Array, { operation, status, apiKey, m
   const raw = new TextDecoder().decode(bytes);
   if (raw.length > MOST_VALUES && exceededBound(raw, { values: MOST_VALUES })) return { ok: false, why: TOO_LARGE };
   const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
-  if (!json.ok) return { ok: false, why: "its answer is not JSON" };
+  if (!json.ok) return { ok: false, why: json.isTooLarge ? TOO_LARGE : "its answer is not JSON" };
   if (raw.length > MOST_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
   const { schema } = expected;
   const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
@@ -88,11 +88,11 @@ function parseAfter(raw: string, clean: string, apiKey: string | undefined): Ret
 }
 
 /** A local server answers some changes with an empty body: it is read as an object without fields, and the schema decides. */
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
+function parseJson(text: string): { ok: true; value: unknown } | { ok: false; isTooLarge: boolean } {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
     return { ok: true, value: parseServiceJson(text) };
-  } catch {
-    return { ok: false };
+  } catch (error) {
+    return { ok: false, isTooLarge: error instanceof RangeError };
   }
 }

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { needsSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { MOST_NAMES } from "./read-body";
 
@@ -30,7 +30,8 @@ export function takeApart(value: unknown): { rest: unknown; inParts: InParts } {
     const isContainer = typeof item === "object" && item !== null;
     if (isContainer ? false : typeof item !== "string" || item.length <= LONGEST_TEXT) return item;
     const piece = Buffer.from(writeExactJson(item));
-    if (isContainer && piece.byteLength <= LARGEST_VALUE) return item;
+    // The spelling of numbers does not pass from thread to thread.
+    if (isContainer && piece.byteLength <= LARGEST_VALUE && !needsSpelling(item)) return item;
     pieces.push(piece);
     end += piece.byteLength;
     places.push({ path, end });

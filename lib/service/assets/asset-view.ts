@@ -1,6 +1,7 @@
 // An asset as the interface shows it: every field of the resource, times in RFC 3339, absolute URLs.
 
 import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
 import { type Previews, type StoredAsset } from "./asset-row";
 import { extensionOf } from "./file-extension";
 import { isImage } from "./media-type";
@@ -55,7 +56,7 @@ function previewUrl(asset: StoredAsset, baseUrl: string): string {
 export function readMetadata(text: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactJson(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return isObject(value) ? value : {};
   } catch {
     return {}; // as above
   }

@@ -30,8 +30,9 @@ export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonD
   if (beyond === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
   if (beyond) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`);
   try {
-    return parseExactJson(text);
-  } catch {
+    return parseExactJson(text, { maxExactNumbers: bodyBounds.exactNumbers });
+  } catch (error) {
+    if (error instanceof RangeError) throw new ServiceError("INVALID_JSON", error.message);
     throw new ServiceError("INVALID_JSON", text.trim() === "" ? "The body is empty; JSON is expected." : "The body is not JSON.");
   }
 }

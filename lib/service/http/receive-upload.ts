@@ -2,6 +2,7 @@
 // An upload whose declared length exceeds them is refused unread.
 
 import { z } from "zod";
+import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { type Operation } from "@/lib/contract/operation";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type Parts } from "../parts";
@@ -61,7 +62,7 @@ function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[],
   const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
   if (inner instanceof z.ZodArray) return texts.flatMap((text) => readList(name, text, limits));
   const text = texts.find((one) => one.trim() !== "");
-  return text !== undefined && inner instanceof z.ZodRecord ? readJsonPart(name, text, limits) : text;
+  return text !== undefined && wireFormOf(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
 }
 
 function readList(field: string, text: string, limits: Limits): unknown[] {

@@ -12,26 +12,26 @@ const MOST_BYTES = 60_000;
 const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
 
 /** Tags of the main directory (IFD0) by their EXIF names. */
-function exifTexts(texts: Record<string, unknown>): Record<string, string> {
+function exifTexts(texts: Record<string, string>): Record<string, string> {
   const { prompt, ...others } = texts;
-  const wished: [string, string, unknown][] = [
+  const wished: [string, string, string | undefined][] = [
     ["Model", "prompt", prompt],
     ...Object.entries(others)
       .slice(0, OTHERS.length)
-      .map(([keyword, value], index): [string, string, unknown] => [OTHERS[index] ?? "", keyword, value]),
+      .map(([keyword, value], index): [string, string, string] => [OTHERS[index] ?? "", keyword, value]),
   ];
   const tags: [string, string][] = [];
   let left = MOST_BYTES;
   for (const [tag, keyword, value] of wished) {
-    const text = `${keyword}:${toAsciiJson(value)}`;
-    if (value === undefined || text.length > left) continue;
+    const text = value === undefined ? undefined : `${keyword}:${toAsciiJson(value)}`;
+    if (text === undefined || text.length > left) continue;
     tags.push([tag, text]);
     left -= text.length;
   }
   return Object.fromEntries(tags);
 }
 
-export type PngOptions = { compressionLevel: number; texts: Record<string, unknown> };
+export type PngOptions = { compressionLevel: number; texts: Record<string, string> };
 
 /** `tick` is called while the bytes are made, not by the encoder, which runs by itself. */
 export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
@@ -43,7 +43,7 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
   return withPngText(png, options.texts);
 }
 
-export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, unknown> };
+export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, string> };
 
 /** All frames, one after the other, in an endless loop. */
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {

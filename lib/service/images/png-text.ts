@@ -3,13 +3,11 @@
 // Must never: touch another chunk; the pixels stay the same byte for byte.
 
 import { crc32 } from "node:zlib";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
 
-export function toAsciiJson(value: unknown): string {
-  const text = writeExactJson(value);
+export function toAsciiJson(text: string): string {
   return text.replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
@@ -19,10 +17,10 @@ export function isPngKeyword(keyword: string): boolean {
 }
 
 /** `png` must be a whole PNG; a keyword that the format does not allow is left out. */
-export function withPngText(png: Buffer, texts: Record<string, unknown>): Buffer {
+export function withPngText(png: Buffer, texts: Record<string, string>): Buffer {
   const chunks = Object.entries(texts)
-    .filter(([keyword, value]) => isPngKeyword(keyword) && value !== undefined)
-    .map(([keyword, value]) => toChunk(Buffer.from(`${keyword}\0${toAsciiJson(value)}`, "latin1")));
+    .filter(([keyword]) => isPngKeyword(keyword))
+    .map(([keyword, text]) => toChunk(Buffer.from(`${keyword}\0${toAsciiJson(text)}`, "latin1")));
   const header = SIGNATURE_BYTES + HEADER_BYTES;
   return Buffer.concat([png.subarray(0, header), ...chunks, png.subarray(header)]);
 }

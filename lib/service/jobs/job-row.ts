@@ -3,6 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type JobRow } from "../store/schema";
@@ -37,14 +38,14 @@ export async function readJobs(reader: Reader, seqs: readonly number[]): Promise
   return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
 
-/** Reads the text that was checked when the job was accepted. */
-export function readGraph(inputs: { prompt: string; graph: string }): Graph {
-  return graphSchema.parse(parseExactJson(inputs.graph === "" ? inputs.prompt : inputs.graph));
+/** Reads the text that was checked when the job was accepted. A runner gets the graph as it was sent: it reads values by itself. */
+export function readGraph(inputs: { prompt: string; graph: string }, isRemote: boolean): Graph {
+  return graphSchema.parse(parseExactJson(isRemote || inputs.graph === "" ? inputs.prompt : inputs.graph));
 }
 
 export function readRecord(text: string): Record<string, unknown> {
   const value = parseStored(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isObject(value) ? value : {};
 }
 
 export function readStrings(text: string): string[] {

@@ -1,7 +1,7 @@
 // Keys of partner services come in `extra_data`. They are removed before a submission is stored, so no view, file or log can hold them: the
 // fields by their names, at any depth, and their values wherever these are repeated in a text.
 
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 const REDACTED = "[REDACTED]";
@@ -31,13 +31,14 @@ function* secretsIn(value: unknown): Generator<string> {
 
 function clean(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => REDACTED), value);
-  if (Array.isArray(value)) return value.map((item) => clean(item, secrets));
+  if (Array.isArray(value))
+    return withSpellingsOf(
+      value,
+      value.map((item) => clean(item, secrets)),
+    );
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !secretKeys.has(key))
-      .map(([key, inner]) => [key, clean(inner, secrets)]),
-  );
+  const kept = Object.entries(value).filter(([key]) => !secretKeys.has(key));
+  return withSpellingsOf(value, Object.fromEntries(kept.map(([key, inner]) => [key, clean(inner, secrets)])));
 }
 
 function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: A) => B): Parts<B> {

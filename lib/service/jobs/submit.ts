@@ -1,7 +1,7 @@
 // Accepts a graph: validates it, pins its files, drops its secrets, writes one durable row. An acknowledged job survives kill -9.
 
 import { randomUUID } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { findFiles } from "../assets/file-names";
@@ -34,7 +34,8 @@ export async function submitPrompt(
   // Random from the first character on: users tell jobs apart by the beginning of their ids.
   const id = randomUUID();
   // The family keeps the client's id here; it says which listeners get the job's messages (GET /ws).
-  const extraData = { ...body.extra_data, ...(body.client_id && { client_id: body.client_id }) };
+  const sent = body.extra_data ?? {};
+  const extraData = withSpellingsOf(sent, { ...sent, ...(body.client_id && { client_id: body.client_id }) });
   const images = validation.images.flatMap((name) => {
     const file = found.get(name);
     return file ? { name, hash: file.hash } : [];

@@ -53,7 +53,7 @@ export type NodeContext = {
   /** The pixels of an image file; they are claimed before they are decoded. */
   readPixels(path: string): Promise<FilePixels>;
   /** The texts that PNG files of this job carry. */
-  pngText: Record<string, unknown>;
+  pngText: Record<string, string>;
   /** Counts from 1 for each prefix of the job. */
   nextNumber(prefix: string): number;
   save(file: SavedFile): Promise<void>;

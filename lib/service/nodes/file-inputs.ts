@@ -1,6 +1,7 @@
 // Which texts in a graph may name a file of the user. A class that is built in says so of its inputs. Of a class that only runners have, any
 // text may: a loader's list is that of the runner, and custom loaders take plain texts.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
@@ -33,7 +34,7 @@ export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, renam
     const test = testFor(definition, name);
     return [name, test ? mapTexts(value, test, rename) : value] as const;
   });
-  return Object.fromEntries(inputs);
+  return withSpellingsOf(node.inputs, Object.fromEntries(inputs));
 }
 
 /** Whether an input's value is, as a whole, the name of one of these files. */
@@ -54,7 +55,11 @@ function mapTexts(value: unknown, test: Test, rename: (text: string) => string, 
   if (typeof value === "string") return test(value) ? rename(value) : value;
   if (depth >= MAX_DEPTH || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value) && toLink(value)) return value;
-  if (Array.isArray(value)) return value.map((one: unknown) => mapTexts(one, test, rename, depth + 1));
+  if (Array.isArray(value))
+    return withSpellingsOf(
+      value,
+      value.map((one: unknown) => mapTexts(one, test, rename, depth + 1)),
+    );
   const members = Object.entries(objectOf(value) ?? {}).map(([key, one]) => [key, mapTexts(one, test, rename, depth + 1)] as const);
-  return Object.fromEntries(members);
+  return withSpellingsOf(value, Object.fromEntries(members));
 }

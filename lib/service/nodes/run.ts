@@ -25,8 +25,8 @@ export type RunRequest = {
   cacheDir?: string;
   /** Where outputs of earlier jobs are found by their hash, on the disk of `outputDir`. */
   blobsDir?: string;
-  /** JSON values by tEXt keyword: prompt, workflow, … */
-  pngText: Record<string, unknown>;
+  /** JSON texts by tEXt keyword: prompt, workflow, … */
+  pngText: Record<string, string>;
 };
 
 export type ProducedFile = {

@@ -2,6 +2,7 @@
 // nothing that it reaches has an error; one good output is enough, and the errors of the others are reported in nodeErrors.
 // Nothing recurses and the work is bounded, so that no graph holds up the service.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { classes } from "./classes";
@@ -72,7 +73,7 @@ function toGraph(graph: ParsedGraph, checked: ReadonlyMap<string, CheckedNode>):
   return Object.fromEntries(
     [...graph].map(([id, { node }]) => {
       const literals = checked.get(id)?.literals ?? new Map<string, unknown>();
-      return [id, { ...node, inputs: { ...node.inputs, ...Object.fromEntries(literals) } }];
+      return [id, { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, ...Object.fromEntries(literals) }) }];
     }),
   );
 }

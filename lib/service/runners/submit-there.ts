@@ -3,7 +3,7 @@
 
 import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/node-errors";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround, REFUSED } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -34,7 +34,7 @@ export async function submitThere(job: RemoteJob, listening: Listening): Promise
     prompt: withNames(job.graph, job.library, names.value),
     client_id: attempt.clientId,
     prompt_id: attempt.promptId,
-    extra_data: { ...job.extraData, client_id: attempt.clientId },
+    extra_data: withSpellingsOf(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
     partial_execution_targets: job.outputs,
   };
   const answer = await askJson(runner.address, "/prompt", { method: "POST", body, signal });

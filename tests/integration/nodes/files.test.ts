@@ -161,7 +161,7 @@ describe("an animated WEBP", () => {
         inputs: { images: ["a", 0], filename_prefix: "still", fps: 4, lossless: true, quality: 0, method: "fastest" },
       },
     };
-    const { files } = await runGraph(bench, graph, { pngText: { prompt: "x".repeat(100_000), workflow: { id: "é" } } });
+    const { files } = await runGraph(bench, graph, { pngText: { prompt: "x".repeat(100_000), workflow: '{"id":"é"}' } });
     expect(files[0]).not.toHaveProperty("animated", true);
     expect((await readPixels(files[0]?.path ?? "")).bytes.subarray(0, 3)).toEqual(Buffer.from([255, 0, 0]));
     const { exif } = await sharp(files[0]?.path).metadata();

@@ -120,13 +120,14 @@ describe("a sample workflow", () => {
 describe("a saved PNG", () => {
   it("carries the graph as ASCII JSON in text chunks and stays readable", async () => {
     const graph = await sample("01-invert");
-    const pngText = { prompt: graph, workflow: { name: "Grüße 🖼", nodes: [] }, "bad\0key": 1 };
+    const workflow = { name: "Grüße 🖼", nodes: [] };
+    const pngText = { prompt: JSON.stringify(graph), workflow: JSON.stringify(workflow), "bad\0key": "1" };
     const { files } = await runGraph(bench, graph, { pngText });
     const png = await readFile(files[0]?.path ?? "");
     const texts = readPngText(png);
     expect(Object.keys(texts)).toEqual(["prompt", "workflow"]);
     expect(texts.workflow).toMatch(/^[\x20-\x7e]*$/);
-    expect(JSON.parse(texts.workflow ?? "")).toEqual(pngText.workflow);
+    expect(JSON.parse(texts.workflow ?? "")).toEqual(workflow);
     expect(JSON.parse(texts.prompt ?? "")).toEqual(graph);
     expect(await sharp(png).metadata()).toMatchObject({ width: 512, height: 384, channels: 3 });
     expect(isPngKeyword("bad\0key")).toBe(false);

@@ -64,7 +64,7 @@ export async function toRequest(bench: Bench, graph: Graph, options: JobOptions 
     ),
     outputDir,
     maxPixels: 100_000_000,
-    pngText: { prompt: graph },
+    pngText: { prompt: JSON.stringify(graph) },
     ...rest,
   };
 }

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPngText } from "@/lib/service/images/png-text";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { startRunnerServer } from "@/tests/support/runner-server";
+import { createClient, type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { ended, list, record, running, string, waiting } from "./support";
 
 const SEED = "18446744073709551615";
@@ -130,5 +131,65 @@ describe("a seed of twenty digits", () => {
     });
     expect(edited.text).toContain(`{"seed":${NEIGHBOUR}}`);
     expect((await client.get(`/api/assets/${id}`)).text).toContain(`{"seed":${NEIGHBOUR}}`);
+  });
+});
+
+/** Numbers that JavaScript would write differently, as text. */
+const SPELLINGS = "5.0,1e3,-0,-0.0,0.10,1E-05,12345678901234567890.0,18446744073709551615";
+const spelled = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
+
+describe("the spelling of a number", () => {
+  it("comes back from details, history, picture and metadata as it was sent", async () => {
+    const bench = await startService({ concurrency: 1 });
+    const client = bench.client();
+    const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}}`;
+    const save = `"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"},"_meta":{"n":1.0}}`;
+    const body = `{"prompt":{${canvas},${save}},"extra_data":{${spelled},"extra_pnginfo":{"workflow":{${spelled}},"size":2.0}}}`;
+    const answer = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    const id = string(record(answer.body).prompt_id);
+    expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(spelled)).toHaveLength(4);
+    const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
+    const bytes = await (await client.raw("GET", `/api/assets/${string(asset?.id)}/content`)).arrayBuffer();
+    const texts = readPngText(Buffer.from(bytes));
+    expect(texts).toEqual({ prompt: `{${canvas},${save}}`, workflow: `{${spelled}}`, size: "2.0" });
+    const made = await client.upload("some bytes", "a.txt", { user_metadata: `{${spelled}}` });
+    expect(made.text).toContain(`{${spelled}}`);
+    const edit = await client.call("PUT", `/api/assets/${string(record(made.body).id)}`, `{"user_metadata":{"a":7.0,${spelled}}}`, {
+      "content-type": "application/json",
+    });
+    expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
+    await bench.dispose();
+  });
+
+  it("reaches a runner as it was sent, as objects, lists and links of a `*` input do", async () => {
+    const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerSilenceMs: 60_000, concurrency: 1 });
+    const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
+    const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
+    const server = await startRunnerServer({ objectInfo: { Any: any }, makes: () => ({ others: { text: ["x"] } }) });
+    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    expect(added.ok).toBe(true);
+    const { key } = await bench.service.keys.createKey("ada");
+    const client = createClient((request) => bench.service.fetch(request), key);
+    const first = `"3":{"class_type":"Any","inputs":{"any":{${spelled}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
+    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":5.0,"number":"0.50"}}`;
+    const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
+    const answer = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    expect(answer.text).toContain("prompt_id");
+    expect(await ended(client, string(record(answer.body).prompt_id))).toMatchObject({ status: "completed" });
+    expect(server.seen.submittedTexts).toHaveLength(1);
+    expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second}}`);
+    expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
+    await bench.dispose();
+    await server.close();
+  });
+
+  it("has a bound in a body, which is refused in words", async () => {
+    const bench = await startService({ concurrency: 1 });
+    const seeds = Array.from({ length: 100_001 }, () => SEED).join(",");
+    const body = `{"prompt":{"1":{"class_type":"A","inputs":{"a":[${seeds}]}}}}`;
+    const answer = await bench.client().call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("more than 100000 numbers")]);
+    await bench.dispose();
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson, spellingOf, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 
 /** JSON values that include integers of any length. */
 const anyJson = fc.letrec((tie) => ({
@@ -32,6 +32,36 @@ describe("JSON without loss", () => {
       expect(parseExactJson(digits)).toBe(BigInt(digits));
     },
   );
+
+  it("keeps the spelling of every number in lists and objects", () => {
+    const number = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})([.][0-9]{1,20})?([eE][+-]?[0-9]{1,3})?$/);
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 1 }), (numbers) => {
+        const list = `[${numbers.join(",")},{"a":[${numbers.join(",")}]}]`;
+        expect(writeExactJson(parseExactJson(list))).toBe(list);
+        const object = `{${numbers.map((text, index) => `"k${index}":${text}`).join(",")}}`;
+        expect(writeExactJson(parseExactJson(object))).toBe(object);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("reads numbers as JSON.parse does, whatever their spelling", () => {
+    const text = '{"a":5.0,"b":[1e3,-0,0.10],"c":{"__proto__":5.0},"d":1e400,"d":2.0}';
+    expect(parseExactJson(text)).toEqual(JSON.parse(text));
+  });
+
+  it("keeps the spelling of what an edit leaves alone, and writes an edited value anew", () => {
+    const before = parseExactJson<Record<string, unknown>>('{"a":5.0,"b":0.10,"c":-0}');
+    expect(writeExactJson(withSpellingsOf(before, { ...before, b: 0.2 }))).toBe('{"a":5.0,"b":0.2,"c":-0}');
+    expect(writeExactJson(withSpellingsOf(before, { ...before, c: 0 }))).toBe('{"a":5.0,"b":0.10,"c":0}');
+    expect(spellingOf(before, "a")).toBe("5.0");
+  });
+
+  it("refuses more numbers than are allowed to need their spelling", () => {
+    expect(parseExactJson("[5.0,1,2,3]", { maxExactNumbers: 1 })).toEqual([5, 1, 2, 3]);
+    expect(() => parseExactJson("[5.0,1e3]", { maxExactNumbers: 1 })).toThrow(RangeError);
+  });
 
   it("leaves numbers that a double holds numbers, and texts of digits texts", () => {
     const text =

@@ -1,6 +1,7 @@
 // The samples' pictures at any service: one that ships them is given their content names; another is sent the pictures it lacks. A member's
 // own photo.png is never used in place of one. Guarantees: changes only inputs that load a picture, and keeps the name shown for it.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { contentName } from "@/components/run/form/controls/asset-value";
@@ -43,7 +44,7 @@ export async function withSamplePictures(
   const graph: Graph = Object.fromEntries(
     Object.entries(file.graph).map(([id, node]) => {
       const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
-      return [id, image === undefined ? node : { ...node, inputs: { ...node.inputs, image } }];
+      return [id, image === undefined ? node : { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, image }) }];
     }),
   );
   return ok({ ...file, ...left, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) });

@@ -4,6 +4,8 @@
 // Must never: be used for a service that has keys.
 
 import "server-only";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
 import { z } from "zod";
 import { UnreadableAnswer } from "../failures";
 import { type LargeAnswers } from "../large-answers";
@@ -27,7 +29,8 @@ const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_dat
  */
 const promptWords = wording("prompt", ([body], { create_time, client_id }: { create_time: number; client_id: string }) => {
   const given = promptSchema.safeParse(body);
-  return given.success ? { client_id, ...given.data, extra_data: { ...given.data.extra_data, create_time } } : undefined;
+  const extra = objectOf(objectOf(body)?.extra_data) ?? {};
+  return given.success ? { client_id, ...given.data, extra_data: withSpellingsOf(extra, { ...extra, create_time }) } : undefined;
 });
 /** The fault is the console's; the server did not get the job. */
 const NOT_SENT = "The job was not sent: the console could not prepare a workflow of this size now. Submit it again in a moment.";

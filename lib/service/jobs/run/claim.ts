@@ -31,6 +31,8 @@ export type Claimed = {
   /** False for a job that its runner has not begun yet: it stays pending. */
   isBegun: boolean;
   graph: Graph;
+  /** The graph as it was sent, as JSON. */
+  promptText: string;
   outputs: string[];
   extraData: Record<string, unknown>;
   images: { name: string; hash: string }[];
@@ -165,7 +167,18 @@ async function readClaimed(
   try {
     const extraData = readRecord(job.extra_data);
     const outputs = readStrings(job.outputs_to_execute);
-    return { seq, id: job.id, userId: job.user_id, needs, ...facts, graph: readGraph(job), outputs, extraData, images };
+    return {
+      seq,
+      id: job.id,
+      userId: job.user_id,
+      needs,
+      ...facts,
+      graph: readGraph(job, facts.remote !== undefined),
+      promptText: job.prompt,
+      outputs,
+      extraData,
+      images,
+    };
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
     if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());

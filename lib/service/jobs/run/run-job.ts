@@ -1,6 +1,8 @@
 // One job from its claim to its end: the request to the runner, the events that come back, the commit that ends it.
 
 import { join } from "node:path";
+import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
 import { errorAround, REFUSED } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
@@ -241,8 +243,12 @@ async function end(
   });
 }
 
-/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`), as the family writes them into a PNG. */
-function pngTextOf(job: Claimed): Record<string, unknown> {
-  const info = job.extraData.extra_pnginfo;
-  return { prompt: job.graph, ...(typeof info === "object" && info !== null && !Array.isArray(info) ? info : {}) };
+/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`) as JSON, as the family writes them into a PNG. */
+function pngTextOf(job: Claimed): Record<string, string> {
+  const info = objectOf(job.extraData.extra_pnginfo) ?? {};
+  const others = Object.entries(info).map(([keyword, value]): [string, string] => [
+    keyword,
+    spellingOf(info, keyword) ?? writeExactJson(value),
+  ]);
+  return { prompt: job.promptText, ...Object.fromEntries(others) };
 }

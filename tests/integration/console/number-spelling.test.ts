@@ -1,0 +1,48 @@
+// Numbers pass through the console with the spelling that they were sent with, to a service and to a plain server of the family.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { startLocalServer } from "@/tests/support/local-server";
+import { until } from "@/tests/support/until";
+
+const spelled = '"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"long":18446744073709551615,"nested":{"list":[1.0,2.50]}';
+const nodes = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}`;
+const body = `{"prompt":{${nodes}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterAll(() => harness.dispose());
+
+const post = (connection: string) =>
+  harness.request(`/api/prompt?connection=${connection}`, {
+    as: "owner",
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+  });
+
+it("keeps spellings on the way to a service and back", async () => {
+  const { key } = await harness.console.serviceKeys().createKey("somebody");
+  const connection = await harness.connect("http://embedded.invalid", key);
+  const { prompt_id } = (await (await post(connection)).json()) as { prompt_id: string };
+  const text = await until("the job has ended", async () => {
+    const job = await (await harness.request(`/api/jobs/${prompt_id}?connection=${connection}`, { as: "owner" })).text();
+    return job.includes('"status":"completed"') && job;
+  });
+  expect(text.split(spelled)).toHaveLength(3);
+  expect(text).toContain('"k":5.0');
+});
+
+it("keeps spellings on the way to a plain server", async () => {
+  const server = await startLocalServer();
+  const json = { name: "Plain", baseUrl: server.url, shared: true };
+  const saved = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
+  const { connection } = (await saved.json()) as { connection: { id: string } };
+  const answer = await post(connection.id);
+  expect(answer.status).toBe(200);
+  const sent = server.seen.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
+  expect(sent).toContain(`"prompt":{${nodes}}`);
+  expect(sent).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
+  await server.close();
+});
