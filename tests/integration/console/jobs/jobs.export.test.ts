@@ -106,7 +106,7 @@ test("a service that fails on the second page leaves a file that says what is mi
   expect([csv.status, csv.headers.get("x-total-count")]).toEqual([200, "2500"]);
   const lines = (await csv.text()).trim().split("\r\n");
   expect(lines).toHaveLength(1 + 1000 + 1);
-  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1000 of 2500 jobs\. .*: no pages today,{16}$/);
+  expect(lines.at(-1)).toMatch(/^INCOMPLETE: 1000 of 2500 jobs\. .*: no pages today,{17}$/);
   const json = await (await get("format=json")).json();
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
