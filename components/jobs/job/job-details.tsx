@@ -70,6 +70,11 @@ export function JobDetails({ facts, linked }: JobDetailsProps) {
             {endedMs === undefined ? <RunningDuration fromMs={startedMs} /> : <Duration fromMs={startedMs} toMs={endedMs} />}
           </Fact>
         )}
+        {job.stoppedIn ? (
+          <Fact name={t("stoppedIn")}>
+            {job.stoppedIn.nodeType} <span className="font-mono text-sm">#{job.stoppedIn.nodeId}</span>
+          </Fact>
+        ) : null}
         {runner ? (
           <Fact name={t("runner")}>
             {runner.label}

@@ -61,7 +61,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
   const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
-  const { job, isGone, refresh } = useStartedJob(receipt?.jobId, connection);
+  const { job, isGone, isAway, refresh } = useStartedJob(receipt?.jobId, connection);
   const work = useEndJobs({ connection, onCancelled, refresh });
   // Some services forget a job that is cancelled while it waits.
   const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
@@ -113,7 +113,7 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
                 {state === "failed" && job?.error ? (
                   <FailedIn error={job.error} sent={sent} />
                 ) : (
-                  <p className="font-semibold">{t(`standing.${state}`)}</p>
+                  <p className="font-semibold">{isAway ? t("job.away") : t(`standing.${state}`)}</p>
                 )}
                 {state === "pending" && job?.waits?.state === "queued" ? (
                   <p className="text-wait">{t("job.queuedOn", { runners: job.waits.runners.join(", "), ahead: job.waits.ahead ?? 0 })}</p>

@@ -23,7 +23,7 @@ export function useStartedJob(jobId: string | undefined, connection: string | un
   // The fragment is never sent. It makes a new poll key, so that polling starts again for the next job.
   const path = isAsked ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
   const find = (jobs: readonly JobView[]) => jobs.find(({ id }) => id === jobId);
-  const { value, refresh } = usePoll(path, { read: toViews, motion: (jobs) => motionOf(find(jobs)) });
+  const { value, refresh, failure: outage } = usePoll(path, { read: toViews, motion: (jobs) => motionOf(find(jobs)) });
   const listed = value && find(value);
   const hasEnded = listed?.terminal === true && listed.state !== "cancelled";
   const isUnlisted = value !== undefined && !listed;
@@ -38,7 +38,9 @@ export function useStartedJob(jobId: string | undefined, connection: string | un
   const landing = isLanding ? withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/landed`, { connection }) : undefined;
   const { value: landed } = usePoll(landing, { read: toLanded, motion: () => "moving" });
   const isGone = isUnlisted && failure?.status === 404;
-  return { job: isGone ? undefined : toStarted(listed, detail, landed), isGone, refresh };
+  const job = isGone ? undefined : toStarted(listed, detail, landed);
+  // Whether it still runs is unknown while the service does not answer.
+  return { job, isGone, isAway: outage !== undefined && !job?.terminal, refresh };
 }
 
 function toStarted(

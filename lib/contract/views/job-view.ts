@@ -39,6 +39,8 @@ export type JobView = {
   /** The slot or machine that took the job. */
   assignedTo?: string;
   error?: JobErrorView;
+  /** The node in which a cancelled job was stopped. */
+  stoppedIn?: { nodeId: string; nodeType?: string };
   /** Why a pending job waits although a slot may be free. */
   waits?: JobWaits;
 };
@@ -65,6 +67,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     outputsCount: item.outputs_count,
     workflowId: textOf(item.workflow_id),
     assignedTo: textOf(status?.assigned_inference),
+    stoppedIn: standing.state === "cancelled" ? stoppedIn(messages) : undefined,
     error: standing.state === "completed" ? undefined : errorOf(item, messages, status),
     waits: standing.state === "pending" ? item.waits : undefined,
   });
@@ -89,6 +92,12 @@ function messagesOf(item: JobListItem | JobDetail): Message[] {
 
 function timeOf(messages: Message[], events: string[]): number | undefined {
   return toMilliseconds(messages.findLast((message) => events.includes(message.event))?.facts.timestamp);
+}
+
+function stoppedIn(messages: Message[]): JobView["stoppedIn"] {
+  const { node_id, node_type } = messages.findLast(({ event }) => event === "execution_interrupted")?.facts ?? {};
+  const nodeId = typeof node_id === "number" ? String(node_id) : textOf(node_id);
+  return nodeId === undefined ? undefined : dropAbsent({ nodeId, nodeType: textOf(node_type) });
 }
 
 function errorOf(item: JobListItem | JobDetail, messages: Message[], status: JobStatus | undefined): JobErrorView | undefined {

@@ -153,3 +153,10 @@ it("a view is made of whatever a service sends as a job", () => {
     }),
   );
 });
+
+it("names the node in which a cancelled job was stopped", () => {
+  const messages: [string, Record<string, unknown>][] = [["execution_interrupted", { node_id: "7", node_type: "KSampler" }]];
+  const view = (status: string) => toJobView(jobDetailSchema.parse({ id: "a", status, execution_status: { messages } }));
+  expect(view("cancelled").stoppedIn).toEqual({ nodeId: "7", nodeType: "KSampler" });
+  expect(view("completed").stoppedIn).toBeUndefined();
+});
