@@ -1,13 +1,12 @@
 // Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
 
+import { inputOf, type InputId, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-inputs";
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 import { own } from "@/lib/contract/json/own";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];
-/** A value from the job's workflow: the input of a node, as `input:<node>:<name>`. */
-export type ValueId = `input:${string}:${string}`;
-export type ColumnId = NamedId | ValueId;
+export type ColumnId = NamedId | InputId;
 
 export type ColumnChoice = {
   /** All columns, in order. */
@@ -15,14 +14,14 @@ export type ColumnChoice = {
   hidden: readonly ColumnId[];
   widths: Readonly<Record<string, number>>;
   labels: Readonly<Record<string, string>>;
+  /** Inputs that stay beside the workflow while a job is open. */
+  pinned: readonly ColumnId[];
   isCompact: boolean;
 };
 
 /** The `job` column carries the row's link. */
 export const alwaysShown: readonly ColumnId[] = ["status", "job"];
-export const MOST_VALUES = 8;
-
-export const usualChoice: ColumnChoice = { order: namedIds, hidden: [], widths: {}, labels: {}, isCompact: false };
+export const usualChoice: ColumnChoice = { order: namedIds, hidden: [], widths: {}, labels: {}, pinned: [], isCompact: false };
 /** Used while one member has submitted all jobs, where this column tells nothing. */
 export const choiceOfOne: ColumnChoice = { ...usualChoice, hidden: ["by"] };
 
@@ -30,15 +29,14 @@ export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
   return order.filter((id) => alwaysShown.includes(id) || !hidden.includes(id));
 }
 
-export type ColumnValue = { node: string; input: string; label?: string };
+export type ColumnValue = ReturnType<typeof inputOf> & { label?: string };
 
-export function isValueId(id: ColumnId): id is ValueId {
+export function isInputId(id: ColumnId): id is InputId {
   return id.startsWith("input:");
 }
 
-export function valueOf(id: ValueId, labels: ColumnChoice["labels"] = {}): ColumnValue {
-  const [, node = "", input = ""] = id.split(":");
-  return { node: decodeURIComponent(node), input: decodeURIComponent(input), label: own(labels, id) };
+export function valueOf(id: InputId, labels: ColumnChoice["labels"] = {}): ColumnValue {
+  return { ...inputOf(id), label: own(labels, id) };
 }
 
 const stored = object(
@@ -46,6 +44,7 @@ const stored = object(
   {
     order: list(readId, 50),
     hidden: list(readId, 50),
+    pinned: list(readId, 50),
     widths: map(where(number, (width) => width >= 40 && width <= 1000)),
     labels: map(where(anyText, (label) => label.length <= 60)),
     isCompact: isTrue,
@@ -66,24 +65,36 @@ export function readChoice(kept: unknown): ColumnChoice {
 }
 
 function withFewValues(ids: readonly ColumnId[]): ColumnId[] {
-  const values = ids.filter(isValueId).slice(0, MOST_VALUES);
-  return [...new Set(ids)].filter((id) => !isValueId(id) || values.includes(id));
+  const values = ids.filter(isInputId).slice(0, MAX_INPUTS);
+  return [...new Set(ids)].filter((id) => !isInputId(id) || values.includes(id));
 }
-
-const valuePattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
 
 function readId(value: unknown): ColumnId | undefined {
-  return namedIds.find((id) => id === value) ?? (typeof value === "string" && isValue(value) && decodes(value) ? value : undefined);
+  return namedIds.find((id) => id === value) ?? readInputId(value);
 }
 
-function isValue(text: string): text is ValueId {
-  return valuePattern.test(text);
+/** A new column is next to the workflow. */
+export function addInput(choice: ColumnChoice, id: InputId): ColumnChoice {
+  if (choice.order.includes(id)) return { ...choice, hidden: choice.hidden.filter((each) => each !== id) };
+  return choice.order.filter(isInputId).length >= MAX_INPUTS ? choice : { ...choice, order: besideWorkflow(choice.order, id) };
 }
 
-function decodes(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== "";
-  } catch {
-    return false;
-  }
+export function pinInput(choice: ColumnChoice, id: InputId, isPinned: boolean): ColumnChoice {
+  const pinned = choice.pinned.filter((each) => each !== id);
+  return isPinned ? { ...choice, order: besideWorkflow(choice.order, id), pinned: [...pinned, id] } : { ...choice, pinned };
+}
+
+/** The inputs of a saved view take the place of the present ones. */
+export function withInputs(choice: ColumnChoice, ids: readonly InputId[]): ColumnChoice {
+  const bare: ColumnChoice = { ...choice, order: choice.order.filter((id) => !isInputId(id)), pinned: [] };
+  return ids.toReversed().reduce((now, id) => pinInput(addInput(now, id), id, true), bare);
+}
+
+export function shownInputs(choice: ColumnChoice): InputId[] {
+  return shownColumns(choice).filter(isInputId);
+}
+
+function besideWorkflow(order: readonly ColumnId[], id: InputId): ColumnId[] {
+  const others = order.filter((each) => each !== id);
+  return others.toSpliced(others.indexOf("workflow") + 1, 0, id);
 }

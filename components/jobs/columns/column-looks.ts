@@ -15,3 +15,5 @@ export const columnLooks = {
 } as const satisfies Record<string, ColumnLook>;
 
 export const valueLook = { width: "w-[150px]", shown: "max-lg:hidden in-[.with-panel]:hidden" } as const satisfies ColumnLook;
+
+export const pinnedLook = { ...valueLook, shown: columnLooks.workflow.shown } as const satisfies ColumnLook;

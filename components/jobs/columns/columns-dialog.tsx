@@ -1,16 +1,27 @@
+import { Pin } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useState } from "react";
+import useSWR from "swr";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import { alwaysShown, type ColumnChoice, type ColumnId, isValueId, MOST_VALUES, type ValueId } from "./column-choice";
+import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput } from "./column-choice";
 import { useColumnName } from "./use-column-choice";
-import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
+import { type InputId, MAX_INPUTS, type SeenInput, seenInputs } from "@/lib/contract/jobs/job-inputs";
 
-type ColumnsDialogProps = { choice: ColumnChoice; usual: ColumnChoice; onChoose: (choice: ColumnChoice) => void; onClose: () => void };
+type ColumnsDialogProps = {
+  choice: ColumnChoice;
+  usual: ColumnChoice;
+  /** The jobs of the page, whose inputs are offered. */
+  jobs: readonly string[];
+  connection: string | undefined;
+  onChoose: (choice: ColumnChoice) => void;
+  onClose: () => void;
+};
 
 /** Every change is stored at once and visible in the list behind. */
-export function ColumnsDialog({ choice, usual, onChoose, onClose }: ColumnsDialogProps) {
+export function ColumnsDialog({ choice, usual, jobs, connection, onChoose, onClose }: ColumnsDialogProps) {
   const t = useTranslations("jobs.columns");
   const common = useTranslations("common");
   const nameOf = useColumnName(choice);
@@ -39,7 +50,11 @@ export function ColumnsDialog({ choice, usual, onChoose, onClose }: ColumnsDialo
             isLast={index === choice.order.length - 1}
             onShow={(isShown) => onChoose(showColumn(choice, id, isShown))}
             onMove={(by) => onChoose(moveColumn(choice, id, by))}
-            onRemove={isValueId(id) ? () => onChoose(removeValue(choice, id)) : undefined}
+            {...(isInputId(id) && {
+              isPinned: choice.pinned.includes(id),
+              onPin: (isPinned: boolean) => onChoose(pinInput(choice, id, isPinned)),
+              onRemove: () => onChoose(removeInput(choice, id)),
+            })}
           />
         ))}
       </ul>
@@ -57,10 +72,7 @@ export function ColumnsDialog({ choice, usual, onChoose, onClose }: ColumnsDialo
           </label>
         ))}
       </fieldset>
-      <ValueForm
-        isFull={choice.order.filter(isValueId).length >= MOST_VALUES}
-        onAdd={({ node, input, label }) => onChoose(addValue(choice, node, input, label))}
-      />
+      <InputPicker choice={choice} jobs={jobs} connection={connection} onAdd={(id) => onChoose(addInput(choice, id))} />
     </Dialog>
   );
 }
@@ -73,10 +85,13 @@ type ColumnLineProps = {
   isLast: boolean;
   onShow: (isShown: boolean) => void;
   onMove: (by: -1 | 1) => void;
+  /** Only of inputs. */
+  isPinned?: boolean;
+  onPin?: (isPinned: boolean) => void;
   onRemove?: () => void;
 };
 
-function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, onRemove }: ColumnLineProps) {
+function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinned, onPin, onRemove }: ColumnLineProps) {
   const t = useTranslations("jobs.columns");
   const isFixed = alwaysShown.includes(id);
   return (
@@ -90,6 +105,19 @@ function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, onRemo
         />
         <span className="truncate">{name}</span>
       </label>
+      {onPin ? (
+        <Button
+          tone="quiet"
+          size="icon"
+          aria-label={t("pin", { name })}
+          title={t("pin", { name })}
+          aria-pressed={isPinned}
+          onClick={() => onPin(!isPinned)}
+          className={isPinned ? "text-accent" : undefined}
+        >
+          <Pin aria-hidden="true" className="size-4" />
+        </Button>
+      ) : null}
       {onRemove ? (
         <Button tone="quiet" size="icon" aria-label={t("remove", { name })} onClick={onRemove}>
           ×
@@ -105,39 +133,81 @@ function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, onRemo
   );
 }
 
-type ValueFormProps = { isFull: boolean; onAdd: (value: { node: string; input: string; label: string }) => void };
+type InputPickerProps = {
+  choice: ColumnChoice;
+  jobs: readonly string[];
+  connection: string | undefined;
+  onAdd: (id: InputId) => void;
+};
 
-/** Names an input of a node, to give it a column. */
-function ValueForm({ isFull, onAdd }: ValueFormProps) {
+const MAX_READ_JOBS = 10;
+const MAX_SHOWN = 50;
+
+/** The inputs that the newest jobs of the page have, with an example of each. */
+function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   const t = useTranslations("jobs.columns");
+  const common = useTranslations("common");
+  const [words, setWords] = useState("");
+  const ids = jobs.slice(0, MAX_READ_JOBS);
+  const { data: seen, error } = useSWR(["seen inputs", connection, ...ids], () => readSeen(ids, connection), { revalidateOnFocus: false });
+  const wanted = words.trim().toLowerCase();
+  const found = seen?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(wanted)) ?? [];
+  const isFull = choice.order.filter(isInputId).length >= MAX_INPUTS;
   return (
-    <form
-      className="mt-3 border-t border-line pt-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const data = new FormData(event.currentTarget);
-        const [node = "", input = "", label = ""] = ["node", "input", "label"].map((name) => String(data.get(name) ?? "").trim());
-        if (node === "" || input === "" || isFull) return;
-        onAdd({ node, input, label });
-        event.currentTarget.reset();
-      }}
-    >
-      <p className="font-medium text-ink">{t("value")}</p>
-      <p className="text-sm text-ink-3">{t("valueHint")}</p>
-      <div className="mt-2 grid grid-cols-[80px_1fr_1fr] gap-2">
-        {(["node", "input", "label"] as const).map((name) => (
-          <FormField key={name} label={t(name)}>
-            {(control) => (
-              <Input {...control} name={name} required={name !== "label"} maxLength={name === "label" ? 60 : 100} autoComplete="off" />
-            )}
-          </FormField>
-        ))}
-      </div>
-      <Button type="submit" disabled={isFull} className="mt-2">
-        {t("add")}
-      </Button>
-    </form>
+    <section aria-label={t("inputs")} className="mt-3 border-t border-line pt-3">
+      <p className="font-medium text-ink">{t("inputs")}</p>
+      <p className="text-sm text-ink-3">{isFull ? t("full", { count: MAX_INPUTS }) : t("inputsHint", { count: ids.length })}</p>
+      <Input
+        type="search"
+        aria-label={t("find")}
+        placeholder={t("find")}
+        maxLength={200}
+        value={words}
+        onChange={(event) => setWords(event.currentTarget.value)}
+        className="mt-2"
+      />
+      <ul aria-label={t("inputs")} className="mt-1 flex max-h-56 flex-col overflow-y-auto">
+        {found.slice(0, MAX_SHOWN).map(({ id, name, jobs: count, example }) => {
+          const isShown = choice.order.includes(id) && !choice.hidden.includes(id);
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                disabled={isShown || (isFull && !choice.order.includes(id))}
+                onClick={() => onAdd(id)}
+                className="flex w-full items-baseline gap-2 rounded-md px-2 py-1 text-left text-ink enabled:hover:bg-sunken disabled:text-ink-3"
+              >
+                <span className="shrink-0">{name}</span>
+                <span title={example} className="min-w-0 flex-1 truncate text-sm text-ink-3">
+                  {example}
+                </span>
+                <span className="text-sm whitespace-nowrap text-ink-3 tabular-nums">
+                  {isShown ? t("shown") : t("seen", { count, total: ids.length })}
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {seen && found.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
+      {!seen && !error ? <p role="status">{common("loading")}</p> : null}
+      {error ? (
+        <p role="alert" className="text-bad">
+          {t("inputsFailed")}
+        </p>
+      ) : null}
+    </section>
   );
+}
+
+/** A job that cannot be read is left out, unless none can. */
+async function readSeen(ids: readonly string[], connection: string | undefined): Promise<SeenInput[]> {
+  const { readJobInputs } = await import("./value-cell");
+  const read = await Promise.allSettled(ids.map((id) => readJobInputs(id, connection)));
+  const jobs = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failure = read.find((one) => one.status === "rejected");
+  if (jobs.length === 0 && failure) throw failure.reason;
+  return seenInputs(jobs);
 }
 
 /** Moves the column one step up or down, within the ends. */
@@ -155,18 +225,7 @@ export function showColumn(choice: ColumnChoice, id: ColumnId, isShown: boolean)
   return { ...choice, hidden: isShown ? hidden : [...hidden, id] };
 }
 
-export function addValue(choice: ColumnChoice, node: string, input: string, label: string): ColumnChoice {
-  const id = valueIdOf(node, input);
-  const known = choice.order.includes(id);
-  if (!known && choice.order.filter(isValueId).length >= MOST_VALUES) return choice;
-  const labels = label ? { ...choice.labels, [id]: label } : choice.labels;
-  return showColumn({ ...choice, labels, order: known ? choice.order : [...choice.order, id] }, id, true);
-}
-
-export function removeValue(choice: ColumnChoice, id: ValueId): ColumnChoice {
-  return { ...choice, order: choice.order.filter((each) => each !== id), hidden: choice.hidden.filter((each) => each !== id) };
-}
-
-export function valueIdOf(node: string, input: string): ValueId {
-  return `input:${encodeURIComponent(node)}:${encodeURIComponent(input)}`;
+export function removeInput(choice: ColumnChoice, id: InputId): ColumnChoice {
+  const pinned = choice.pinned.filter((each) => each !== id);
+  return { ...choice, pinned, order: choice.order.filter((each) => each !== id), hidden: choice.hidden.filter((each) => each !== id) };
 }

@@ -7,10 +7,11 @@ import { Cut, cutWhereLong } from "@/components/ui/cut";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl } from "@/lib/browser/urls";
+import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { type JobRow } from "../job-row";
 import { type CellWords, ranCell, stateCell, submittedCell, titleOf, whatCell } from "./cells";
-import { type ColumnChoice, type NamedId, type ValueId, valueOf } from "./column-choice";
-import { columnLooks, valueLook } from "./column-looks";
+import { type ColumnChoice, type NamedId, valueOf } from "./column-choice";
+import { columnLooks, pinnedLook, valueLook } from "./column-looks";
 import { copyButton, rowHref, rowLink } from "./row-link";
 
 // Loaded only where a column of workflow values is shown.
@@ -96,12 +97,13 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
 }
 
 /** A column for a value from the jobs' workflows. */
-export function valueColumn(id: ValueId, labels: ColumnChoice["labels"], connection: string | undefined) {
-  const { node, input, label } = valueOf(id, labels);
+export function valueColumn(id: InputId, { labels, pinned }: ColumnChoice, connection: string | undefined) {
+  const isPinned = pinned.includes(id);
+  const { node, input, name, label } = valueOf(id, labels);
   return column.display({
     id,
-    header: label || `${node}.${input}`,
-    meta: valueLook,
+    header: label || name,
+    meta: isPinned ? pinnedLook : valueLook,
     cell: ({ row }) => <ValueCell id={row.original.id} connection={connection} node={node} input={input} />,
   });
 }

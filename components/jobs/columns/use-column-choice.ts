@@ -1,7 +1,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { useTranslations } from "next-intl";
 import { persisted, type Persisted } from "@/lib/browser/persisted";
-import { type ColumnChoice, type ColumnId, isValueId, readChoice, valueOf } from "./column-choice";
+import { type ColumnChoice, type ColumnId, isInputId, readChoice, valueOf } from "./column-choice";
 
 /** One for each connection, shared by all callers. Empty on the server. */
 const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
@@ -27,8 +27,8 @@ export function useColumnChoice(connection = "", usual: ColumnChoice): [ColumnCh
 export function useColumnName(choice: ColumnChoice): (id: ColumnId) => string {
   const t = useTranslations("jobList.column");
   return (id) => {
-    if (!isValueId(id)) return t(id);
-    const { node, input, label } = valueOf(id, choice.labels);
-    return label ?? `${node}.${input}`;
+    if (!isInputId(id)) return t(id);
+    const { name, label } = valueOf(id, choice.labels);
+    return label ?? name;
   };
 }

@@ -5,7 +5,8 @@ import { Cut } from "@/components/ui/cut";
 import { withQuery } from "@/lib/browser/urls";
 import { callApi } from "@/lib/browser/api";
 import { createTurns } from "@/lib/shared/turns";
-import { looseGraph } from "@/lib/contract/workflow/loose-graph";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { type JobInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { own } from "@/lib/contract/json/own";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
@@ -24,7 +25,7 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, [wasSeen]);
-  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
+  const path = pathOf(id, connection);
   const { data, error } = useSWR(wasSeen ? ["inputs", path] : null, () => readInputs(path), {
     // What was submitted does not change.
     revalidateIfStale: false,
@@ -39,28 +40,21 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
   );
 }
 
-const LONGEST_VALUE = 200;
-
-/** By node and input; linked and structured values are absent. */
-type JobInputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
 const fewAtOnce = createTurns(4);
+
+/** The values of one job. */
+export function readJobInputs(id: string, connection: string | undefined): Promise<JobInputs> {
+  return readInputs(pathOf(id, connection));
+}
+
+function pathOf(id: string, connection: string | undefined): `/${string}` {
+  return withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
+}
 
 function readInputs(path: `/${string}`): Promise<JobInputs> {
   return fewAtOnce(async () => {
-    const result = await callApi<{ workflow?: unknown }>(path);
+    const result = await callApi<{ workflow?: JsonObject }>(path);
     if (!result.ok) throw result.failure;
     return toInputs(result.value.workflow);
   });
-}
-
-/** Values of a job's graph, shortened so that many rows stay small. */
-export function toInputs(workflow: unknown): JobInputs {
-  const nodes = Object.entries(looseGraph(workflow) ?? {}).map(([id, node]) => {
-    const literals = Object.entries(node.inputs ?? {}).filter(([, value]) =>
-      ["string", "number", "bigint", "boolean"].includes(typeof value),
-    );
-    return [id, Object.fromEntries(literals.map(([name, value]) => [name, String(value).slice(0, LONGEST_VALUE)]))];
-  });
-  return Object.fromEntries(nodes);
 }

@@ -4,7 +4,7 @@ import { type SelectionStore } from "@/components/data-table/selection/selection
 import { type Opened } from "@/components/frame/list/use-opened";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { useCellWords } from "../columns/cells";
-import { type ColumnChoice, type ColumnId, isValueId, shownColumns } from "../columns/column-choice";
+import { type ColumnChoice, type ColumnId, isInputId, shownColumns } from "../columns/column-choice";
 import { jobColumns, selectColumn, valueColumn } from "../columns/columns";
 import { useColumnName } from "../columns/use-column-choice";
 import { type JobRow } from "../job-row";
@@ -39,7 +39,7 @@ export const ChosenTable = memo(function ChosenTable(props: ChosenTableProps) {
     const { workflow, by } = choice.widths;
     const cuts = { isWorkflowCut: workflow !== undefined, isByCut: by !== undefined };
     const named = jobColumns(words, { connection, linked, ...cuts });
-    const shown = shownColumns(choice).map((id) => (isValueId(id) ? valueColumn(id, choice.labels, connection) : named[id]));
+    const shown = shownColumns(choice).map((id) => (isInputId(id) ? valueColumn(id, choice, connection) : named[id]));
     return [selectColumn({ store: selection, t: words.t, all: words.t("selectAll") }), ...shown];
   }, [words, connection, linked, selection, choice]);
   const sizing: Sizing | undefined = onChoose && {

@@ -1,7 +1,8 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useCallback, useState } from "react";
+import { useSearchParams } from "next/navigation";
+import { useCallback, useEffect, useEffectEvent, useState } from "react";
 import { type CountName, type ReadCounts, useCounts, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { useOpened } from "@/components/frame/list/use-opened";
@@ -9,16 +10,17 @@ import { buttonStyle, Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { readInputIds } from "@/lib/contract/jobs/job-inputs";
 import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { choiceOfOne, usualChoice, type ColumnChoice } from "../columns/column-choice";
+import { choiceOfOne, shownInputs, usualChoice, withInputs, type ColumnChoice } from "../columns/column-choice";
 import { useColumnChoice } from "../columns/use-column-choice";
 import { type JobRow, type JobsView } from "../job-row";
 import { WordsField } from "../search/words-field";
 import { ChosenTable } from "./chosen-table";
 import { JobsBeside } from "./jobs-beside";
 import { JobsFilters, SortSelect } from "./jobs-filters";
-import { type ListLinks, listHref, viewHref } from "./list-address";
+import { INPUTS_PARAM, type ListLinks, viewHref, viewQuery } from "./list-address";
 import { ListFrame } from "./list-frame";
 import { ListEmpty, ListPages } from "./list-rows";
 import { SelectedJobs } from "./selected-jobs";
@@ -36,12 +38,14 @@ type JobsToolsProps = {
   usual: ColumnChoice;
   onChoose: (choice: ColumnChoice) => void;
   state: ListState;
+  rows: readonly JobRow[];
+  connection: string | undefined;
   linked: string | undefined;
   canShare: boolean;
 };
 
 /** The view's own tools, on the right of the tool bar; each loads its code when it is opened. */
-function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToolsProps) {
+function JobsTools({ choice, usual, onChoose, state, rows, connection, linked, canShare }: JobsToolsProps) {
   const t = useTranslations("jobs");
   const [open, setOpen] = useState<"columns" | "views">();
   const close = () => setOpen(undefined);
@@ -57,13 +61,22 @@ function JobsTools({ choice, usual, onChoose, state, linked, canShare }: JobsToo
       {open === "views" ? (
         <ViewsDialog
           screen="jobs"
-          query={listHref("jobs", { ...state.query(), offset: 0 }).split("?")[1] ?? ""}
+          query={viewQuery(state.query(), shownInputs(choice))}
           hrefOf={(query) => viewHref(query, linked)}
           canShare={canShare}
           onClose={close}
         />
       ) : null}
-      {open === "columns" ? <ColumnsDialog choice={choice} usual={usual} onChoose={onChoose} onClose={close} /> : null}
+      {open === "columns" ? (
+        <ColumnsDialog
+          choice={choice}
+          usual={usual}
+          jobs={rows.map(({ id }) => id)}
+          connection={connection}
+          onChoose={onChoose}
+          onClose={close}
+        />
+      ) : null}
     </div>
   );
 }
@@ -116,6 +129,12 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
   const usual = isTeam ? usualChoice : choiceOfOne;
   const [choice, choose] = useColumnChoice(connection, usual);
+  const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
+  const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, readInputIds(ids))));
+  // A saved view brings its inputs; from then on they are columns like any other.
+  useEffect(() => {
+    if (viewInputs !== "") showInputs(viewInputs);
+  }, [viewInputs]);
   const pageOf = useCallback((id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked }), [linked]);
   const opened = useOpened("job", pageOf);
   const run = (
@@ -139,7 +158,16 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
         tools={
           <>
             <JobsFilters state={state} rows={rows} total={total} connection={connection} />
-            <JobsTools choice={choice} usual={usual} onChoose={choose} state={state} linked={linked} canShare={canRun} />
+            <JobsTools
+              choice={choice}
+              usual={usual}
+              onChoose={choose}
+              state={state}
+              rows={rows}
+              connection={connection}
+              linked={linked}
+              canShare={canRun}
+            />
           </>
         }
       >
@@ -169,6 +197,7 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
           total={total}
           connection={connection}
           canRun={canRun}
+          inputs={shownInputs(choice)}
           onDone={() => void poll.refresh()}
         />
         <ListPages {...shown} total={total} />

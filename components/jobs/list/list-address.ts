@@ -3,6 +3,7 @@
 
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { isSearch, jobParams, searchParams } from "@/lib/contract/jobs/job-search";
 import { addressValues, readAddress } from "@/lib/contract/params";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
@@ -51,6 +52,15 @@ export function listHref(list: ListName, query: JobSearchQuery, { connection, vi
   const values = addressValues(paramsOfJobs, query);
   const isBare = Object.values(values).every((value) => value === undefined);
   return withQuery("/jobs", { ...values, view: isBare ? view : undefined, connection });
+}
+
+/** In a saved view's address: the inputs that are columns. */
+export const INPUTS_PARAM = "inputs";
+
+/** What a saved view of the list keeps. */
+export function viewQuery(query: JobSearchQuery, inputs: readonly InputId[]): string {
+  const values = { ...addressValues(paramsOfJobs, { ...query, offset: 0 }), [INPUTS_PARAM]: inputs.join(",") || undefined };
+  return withQuery("/jobs", values).split("?")[1] ?? "";
 }
 
 /** The address of a saved view. */

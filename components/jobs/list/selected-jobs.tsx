@@ -8,6 +8,7 @@ import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { useOfferActions } from "@/components/frame/palette/overlay";
 import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { type JobRow } from "../job-row";
 import { type Command } from "./chosen-jobs";
 
@@ -21,6 +22,8 @@ type SelectedJobsProps = {
   total?: number;
   connection?: string;
   canRun: boolean;
+  /** Saved with the jobs of a file. */
+  inputs?: readonly InputId[];
   /** An act has begun. */
   onBegun?: () => void;
   onDone: () => void;

@@ -9,6 +9,7 @@ import { type JobAct } from "../actions/use-job-work";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { useCopy } from "@/components/ui/hooks/use-copy";
+import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { type JobRow } from "../job-row";
 import { type ChosenJobs, type Command, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
 import { type Asked, type Bulk, useBulk } from "./use-bulk";
@@ -24,20 +25,24 @@ type ExportFormat = "csv" | "json";
 /** Proxies in front of a console refuse longer addresses. */
 const MOST_IDS_IN_ADDRESS = 150;
 
+/** `inputs`: further columns. */
+type Saved = { connection: string | undefined; inputs: readonly InputId[] | undefined };
+
 /** A download link: the file streams to the disk without passing through a script. Undefined where too many jobs are named. */
-function exportHref(chosen: ChosenJobs, format: ExportFormat, connection: string | undefined): string | undefined {
+function exportHref(chosen: ChosenJobs, format: ExportFormat, { connection, inputs }: Saved): string | undefined {
   if (chosen.kind === "matching") {
     const { offset: _offset, limit: _limit, ...filters } = chosen.query;
-    return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, connection }));
+    return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, inputs, connection }));
   }
   if (chosen.ids.length > MOST_IDS_IN_ADDRESS) return undefined;
-  return apiPath(withQuery("/api/console/jobs/export", { ids: chosen.ids, format, connection }));
+  return apiPath(withQuery("/api/console/jobs/export", { ids: chosen.ids, format, inputs, connection }));
 }
 
 type SelectionActionsProps = {
   chosen: ChosenJobs;
   rows: readonly JobRow[];
   connection?: string;
+  inputs?: readonly InputId[];
   bulk: Bulk;
   /** Called after an act, as the list has changed. */
   onDone: () => void;
@@ -50,7 +55,7 @@ type SelectionActionsProps = {
 };
 
 /** The actions for the selection, then the act in progress, then its receipt. It stays mounted without a selection to show the receipt. */
-export function SelectionActions({ chosen, rows, connection, bulk, onDone, onClear, canRun, command, all }: SelectionActionsProps) {
+export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDone, onClear, canRun, command, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
@@ -79,7 +84,7 @@ export function SelectionActions({ chosen, rows, connection, bulk, onDone, onCle
     else void copy(chosen.ids.join("\n"), t("copied", { count }));
   }
   async function save(format: ExportFormat) {
-    const failure = chosen.kind === "ids" ? await saveNamed(chosen.ids, format, connection) : undefined;
+    const failure = chosen.kind === "ids" ? await saveNamed(chosen.ids, format, { connection, inputs }) : undefined;
     if (failure) showToast({ tone: "bad", text: failureText(errors, failure) });
   }
   return (
@@ -103,7 +108,7 @@ export function SelectionActions({ chosen, rows, connection, bulk, onDone, onCle
               <ExportLink
                 key={format}
                 label={t("export", { format: format.toUpperCase() })}
-                href={exportHref(chosen, format, connection)}
+                href={exportHref(chosen, format, { connection, inputs })}
                 onSave={() => void save(format)}
               />
             ))}
@@ -142,13 +147,13 @@ function ExportLink({ href, label, onSave }: { href: string | undefined; label: 
 }
 
 /** Saves the file of jobs whose ids do not fit in an address: at most a page of them, so it fits in the browser's memory. */
-async function saveNamed(ids: readonly string[], format: ExportFormat, connection: string | undefined): Promise<ApiFailure | undefined> {
+async function saveNamed(ids: readonly string[], format: ExportFormat, { connection, inputs }: Saved): Promise<ApiFailure | undefined> {
   try {
     const response = await fetch(apiPath(withQuery("/api/console/jobs/export", { connection })), {
       method: "POST",
       credentials: "same-origin",
       headers: { "content-type": "application/json" },
-      body: writeExactJson({ ids, format }),
+      body: writeExactJson({ ids, format, inputs }),
     });
     if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
     const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? `jobs.${format}`;

@@ -11,12 +11,14 @@ import { type JobListItem } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
 
+/** `inputs`: the value of each requested input, in the order of the columns; undefined where the job has none. */
+export type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };
 type ExportEnd = { count: number; total: number | undefined; failure: Failure | undefined };
 type ExportFormat = {
   type: string;
-  head(about: { exportedAt: string; total: number | undefined }): string;
+  head(about: { exportedAt: string; total: number | undefined; inputs: readonly string[] }): string;
   /** `isFirst`: nothing was written before these. */
-  body(jobs: readonly JobListItem[], isFirst: boolean): string;
+  body(jobs: readonly ExportedJob[], isFirst: boolean): string;
   end(about: ExportEnd): string;
 };
 
@@ -43,12 +45,12 @@ const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType
 
 const csv: ExportFormat = {
   type: "text/csv; charset=utf-8",
-  head: () => BYTE_ORDER_MARK + csvLine(columns.map(([name]) => name)),
+  head: ({ inputs }) => BYTE_ORDER_MARK + csvLine([...columns.map(([name]) => name), ...inputs]),
   body: (jobs) =>
     jobs
-      .map((job) => {
+      .map(({ job, inputs }) => {
         const view = toJobView(job);
-        return csvLine(columns.map(([, read]) => read(job, view)));
+        return csvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
       })
       .join(""),
   end({ count, total, failure }) {
@@ -61,12 +63,16 @@ const csv: ExportFormat = {
 const json: ExportFormat = {
   type: "application/json; charset=utf-8",
   head: ({ exportedAt, total }) => `{"exported_at":${writeExactJson(exportedAt)},"total":${total ?? "null"},"jobs":[`,
-  body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${writeExactJson(job)}`).join(""),
+  body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${writeExactJson(withInputs(job))}`).join(""),
   end({ count, failure }) {
     const why = failure && { code: failure.code, message: failure.message };
     return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${writeExactJson(why)}` : ""}}\n`;
   },
 };
+
+function withInputs({ job, inputs }: ExportedJob): object {
+  return inputs.length === 0 ? job : { ...job, inputs: inputs.filter(({ value }) => value !== undefined) };
+}
 
 export const exportFormats = { csv, json } as const;
 

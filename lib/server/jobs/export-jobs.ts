@@ -6,26 +6,39 @@
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
-import { ok, type Result } from "@/lib/shared/result";
+import { type InputId, inputOf, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { operations } from "@/lib/contract/operations";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
 import { refusal } from "../bff/guard";
 import { textStream } from "../bff/text-stream";
 import { type Access } from "../connections/access";
 import { composition } from "../composition";
-import { exportFormats } from "./export-formats";
-import { type JobPage, jobPages } from "./job-pages";
+import { type ExportedJob, exportFormats } from "./export-formats";
+import { type JobPage, jobPages, PAGE } from "./job-pages";
 
 /** A service whose pages never end must not fill a disk. */
 const MOST_JOBS = 1_000_000;
+/** Each of them is one more request to the service. */
+const MAX_WITH_INPUTS = 5_000;
+const JOBS_AT_ONCE = 4;
 
 type ExportOptions = {
   query: JobSearchQuery;
   format: keyof typeof exportFormats;
   /** Only these jobs of the list; it is read until all of them were found. */
   ids?: readonly string[];
+  /** Further columns: inputs of the jobs' nodes, for which each job's details are read. */
+  inputs?: readonly InputId[];
   signal: AbortSignal;
 };
 
-export async function exportJobs(access: Access, { query, format, ids, signal }: ExportOptions): Promise<Result<Response, Failure>> {
+export async function exportJobs(
+  access: Access,
+  { query, format, ids, inputs = [], signal }: ExportOptions,
+): Promise<Result<Response, Failure>> {
   const { now, log } = composition();
   const gone = new AbortController();
   const pages = jobPages(access, query, AbortSignal.any([signal, gone.signal]));
@@ -39,14 +52,21 @@ export async function exportJobs(access: Access, { query, format, ids, signal }:
   let unreadable = 0;
 
   async function* written(): AsyncGenerator<string, void> {
-    yield form.head({ exportedAt, total });
+    yield form.head({ exportedAt, total, inputs: inputs.map((id) => inputOf(id).name) });
     for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
       if (!page.ok) return yield form.end({ count, total, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
       const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MOST_JOBS - count);
-      if (chosen.length > 0) yield form.body(chosen, count === 0);
-      count += chosen.length;
+      if (inputs.length > 0 && count + chosen.length > MAX_WITH_INPUTS)
+        return yield form.end({ count, total, failure: tooManyWithInputs() });
+      const some = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
+      for (let at = 0; at < chosen.length; at += some) {
+        const read = await withInputs(access, chosen.slice(at, at + some), inputs, gone.signal);
+        if (!read.ok) return yield form.end({ count, total, failure: read.failure });
+        yield form.body(read.value, count === 0);
+        count += read.value.length;
+      }
       if (isLast || wanted?.size === 0) return yield form.end({ count, total, failure: missing(wanted) ?? leftOut(unreadable) });
       if (count >= MOST_JOBS) return yield form.end({ count, total, failure: tooMany() });
     }
@@ -72,6 +92,34 @@ export async function exportJobs(access: Access, { query, format, ids, signal }:
       { headers },
     ),
   );
+}
+
+/** A job whose details are gone has no values. */
+async function withInputs(
+  access: Access,
+  jobs: readonly JobListItem[],
+  inputs: readonly InputId[],
+  signal: AbortSignal,
+): Promise<Result<ExportedJob[], Failure>> {
+  if (inputs.length === 0) return ok(jobs.map((job) => ({ job, inputs: [] })));
+  const read = await Promise.all(jobs.map(async ({ id }) => access.upstream.call(operations.getJob, { params: { job_id: id }, signal })));
+  const exported: ExportedJob[] = [];
+  for (const [index, job] of jobs.entries()) {
+    const detail = read[index];
+    if (!detail) continue;
+    if (!detail.ok && detail.failure.status !== 404) return failed(toBrowser(detail.failure, access));
+    const values = toInputs(detail.ok ? (await passOn(operations.getJob, access, detail.value)).workflow : undefined);
+    const named = inputs.map((each) => {
+      const { node, input, name } = inputOf(each);
+      return { name, value: values[node]?.[input] };
+    });
+    exported.push({ job, inputs: named });
+  }
+  return ok(exported);
+}
+
+function tooManyWithInputs(): Failure {
+  return refusal("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_WITH_INPUTS} jobs.`);
 }
 
 function missing(wanted: ReadonlySet<string> | undefined): Failure | undefined {

@@ -15,7 +15,7 @@ import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 import { searchLedger } from "./job-search";
 
-const PAGE = 1000;
+export const PAGE = 1000;
 
 /** `unreadable`: how many entries of the page have an unknown shape and are missing in `jobs`. */
 export type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };

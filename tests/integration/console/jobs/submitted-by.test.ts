@@ -90,6 +90,17 @@ test("a job without a workflow name shows its prompt in lists, and a search hit 
   expect((await details("/api/console/jobs/search?within=1")).jobs[0]).not.toHaveProperty("search_match");
 });
 
+test("saved files have the inputs that were chosen as columns", async () => {
+  const id = await submit();
+  const inputs = "input:*EmptyImage:width,input:9:none,bogus";
+  const address = (format: string) => `/api/console/jobs/export?format=${format}&ids=${id}&inputs=${encodeURIComponent(inputs)}`;
+  const csv = await (await harness.request(address("csv"), { as: "viewer" })).text();
+  const [head = "", line = ""] = csv.split("\r\n");
+  expect([head.endsWith(",EmptyImage.width,9.none"), line.endsWith(",8,")]).toEqual([true, true]);
+  const json = await (await harness.request(address("json"), { as: "viewer" })).json();
+  expect(json.jobs).toMatchObject([{ id, inputs: [{ name: "EmptyImage.width", value: "8" }] }]);
+});
+
 test("a member who is gone stays named, and their jobs are still found by person and by their name", async () => {
   const id = await submit();
   const { memberId } = harness.viewerOf("operator");

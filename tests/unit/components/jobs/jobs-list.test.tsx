@@ -8,10 +8,20 @@ import { PageControls } from "@/components/data-table/page-controls";
 import { lastOffset, pageRange } from "@/components/data-table/page-range";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { createSelection } from "@/components/data-table/selection/selection-store";
-import { choiceOfOne, readChoice, shownColumns, usualChoice, valueOf } from "@/components/jobs/columns/column-choice";
-import { addValue, moveColumn, removeValue, showColumn, valueIdOf } from "@/components/jobs/columns/columns-dialog";
-import { toInputs } from "@/components/jobs/columns/value-cell";
-import { listHref, readList, viewHref } from "@/components/jobs/list/list-address";
+import {
+  addInput,
+  choiceOfOne,
+  pinInput,
+  readChoice,
+  shownColumns,
+  shownInputs,
+  usualChoice,
+  valueOf,
+  withInputs,
+} from "@/components/jobs/columns/column-choice";
+import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
+import { inputIdOf, readInputIds, seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/list-address";
 import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { isBareAddress, toSearchParams } from "@/app/(console)/params";
@@ -165,16 +175,64 @@ describe("the chosen columns", () => {
   });
 
   it("take in values out of the job, whatever its nodes are called, up to a bound", () => {
-    const odd = addValue(usualChoice, "12:3", "steps / pass", "Steps");
-    const id = valueIdOf("12:3", "steps / pass");
-    expect(valueOf(id, odd.labels)).toEqual({ node: "12:3", input: "steps / pass", label: "Steps" });
+    const id = inputIdOf("12:3", "steps / pass");
+    const odd = addInput(usualChoice, id);
+    expect(valueOf(id, { [id]: "Steps" })).toEqual({ node: "12:3", input: "steps / pass", name: "12:3.steps / pass", label: "Steps" });
     expect(readChoice(JSON.parse(JSON.stringify(odd))).order).toEqual(odd.order);
-    expect(removeValue(odd, id).order).toEqual(usualChoice.order);
-    const many = Array.from({ length: 20 }, (_, index) => String(index)).reduce(
-      (choice, node) => addValue(choice, node, "x", ""),
-      usualChoice,
+    expect(removeInput(odd, id).order).toEqual(usualChoice.order);
+    const ids = Array.from({ length: 20 }, (_, index) => inputIdOf(String(index), "x"));
+    expect(ids.reduce(addInput, usualChoice).order.length).toBe(usualChoice.order.length + 8);
+  });
+
+  it("put inputs next to the workflow, pin them, and take them from a saved view", () => {
+    const [seed, steps] = [inputIdOf("*KSampler", "seed"), inputIdOf("*KSampler", "steps")];
+    const after = (choice: typeof usualChoice) => choice.order.slice(choice.order.indexOf("workflow") + 1).slice(0, 2);
+    expect(after(addInput(addInput(usualChoice, steps), seed))).toEqual([seed, steps]);
+    const moved = moveColumn(addInput(usualChoice, seed), seed, 1);
+    expect(after(moved)[0]).not.toBe(seed);
+    expect([after(pinInput(moved, seed, true))[0], pinInput(moved, seed, true).pinned]).toEqual([seed, [seed]]);
+    const search = new URLSearchParams(viewQuery({ ...defaults, status: ["failed"] }, [seed, steps]));
+    expect(search.get("status")).toBe("failed");
+    const restored = withInputs(addInput(usualChoice, inputIdOf("7", "old")), readInputIds(search.get("inputs") ?? ""));
+    expect(shownInputs(restored)).toEqual([seed, steps]);
+    expect(readInputIds("input:%E0:x,bogus,__proto__")).toEqual([]);
+  });
+
+  it("offer the inputs of the page's jobs with their counts and an example, and find them by name or value", async () => {
+    const graphOf = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
+    const extra = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "hero" } } };
+    vi.stubGlobal("fetch", async (path: string) =>
+      Response.json({ workflow: path.includes("/two?") ? { prompt: { ...graphOf(7).prompt, ...extra } } : graphOf(5) }),
     );
-    expect(many.order.length).toBe(usualChoice.order.length + 8);
+    HTMLDialogElement.prototype.showModal = function () {
+      this.open = true;
+    };
+    const chosen: string[] = [];
+    renderInApp(
+      <ColumnsDialog
+        choice={usualChoice}
+        usual={usualChoice}
+        jobs={["one", "two"]}
+        connection="c1"
+        onChoose={(choice) => chosen.push(...shownInputs(choice))}
+        onClose={() => undefined}
+      />,
+    );
+    const inputs = await screen.findAllByRole("button", { name: /of 2$/ });
+    expect(inputs.map(({ textContent }) => textContent)).toEqual(["KSampler.seed52 of 2", "SaveImage.filename_prefixhero1 of 2"]);
+    fireEvent.change(screen.getByRole("searchbox", { name: "Find an input" }), { target: { value: "HERO" } });
+    fireEvent.click(screen.getByRole("button", { name: /of 2$/ }));
+    expect(chosen).toEqual([inputIdOf("*SaveImage", "filename_prefix")]);
+    vi.unstubAllGlobals();
+  });
+
+  it("count each input once for a job, the most frequent first", () => {
+    const two = toInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
+    const one = toInputs({ "1": { class_type: "B", inputs: { y: true } } });
+    expect(seenInputs([two, one, one]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
+      ["B.y", 2, "true"],
+      ["A.x", 1, "1"],
+    ]);
   });
 
   it.each([null, "", "no json", "[]", '{"order":["bogus","input:%E0:x"],"widths":{"job":"wide","status":5000},"hidden":7}'])(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
+import { readInputIds } from "@/lib/contract/jobs/job-inputs";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
@@ -11,8 +12,13 @@ const guard = { action: "exportJobs", role: "viewer", connection: true, whileRea
 const MOST_IDS = 1000;
 const formatSchema = z.enum(["csv", "json"]).default("json");
 const idSchema = z.string().max(200);
-const ownSchema = z.object({ format: formatSchema, ids: commaList(idSchema, MOST_IDS).optional() });
-const bodySchema = z.object({ format: formatSchema, ids: z.array(idSchema.min(1)).min(1).max(MOST_IDS) });
+const inputsSchema = z.string().max(5000).transform(readInputIds);
+const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: commaList(idSchema, MOST_IDS).optional() });
+const bodyInputs = z
+  .array(z.string().max(1000))
+  .max(100)
+  .transform((ids) => readInputIds(ids.join(",")));
+const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MOST_IDS) });
 
 export const GET = guarded(guard, async ({ request, viewer, note }) => {
   const search = searchOf(request);
