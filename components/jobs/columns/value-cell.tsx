@@ -7,7 +7,6 @@ import { callApi } from "@/lib/browser/api";
 import { createTurns } from "@/lib/shared/turns";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type JobInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
-import { own } from "@/lib/contract/json/own";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 
@@ -32,7 +31,7 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
   });
-  const value = own(own(data, node), input);
+  const value = data?.get(node)?.get(input);
   return (
     <span ref={cell} className="relative block" title={error ? t("valueFailed") : undefined}>
       {value === undefined ? data || error ? t("nothing") : " " : <Cut text={value} />}

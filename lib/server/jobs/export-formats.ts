@@ -13,7 +13,8 @@ import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
 
 /** `inputs`: the value of each requested input, in the order of the columns; undefined where the job has none. */
 export type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };
-type ExportEnd = { count: number; total: number | undefined; failure: Failure | undefined };
+/** `inputs`: the number of their columns. */
+type ExportEnd = { count: number; inputs: number; total: number | undefined; failure: Failure | undefined };
 type ExportFormat = {
   type: string;
   head(about: { exportedAt: string; total: number | undefined; inputs: readonly string[] }): string;
@@ -53,10 +54,10 @@ const csv: ExportFormat = {
         return csvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
       })
       .join(""),
-  end({ count, total, failure }) {
+  end({ count, total, inputs, failure }) {
     if (!failure) return "";
     const notice = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
-    return csvLine(columns.map((_, index) => (index === 0 ? notice : undefined)));
+    return csvLine([notice, ...new Array<undefined>(columns.length - 1 + inputs)]);
   },
 };
 

@@ -54,21 +54,22 @@ export async function exportJobs(
   async function* written(): AsyncGenerator<string, void> {
     yield form.head({ exportedAt, total, inputs: inputs.map((id) => inputOf(id).name) });
     for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
-      if (!page.ok) return yield form.end({ count, total, failure: page.failure });
+      if (!page.ok) return yield form.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
       const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MOST_JOBS - count);
       if (inputs.length > 0 && count + chosen.length > MAX_WITH_INPUTS)
-        return yield form.end({ count, total, failure: tooManyWithInputs() });
+        return yield form.end({ count, total, inputs: inputs.length, failure: tooManyWithInputs() });
       const some = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
       for (let at = 0; at < chosen.length; at += some) {
         const read = await withInputs(access, chosen.slice(at, at + some), inputs, gone.signal);
-        if (!read.ok) return yield form.end({ count, total, failure: read.failure });
+        if (!read.ok) return yield form.end({ count, total, inputs: inputs.length, failure: read.failure });
         yield form.body(read.value, count === 0);
         count += read.value.length;
       }
-      if (isLast || wanted?.size === 0) return yield form.end({ count, total, failure: missing(wanted) ?? leftOut(unreadable) });
-      if (count >= MOST_JOBS) return yield form.end({ count, total, failure: tooMany() });
+      if (isLast || wanted?.size === 0)
+        return yield form.end({ count, total, inputs: inputs.length, failure: missing(wanted) ?? leftOut(unreadable) });
+      if (count >= MOST_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
     }
   }
   async function* guarded(): AsyncGenerator<string, void> {
@@ -77,7 +78,7 @@ export async function exportJobs(
     } catch (err) {
       // The answer has begun: the end of the file is the only place left for the failure.
       log.error({ err, connectionId: access.connection.id }, "an export broke off");
-      yield form.end({ count, total, failure: refusal("INTERNAL", "Something went wrong in the console.") });
+      yield form.end({ count, total, inputs: inputs.length, failure: refusal("INTERNAL", "Something went wrong in the console.") });
     }
   }
 
@@ -111,7 +112,7 @@ async function withInputs(
     const values = toInputs(detail.ok ? (await passOn(operations.getJob, access, detail.value)).workflow : undefined);
     const named = inputs.map((each) => {
       const { node, input, name } = inputOf(each);
-      return { name, value: values[node]?.[input] };
+      return { name, value: values.get(node)?.get(input) };
     });
     exported.push({ job, inputs: named });
   }
