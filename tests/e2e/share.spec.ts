@@ -136,7 +136,7 @@ test("selected assets are shared on a wide screen, and those whose metadata stay
   const url = await madeLink(page);
   const { page: wide, complaints } = await stranger(browser, 1440);
   await wide.goto(url);
-  await expect(wide.getByRole("heading", { name: "Shared files" })).toBeVisible();
+  await expect(wide.getByRole("heading", { name: /one\.png/ })).toBeVisible();
   await expect(wide.getByRole("img", { name: "one.png" })).toBeVisible();
   await expect(wide.getByText("drawn.svg")).toHaveCount(0);
   await expectAccessibleInBothThemes(wide);
