@@ -275,3 +275,18 @@ it("a cancel that leaves with the page reaches what outlives the page", async ()
   expect(posted).toEqual([{ delete: ["mine"] }]);
   expect(cancelledIds).toEqual(["mine"]);
 });
+
+it("says that the service can't be reached while it is away, and recovers", async () => {
+  jobs = [{ id: "mine", status: "in_progress" }];
+  show();
+  await pass(0);
+  expect(screen.getByText("The job is running")).toBeDefined();
+  const online = fetch;
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ code: "UPSTREAM_UNREACHABLE", message: "gone" }, { status: 502 })));
+  await pass(2 * BUSY_MS);
+  expect(screen.getByText("Couldn't reach the service. Retrying.")).toBeDefined();
+  expect(screen.queryByText("The job is running")).toBeNull();
+  vi.stubGlobal("fetch", online);
+  await pass(60_000);
+  expect(screen.getByText("The job is running")).toBeDefined();
+});
