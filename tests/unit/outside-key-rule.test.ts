@@ -1,10 +1,12 @@
 // The lint rule that finds writes by a key from outside, which may lead to a prototype.
 import { Linter } from "eslint";
-import tsParser from "typescript-eslint";
 import { expect, test } from "vitest";
 import config from "@/eslint.config.mjs";
+import { objectOf } from "@/lib/contract/json/json";
 
 const plugin = config.flatMap((part) => ("plugins" in part && part.plugins?.lightdesk ? [part.plugins.lightdesk] : []))[0];
+const languages = config.flatMap((part) => ("languageOptions" in part && part.languageOptions ? [part.languageOptions] : []));
+const typescript = languages.find(({ parser }) => objectOf(objectOf(parser)?.meta)?.name === "typescript-eslint/parser");
 const linter = new Linter();
 const found = (code: string) =>
   linter
@@ -13,7 +15,7 @@ const found = (code: string) =>
       [
         {
           files: ["**/*.ts"],
-          languageOptions: { parser: tsParser.parser },
+          languageOptions: typescript ?? {},
           plugins: { lightdesk: plugin ?? {} },
           rules: { "lightdesk/outside-key": "error" },
         },

@@ -19,7 +19,7 @@ const LONGEST_RECEIVED = 1000;
 export type Files = ReadonlyMap<string, { mediaType: string; isImage: boolean }>;
 
 /** Whether an input is the name of a file. An `imageInput` accepts images only. */
-export function namesFile(field: InputField, definition: ParsedNode["definition"]): boolean {
+function namesFile(field: InputField, definition: ParsedNode["definition"]): boolean {
   return field.name === definition.imageInput || field.namesFile === true;
 }
 
