@@ -130,7 +130,8 @@ async function main(): Promise<void> {
     else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile, basePath);
     else if (isForVisitors(url)) {
       if (await gate.answerVisitor(request, response)) return;
-    } else if (!/^\/api\/health(\?|$)/.test(url) && !(await gate.admitCall(request, response))) return;
+    } else if (/^\/api\/health(\?|$)/.test(url) && /^(GET|HEAD)$/.test(request.method ?? "")) return gate.answerHealth(request, response);
+    else if (!(await gate.admitCall(request, response))) return;
     await render(request, response);
   };
 

@@ -1,6 +1,6 @@
 // Limits what clients without a session can make the console render. Members pass untouched, also from the same address.
 // Guarantees: a page that is the same for many visitors is rendered once; other renders run a few at a time; requests beyond an address's
-// limit get 429, and beyond the queue 503, both with Retry-After.
+// limit get 429, and beyond the queue 503, both with Retry-After; health checks are unlimited and share one check a second.
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type VisitorRules } from "@/lib/shared/visitors";
 import { refuse, type Refused } from "./refusals";
@@ -23,7 +23,10 @@ const MAX_RENDERS = 2;
 const MAX_WAITING = 64;
 const MAX_PAGES = 200;
 const PAGE_TTL_MS = 5 * 60_000;
+const HEALTH_TTL_MS = 1000;
 const RETRY_SECONDS = 1;
+/** They answer 200 whoever sends them. */
+const openCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
 
 const tooMany: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };
 const busy: Refused = {
@@ -37,6 +40,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
   const pages = new Map<string, Page>();
   const waiting: (() => void)[] = [];
   let rendering = 0;
+  let health: { at: number; page: Promise<SharedPage> } | undefined;
 
   /** Undefined if too many wait already. */
   async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -101,19 +105,34 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     return true;
   }
 
-  /** For any other call. Only those that are refused for want of a credential count. Resolves with false if it was refused here. */
+  /** For any other call. Of clients without a session, refused calls count, and those that anyone may send. Resolves with false if it was refused here. */
   async function admitCall(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const waitMs = await limit.take(request);
+    const isMember = async () => (await rules()?.isMember(request)) ?? false;
     if (waitMs === 0) {
       response.once("close", () => {
-        if (response.statusCode !== 401) void limit.giveBack(request);
+        const { statusCode } = response;
+        if (statusCode < 400 && !openCalls.test(request.url ?? "")) void limit.giveBack(request);
+        else if (statusCode !== 401) void isMember().then((is) => is && limit.giveBack(request));
       });
       return true;
     }
-    if (await rules()?.isMember(request)) return true;
+    if (await isMember()) return true;
     refuseMany(request, response, waitMs);
     return false;
   }
 
-  return { answerVisitor, admitCall };
+  /** Monitors have no limit, so all share one real check a second. */
+  async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!health || now() - health.at >= HEALTH_TTL_MS) {
+      const page = renderPage(render, "/api/health", { host: "localhost", accept: "application/json" }).then(sharePage);
+      const check = { at: now(), page };
+      health = check;
+      page.catch(() => void (health === check && (health = undefined)));
+    }
+    const send = await health.page;
+    await send(request, response);
+  }
+
+  return { answerVisitor, admitCall, answerHealth };
 }

@@ -1,4 +1,5 @@
 // Clients without a session flood one address; meanwhile a member and a health check each send one request after the other.
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { percentile, table } from "../figures";
 import { type Desk, newFolder, startDesk } from "../processes";
@@ -10,8 +11,10 @@ const FLOOD_MS = 4000;
 
 const forged = "cookie: lightdesk.session=eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..AAAAAAAAAAAAAAAA.AAAA.AAAAAAAAAAAAAAAAAAAAAA\r\n";
 
-/** `lines`: more lines of the request's head. `random` stands for a new value in each request. */
-const targets: readonly { name: string; path: string; lines?: string }[] = [
+/** `lines`: more lines of the request's head. `random` stands for a new value in each request, `script` for the name of a built script. */
+type Target = { name: string; path: string; lines?: string; method?: string };
+
+const targets: readonly Target[] = [
   { name: "sign-in", path: "/sign-in" },
   { name: "sign-in, new address each time", path: "/sign-in?callbackUrl=/jobs/random" },
   { name: "sign-in as a page's data (RSC)", path: "/sign-in?_rsc=random", lines: "rsc: 1\r\n" },
@@ -26,6 +29,17 @@ const targets: readonly { name: string; path: string; lines?: string }[] = [
   { name: "/api/auth/session", path: "/api/auth/session" },
   { name: "/api/auth/providers", path: "/api/auth/providers" },
   { name: "/api/jobs without a token", path: "/api/jobs" },
+  { name: "no such call", path: "/api/random" },
+  { name: "wrong method of a call", path: "/api/jobs", method: "DELETE" },
+  { name: "wrong method of a page", path: "/sign-in", method: "DELETE" },
+  { name: "health", path: "/api/health" },
+  { name: "readiness", path: "/api/health/ready", lines: forged },
+  { name: "metrics without the token", path: "/api/metrics" },
+  { name: "the session, which is open", path: "/api/console/session" },
+  { name: "the description of the interface", path: "/api/openapi.json" },
+  { name: "a script of the build", path: "/_next/static/chunks/script" },
+  { name: "the icon", path: "/icon.svg" },
+  { name: "a file of the build that is not packed", path: "/embed.js" },
   { name: "no such script", path: "/_next/static/random.js" },
   { name: "no such sample", path: "/samples/random" },
 ];
@@ -37,10 +51,11 @@ export const visitorFlood: Section = {
     try {
       const idle = await waits(desk, () => false);
       const rows = [["nothing", "", "", ...shown(idle)]];
-      for (const { name, path, lines = "" } of targets) {
+      const script = readdirSync(".next/static/chunks").find((file) => file.endsWith(".js")) ?? "";
+      for (const { name, path, lines = "", method = "GET" } of targets) {
         tell(`Flood of ${name}.`);
         let isOver = false;
-        const flood = startFlood(desk.url, path, lines);
+        const flood = startFlood(desk.url, `${method} ${path.replace("/script", `/${script}`)}`, lines);
         setTimeout(() => (isOver = true), FLOOD_MS);
         const measured = await waits(desk, () => !isOver);
         const { statuses, answers } = flood.stop();
@@ -83,7 +98,7 @@ function shown({ health, call, page }: Waits): string[] {
   return [health, call, page].map((times) => `${percentile(times, 0.95).toFixed(0)} / ${Math.max(...times).toFixed(0)} ms`);
 }
 
-function startFlood(url: string, path: string, lines: string) {
+function startFlood(url: string, line: string, lines: string) {
   const { hostname, port, host } = new URL(url);
   const open = new Set<Socket>();
   const counts = new Map<string, number>();
@@ -93,7 +108,7 @@ function startFlood(url: string, path: string, lines: string) {
   const batch = () =>
     Array.from({ length: PIPELINED }, () => {
       const value = `r${(sent += 1)}x${Math.random().toString(36).slice(2, 12)}`;
-      return `GET ${path.replaceAll("random", value)} HTTP/1.1\r\nhost: ${host}\r\naccept: text/html\r\naccept-encoding: gzip\r\n${lines}\r\n`;
+      return `${line.replaceAll("random", value)} HTTP/1.1\r\nhost: ${host}\r\naccept: text/html\r\naccept-encoding: gzip\r\n${lines}\r\n`;
     }).join("");
 
   function begin(): void {

@@ -14,6 +14,7 @@ let isHeld: boolean;
 let waitMs: number;
 let isBroken: boolean;
 let given: number;
+let nowMs: number;
 let answer: (request: IncomingMessage) => VisitorAnswer;
 
 async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -36,6 +37,7 @@ beforeEach(async () => {
   waitMs = 0;
   isBroken = false;
   given = 0;
+  nowMs = 0;
   answer = () => ({ kind: "own" });
   const gate = createVisitorGate({
     rules: () => ({
@@ -48,8 +50,10 @@ beforeEach(async () => {
       giveBack: async () => void (given += 1),
     },
     basePath: "/desk",
+    now: () => nowMs,
   });
   server = createServer((request, response) => {
+    if (request.url?.startsWith("/api/health")) return void gate.answerHealth(request, response).catch(() => response.destroy());
     const isCall = request.url?.startsWith("/api/");
     const pass = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isCall ? "[]" : "a member's page");
     const answered = isCall ? gate.admitCall(request, response).then((may) => !may) : gate.answerVisitor(request, response);
@@ -125,12 +129,36 @@ it("redirects below the base path, and passes a render's cookies to its own visi
   expect((await read("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
 });
 
-it("counts calls that are refused for want of a credential, and refuses an address that sent too many", async () => {
+it("counts refused and open calls of clients without a session, and refuses an address that sent too many", async () => {
   expect((await read("/api/jobs", { "x-status": "200" })).status).toBe(200);
   await until("it is given back", () => given === 1);
-  expect((await read("/api/jobs", { "x-status": "401" })).status).toBe(401);
+  for (const status of ["401", "404", "500"]) expect((await read("/api/jobs", { "x-status": status })).status).toBe(Number(status));
+  expect((await read("/api/console/session?x=1")).status).toBe(200);
   waitMs = 500;
   expect((await read("/api/jobs")).status).toBe(429);
   expect((await read("/api/jobs", { cookie: "member" })).text).toBe("[]");
   expect(given).toBe(1);
+});
+
+it("does not count a member's refused and open calls", async () => {
+  await read("/api/jobs", { cookie: "member", "x-status": "404" });
+  await read("/api/console/session", { cookie: "member" });
+  await until("both are given back", () => given === 2);
+});
+
+it("shares one health check a second among all clients, beyond every limit", async () => {
+  waitMs = 500;
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => read(`/api/health?x=${index}`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(rendered).toEqual(["/api/health"]);
+  nowMs += 1000;
+  await read("/api/health");
+  expect(rendered).toHaveLength(2);
+});
+
+it("checks health again after a check that failed", async () => {
+  isBroken = true;
+  await expect(read("/api/health")).rejects.toThrow("fetch failed");
+  isBroken = false;
+  expect((await read("/api/health")).status).toBe(200);
 });
