@@ -25,6 +25,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage } from "./asset-page";
+import { isAddressableId } from "@/lib/contract/operation";
 import { assetHref } from "./asset-urls";
 import { assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
 import { AssetsEmpty } from "./assets-empty";
@@ -79,7 +80,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const pageOf = useCallback((id: string) => assetHref(id, connection), [connection]);
   const opened = useOpened("asset", pageOf);
   const openId = useOpenedId(opened);
-  const goToPage = useCallback((id: string) => router.push(pageOf(id)), [router, pageOf]);
+  const goToPage = useCallback((id: string) => void (isAddressableId(id) && router.push(pageOf(id))), [router, pageOf]);
   const search = useSearchParams();
   // Other filters make another list, which has its own scroll position.
   const wallKey = `${questionOf(query)} ${look.by} ${isPaged ? query.offset : ""}`;

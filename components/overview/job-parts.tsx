@@ -1,4 +1,4 @@
-import { Link } from "@/components/ui/link";
+import { DisabledLink, Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
@@ -8,6 +8,7 @@ import { RunningDuration } from "@/components/ui/time/duration";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { isAddressableId } from "@/lib/contract/operation";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type Poll } from "@/lib/browser/poll/use-poll";
@@ -88,22 +89,31 @@ export function FailedPart({ poll }: JobPartProps) {
   );
 }
 
+function JobLink({ id, className, children }: { id: string; className: string; children: ReactNode }) {
+  const t = useTranslations("common");
+  const linked = useLinkedConnection();
+  return isAddressableId(id) ? (
+    <Link href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })} prefetch={false} className={className}>
+      {children}
+    </Link>
+  ) : (
+    <DisabledLink reason={t("cannotOpen")} className={className}>
+      {children}
+    </DisabledLink>
+  );
+}
+
 type JobLineProps = { job: OverviewJob; under?: string; children: ReactNode };
 
 function JobLine({ job: { id, name }, under, children }: JobLineProps) {
   const t = useTranslations("overview");
-  const linked = useLinkedConnection();
   return (
     <li data-job={id} className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 py-1 last:border-b-0">
       <span className="min-w-0 flex-1">
         <span className="flex items-baseline gap-2">
-          <Link
-            href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
-            prefetch={false}
-            className="truncate hover:underline"
-          >
+          <JobLink id={id} className="truncate hover:underline">
             {name ?? t("unnamed")}
-          </Link>
+          </JobLink>
           <span title={id} className="shrink-0 font-mono text-sm text-ink-3 max-sm:hidden">
             {id.slice(0, 8)}
           </span>
@@ -138,11 +148,7 @@ export function PicturesPart({ poll }: JobPartProps) {
           <ul className={pictureGrid}>
             {shown.map(({ id, name = t("unnamed"), preview }) => (
               <li key={id} data-job={id} className="min-w-0">
-                <Link
-                  href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
-                  prefetch={false}
-                  className="block rounded-sm"
-                >
+                <JobLink id={id} className="block rounded-sm">
                   <Picture
                     src={thumbnailUrl({ connection, file: preview, edge: 256, fit: "fill" })}
                     alt={name}
@@ -151,7 +157,7 @@ export function PicturesPart({ poll }: JobPartProps) {
                     kind={kindOfName(preview.filename)}
                     className="aspect-[4/3] h-auto w-full"
                   />
-                </Link>
+                </JobLink>
               </li>
             ))}
           </ul>

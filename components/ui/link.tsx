@@ -1,7 +1,7 @@
 "use client";
 
 import NextLink from "next/link";
-import { type ComponentProps, useState } from "react";
+import { type ComponentProps, type ReactNode, useState } from "react";
 import { inEmbedPath } from "@/lib/shared/embed-path";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
@@ -26,5 +26,16 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
         onFocus?.(event);
       }}
     />
+  );
+}
+
+type DisabledLinkProps = { reason: string; className?: string; children: ReactNode };
+
+/** Without an address, but reachable by keys; hovering shows the reason. */
+export function DisabledLink({ reason, className, children }: DisabledLinkProps) {
+  return (
+    <span role="link" aria-disabled="true" tabIndex={0} title={reason} className={className}>
+      {children}
+    </span>
   );
 }

@@ -110,11 +110,12 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     const waitMs = await limit.take(request);
     const isMember = async () => (await rules()?.isMember(request)) ?? false;
     if (waitMs === 0) {
-      response.once("close", () => {
+      const settle = async () => {
         const { statusCode } = response;
-        if (statusCode < 400 && !openCalls.test(request.url ?? "")) void limit.giveBack(request);
-        else if (statusCode !== 401) void isMember().then((is) => is && limit.giveBack(request));
-      });
+        const isGood = statusCode < 400 && !openCalls.test(request.url ?? "");
+        if (isGood || (statusCode !== 401 && (await isMember()))) await limit.giveBack(request);
+      };
+      response.once("close", () => void settle());
       return true;
     }
     if (await isMember()) return true;

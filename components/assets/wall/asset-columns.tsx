@@ -3,8 +3,10 @@ import { FileName } from "@/components/ui/cut";
 import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Cut } from "@/components/ui/cut";
+import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/operation";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, shortJob } from "../asset-urls";
@@ -38,14 +40,17 @@ type Where = {
   picking: Picking;
   motion: Motion;
   onOpen: (id: string) => boolean;
+  /** The reason on rows whose id can't be part of an address. */
+  cannotOpen: string;
 };
 type Words = ReturnType<typeof useTranslations<"assets">>;
 
 const column = columnsFor<AssetRow>();
+const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
 // Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
 const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
-export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen }: Where) {
+export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where) {
   const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
   return [
     column.display({
@@ -83,18 +88,24 @@ export function assetColumns(t: Words, { connectionId, connection, locale, picki
       cell: ({ row: { original } }) =>
         original.asset ? (
           <span className="flex min-w-0 items-center gap-0.5">
-            <a
-              href={apiPath(assetHref(original.id, connection))}
-              title={original.asset.name}
-              data-asset={original.id}
-              onClick={(event) => {
-                const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-                if (isPlain && onOpen(original.id)) event.preventDefault();
-              }}
-              className="row-link min-w-0 truncate !font-sans !text-base"
-            >
-              <FileName name={original.asset.name} />
-            </a>
+            {isAddressableId(original.id) ? (
+              <a
+                href={apiPath(assetHref(original.id, connection))}
+                title={original.asset.name}
+                data-asset={original.id}
+                onClick={(event) => {
+                  const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+                  if (isPlain && onOpen(original.id)) event.preventDefault();
+                }}
+                className={nameStyle}
+              >
+                <FileName name={original.asset.name} />
+              </a>
+            ) : (
+              <DisabledLink reason={cannotOpen} className={nameStyle}>
+                <FileName name={original.asset.name} />
+              </DisabledLink>
+            )}
             {original.asset.jobId ? (
               <span title={original.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">
                 {shortJob(original.asset.jobId)}

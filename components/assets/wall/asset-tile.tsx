@@ -1,8 +1,10 @@
+import { useTranslations } from "next-intl";
 import { memo, type ReactNode } from "react";
 import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/operation";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, shortJob } from "../asset-urls";
@@ -39,11 +41,14 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
   const { asset, index, count, locale, connectionId, connection, edge, isNamesake, fit, isOpen, isEarly, isCurrent, motion, picking } =
     props;
   const { store } = picking;
+  const canOpen = asset === undefined || isAddressableId(asset.id);
   const isChosen = useChosen(store, () => asset !== undefined && store.has(asset.id));
   return (
     <li aria-setsize={count} aria-posinset={index + 1} data-chosen={isChosen || undefined} className="group/tile relative min-w-0">
       <a
-        href={asset && apiPath(assetHref(asset.id, connection))}
+        href={asset && canOpen ? apiPath(assetHref(asset.id, connection)) : undefined}
+        role={canOpen ? undefined : "link"}
+        aria-disabled={!canOpen || undefined}
         data-index={index}
         data-asset={asset?.id}
         tabIndex={isCurrent ? 0 : -1}
@@ -69,9 +74,10 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
           <span className="tile-picture block rounded-sm bg-sunken" />
         )}
         <span className="flex h-[27px] items-baseline gap-2 px-px py-1">
-          <span title={asset && titleOf(asset)} className="min-w-0 flex-1 truncate">
+          <span title={asset && canOpen ? titleOf(asset) : undefined} className="min-w-0 flex-1 truncate">
             {asset ? <FileName name={asset.name} /> : " "}
           </span>
+          {canOpen ? null : <CannotOpen />}
           {asset ? beside(asset, locale, isNamesake) : null}
         </span>
       </a>
@@ -79,6 +85,16 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
     </li>
   );
 });
+
+/** Covers the tile. A part of its own, as only these tiles need words. */
+function CannotOpen() {
+  const reason = useTranslations("common")("cannotOpen");
+  return (
+    <span title={reason} className="absolute inset-0">
+      <span className="sr-only">{reason}</span>
+    </span>
+  );
+}
 
 function titleOf({ name, jobId }: AssetView): string {
   return jobId ? `${name} · ${shortJob(jobId)}` : name;

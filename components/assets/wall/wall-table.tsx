@@ -33,6 +33,7 @@ export function WallTable({
   place,
 }: WallTableProps) {
   const t = useTranslations("assets");
+  const cannotOpen = useTranslations("common")("cannotOpen");
   const locale = useLocale();
   const wall = useWall({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
   const { drawn, container, motion } = wall;
@@ -42,8 +43,8 @@ export function WallTable({
   useAllTilesKey({ source, picking, inView, list: container });
   const rows = inView().map((index) => assetRow(source.at(index), index));
   const columns = useMemo(
-    () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen }),
-    [t, connectionId, connection, locale, picking, motion, onOpen],
+    () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }),
+    [t, connectionId, connection, locale, picking, motion, onOpen, cannotOpen],
   );
   return (
     <div className="overflow-x-clip">

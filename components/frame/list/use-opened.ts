@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { addressWith } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/operation";
 
 /** From this width on there is room for a panel beside the list. */
 const WIDE = "(min-width: 1024px)";
@@ -12,7 +13,7 @@ export type Opened = {
   subscribe: (listener: () => void) => () => void;
   get: () => string | undefined;
   has: (id: string) => boolean;
-  /** False where there is no room beside the list. */
+  /** False if there is no room beside the list, or if the id can't be part of an address. */
   open: (id: string) => boolean;
   close: () => void;
   /** Reads the address again, which may have changed in other ways. */
@@ -28,7 +29,7 @@ function createOpened(name: string, first: string | undefined): Opened {
     get: shown.getState,
     has: (id) => id === shown.getState(),
     open(id) {
-      if (!window.matchMedia(WIDE).matches) return false;
+      if (!isAddressableId(id) || !window.matchMedia(WIDE).matches) return false;
       become(id);
       window.history[named() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
       return true;

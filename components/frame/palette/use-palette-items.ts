@@ -3,6 +3,7 @@ import { useTheme } from "next-themes";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { withQuery } from "@/lib/browser/urls";
 import { useClock } from "@/components/ui/time/use-clock";
+import { isAddressableId } from "@/lib/contract/operation";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type JobListItem } from "@/lib/contract/schemas/job";
@@ -61,15 +62,17 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       also: href,
       run: to(withQuery(href, { connection })),
     })),
-    ...allJobs(jobs, found).map(({ job, also }, index) => ({
-      key: `job-${job.id}`,
-      group: "jobs" as const,
-      label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: job.id.slice(0, 8) }),
-      note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
-      also: `${job.id} ${also ?? ""}`,
-      onDemand: index >= RECENT_JOBS,
-      run: to(withQuery(`/jobs/${encodeURIComponent(job.id)}`, { connection })),
-    })),
+    ...allJobs(jobs, found)
+      .filter(({ job }) => isAddressableId(job.id))
+      .map(({ job, also }, index) => ({
+        key: `job-${job.id}`,
+        group: "jobs" as const,
+        label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: job.id.slice(0, 8) }),
+        note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
+        also: `${job.id} ${also ?? ""}`,
+        onDemand: index >= RECENT_JOBS,
+        run: to(withQuery(`/jobs/${encodeURIComponent(job.id)}`, { connection })),
+      })),
     ...workflowsOf(jobs).map(({ id, name }) => ({
       key: `workflow-${id}`,
       group: "workflows" as const,
@@ -87,14 +90,16 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       onDemand: true,
       run: to(withQuery("/run", { sample: name, connection })),
     })),
-    ...assets.map(({ id, name }) => ({
-      key: `asset-${id}`,
-      group: "assets" as const,
-      label: name,
-      also: id,
-      onDemand: true,
-      run: to(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
-    })),
+    ...assets
+      .filter(({ id }) => isAddressableId(id))
+      .map(({ id, name }) => ({
+        key: `asset-${id}`,
+        group: "assets" as const,
+        label: name,
+        also: id,
+        onDemand: true,
+        run: to(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
+      })),
     ...connections
       .filter(({ id }) => id !== current?.id)
       .map(({ id, name }) => ({

@@ -14,8 +14,9 @@ export type CellWords = {
   states: ReturnType<typeof useTranslations<"frame.states">>;
   durations: ReturnType<typeof useTranslations<"common.duration">>;
   ago: AgoWords;
+  cannotOpen: string;
 };
-type Cell = { row: JobRow; words: CellWords; hrefOf: (id: string) => string };
+type Cell = { row: JobRow; words: CellWords; hrefOf: (id: string) => string | undefined };
 type StateCell = Cell & { lineEnd?: (row: JobRow) => ReactNode };
 
 export function useCellWords(): CellWords {
@@ -23,7 +24,8 @@ export function useCellWords(): CellWords {
   const states = useTranslations("frame.states");
   const durations = useTranslations("common.duration");
   const ago = useAgoWords();
-  return useMemo(() => ({ t, states, durations, ago }), [t, states, durations, ago]);
+  const cannotOpen = useTranslations("common")("cannotOpen");
+  return useMemo(() => ({ t, states, durations, ago, cannotOpen }), [t, states, durations, ago, cannotOpen]);
 }
 
 /** On narrow screens a second line shows what has no column there. */

@@ -79,7 +79,7 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
     status: named("status", (row) => stateCell({ row, words, hrefOf, lineEnd })),
     job: named("job", ({ id }) => (
       <>
-        {rowLink(id, hrefOf(id))}
+        {rowLink(id, hrefOf(id), words.cannotOpen)}
         {copyButton(copyLabel)}
       </>
     )),

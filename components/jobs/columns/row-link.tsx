@@ -1,19 +1,27 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
+import { DisabledLink } from "@/components/ui/link";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/operation";
 
 /** `linked`: `?connection=` of the page's own address. */
 const pageOf = (id: string, linked: string | undefined) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked });
 
-/** The address of a row's links, as a string. */
-export function rowHref(id: string, linked: string | undefined): string {
-  return apiPath(pageOf(id, linked));
+/** The address of a row's links; undefined if the service's id can't be part of an address. */
+export function rowHref(id: string, linked: string | undefined): string | undefined {
+  return isAddressableId(id) ? apiPath(pageOf(id, linked)) : undefined;
 }
 
-/** Plain links: `useRowClick` is the one listener for all rows. */
-export function rowLink(id: string, href: string): ReactNode {
+/** Plain links: `useRowClick` is the one listener for all rows. Without `href`, the row gives the reason: `cannotOpen`. */
+export function rowLink(id: string, href: string | undefined, cannotOpen: string): ReactNode {
+  if (href === undefined)
+    return (
+      <DisabledLink reason={cannotOpen} className="row-link">
+        {id.slice(0, 8)}
+      </DisabledLink>
+    );
   return (
     <a href={href} title={id} className="row-link">
       {id.slice(0, 8)}
@@ -22,7 +30,13 @@ export function rowLink(id: string, href: string): ReactNode {
 }
 
 /** Cells with a tooltip of their own link to the row's page as well. */
-export function rowPart(href: string, children: ReactNode, className?: string, title?: string): ReactNode {
+export function rowPart(href: string | undefined, children: ReactNode, className?: string, title?: string): ReactNode {
+  if (href === undefined)
+    return (
+      <span title={title} className={className}>
+        {children}
+      </span>
+    );
   return (
     <a href={href} tabIndex={-1} title={title} className={className}>
       {children}
@@ -50,7 +64,7 @@ export function useRowClick(linked: string | undefined, onOpen?: (id: string) =>
       const id = target?.closest("tr")?.dataset.row;
       if (!target || id === undefined || event.defaultPrevented) return;
       if (target.closest("[data-copies]")) return void copy(id, t("copied"));
-      if (target.closest(controls)) return;
+      if (target.closest(controls) || !isAddressableId(id)) return;
       const isLink = target.closest("a") !== null;
       if (isPlain(event)) {
         // Selecting text to copy it is no click.
@@ -60,7 +74,7 @@ export function useRowClick(linked: string | undefined, onOpen?: (id: string) =>
         if (event.detail > 1) return;
         if (!onOpen?.(id)) router.push(pageOf(id, linked));
       } else if (!isLink && isForTab(event)) {
-        window.open(rowHref(id, linked), "_blank", "noopener");
+        window.open(apiPath(pageOf(id, linked)), "_blank", "noopener");
       }
     },
     [router, linked, onOpen, copy, t],

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { fillPath, type Operation } from "@/lib/contract/operation";
+import { fillPath, isAddressableId, type Operation } from "@/lib/contract/operation";
 import { telemetry } from "@/lib/shared/telemetry";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };
@@ -22,19 +22,14 @@ export type CallInput = {
   waits?: "page" | "poll";
 };
 
-/** Ids come from services too: one that could climb in the address, or mean another one, never goes out. Only a file's path has slashes. */
+/** Only a file's path has slashes. */
 export function isAddressable({ path }: Operation, { params = {} }: CallInput): boolean {
   const isPath = path.startsWith("/api/userdata/");
-  return Object.values(params).every((value) => (isPath ? value.split("/").every(isFileName) : isId(value)));
+  return Object.values(params).every((value) => (isPath ? value.split("/").every(isFileName) : isAddressableId(value)));
 }
 
 function isFileName(part: string): boolean {
   return part !== "" && part !== "." && part !== ".." && !/[\p{Cc}\\]/u.test(part);
-}
-
-/** Ids of real deployments are UUIDs and hashes; classes of nodes may have blanks, brackets and letters of any language. */
-function isId(value: string): boolean {
-  return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);
 }
 
 export function toUrl(baseUrl: string, operation: Operation, input: CallInput): URL {

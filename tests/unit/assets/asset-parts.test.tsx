@@ -95,6 +95,13 @@ describe("outputs that jobs call alike", () => {
     expect(tileOf(one, [asset("c")]).textContent).toBe("x_00001_.png5.6 kB");
   });
 
+  it.each(["../a", "a/b", "a%2Fb", "", "\ud800"])("have no link and give the reason when the id %j can't be opened", (id) => {
+    const tile = tileOf(output(id), []);
+    expect([tile.getAttribute("href"), tile.getAttribute("aria-disabled")]).toEqual([null, "true"]);
+    expect(tile.querySelector("[title]")?.getAttribute("title")).toBe("This id can't be opened.");
+    expect(tile.textContent).toContain("This id can't be opened.");
+  });
+
   it("are known by when they came where no job made them", () => {
     const one = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
     expect(tileOf(one, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
