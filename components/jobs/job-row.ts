@@ -1,7 +1,7 @@
 import { type JobReach } from "@/lib/contract/console-job-search";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type OutputFile } from "@/lib/contract/views/outputs-view";
+import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/jobs/states";
@@ -33,6 +33,8 @@ export type JobRow = {
   error?: string;
   outputs?: number;
   preview?: OutputFile;
+  /** Its icon is shown if there is no picture of it. */
+  previewKind?: "video" | "audio";
   /** Its place in the queue: 1 is next. A running job has none. */
   position?: number;
   /** Why it waits although a slot may be free. */
@@ -73,7 +75,13 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),
-    ...(preview?.file && { preview: preview.file }),
+    ...previewPart(preview),
     ...(waits && { waits }),
   };
+}
+
+export function previewPart(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
+  if (!preview?.file) return {};
+  const { file, kind } = preview;
+  return { preview: file, ...((kind === "video" || kind === "audio") && { previewKind: kind }) };
 }

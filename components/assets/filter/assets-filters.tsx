@@ -1,7 +1,8 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
-import { ClearFilters, filterButton, FilterRow, FiltersPopover } from "@/components/frame/list/filters-popover";
+import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
+import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListState } from "@/components/frame/list/use-list-state";

@@ -3,7 +3,6 @@ import { useState } from "react";
 import { showToast } from "@/components/ui/toast-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { forgetPerson } from "@/lib/browser/persisted";
-import { signOut } from "@/lib/browser/session";
 import { useSignOutAt } from "../member-context";
 
 export function useSignOut() {
@@ -29,6 +28,14 @@ export function useSignOut() {
     showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void end() } });
   }
   return { isBusy, leave, isOffered: signOutAt !== null };
+}
+
+/** Its code loads with the click; if it cannot, the console is not reachable and the session goes on. */
+function signOut(): Promise<string | undefined> {
+  return import("@/lib/browser/session").then(
+    (session) => session.signOut(),
+    () => undefined,
+  );
 }
 
 /** Whether anything would be lost on leaving, by asking all beforeunload listeners: uploads, a mask, a workflow that cannot be stored. */

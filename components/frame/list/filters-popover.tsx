@@ -1,8 +1,12 @@
+import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import { createPortal } from "react-dom";
+import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { chipStyle } from "@/components/ui/controls/chip";
+import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
+
+const loadPanel = () => import("./filters-panel");
+const FiltersPanel = dynamic(() => loadPanel().then((module) => module.FiltersPanel), { ssr: false });
 
 type FiltersPopoverProps = {
   /** How many of the filters inside are set. */
@@ -10,15 +14,13 @@ type FiltersPopoverProps = {
   children: ReactNode;
 };
 
-const WIDTH_PX = 288;
-const EDGE_PX = 8;
-
 /** The less used filters of a list. Outside of the bar, which scrolls and would cut it off. */
 export function FiltersPopover({ count, children }: FiltersPopoverProps) {
   const t = useTranslations("common.filters");
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
+  useAtFirstMove(loadPanel);
   const close = () => {
     setOpen(false);
     button.current?.focus();
@@ -37,74 +39,11 @@ export function FiltersPopover({ count, children }: FiltersPopoverProps) {
         {count > 0 ? t("counted", { count }) : t("open")} <span aria-hidden="true">▾</span>
       </button>
       {isOpen ? (
-        <Panel id={id} label={t("open")} button={button} onClose={close} onLeave={() => setOpen(false)}>
+        <FiltersPanel id={id} label={t("open")} button={button} onClose={close} onLeave={() => setOpen(false)}>
           {children}
-        </Panel>
+        </FiltersPanel>
       ) : null}
     </>
-  );
-}
-
-type PanelProps = {
-  id: string;
-  label: string;
-  button: RefObject<HTMLElement | null>;
-  /** By the keyboard: the focus returns to the button. */
-  onClose: () => void;
-  onLeave: () => void;
-  children: ReactNode;
-};
-
-function Panel({ id, label, button, onClose, onLeave, children }: PanelProps) {
-  const panel = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const { current } = panel;
-    if (!current || !button.current) return;
-    const { left, bottom } = button.current.getBoundingClientRect();
-    current.style.left = `${Math.max(EDGE_PX, Math.min(left, window.innerWidth - WIDTH_PX - EDGE_PX))}px`;
-    current.style.top = `${bottom + 4}px`;
-    current.focus();
-  }, [button]);
-  useEffect(() => {
-    const leave = ({ target }: PointerEvent) => {
-      if (target instanceof Node && !panel.current?.contains(target) && !button.current?.contains(target)) onLeave();
-    };
-    window.addEventListener("pointerdown", leave);
-    return () => window.removeEventListener("pointerdown", leave);
-  }, [button, onLeave]);
-  function onKeyDown(event: KeyboardEvent) {
-    // A dialog that a filter has opened closes first.
-    if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
-    event.preventDefault();
-    event.stopPropagation();
-    onClose();
-  }
-  return createPortal(
-    <div
-      ref={panel}
-      id={id}
-      role="dialog"
-      aria-label={label}
-      tabIndex={-1}
-      onKeyDown={onKeyDown}
-      style={{ width: WIDTH_PX }}
-      className="fixed z-40 flex flex-col gap-3 rounded-lg border border-line bg-surface p-3.5 text-ink shadow-xl outline-none"
-    >
-      {children}
-    </div>,
-    document.body,
-  );
-}
-
-/** One filter of the popover, below its name. */
-export function FilterRow({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div role="group" aria-label={name} className="flex flex-col gap-1">
-      <span aria-hidden="true" className="text-sm text-ink-3">
-        {name}
-      </span>
-      {children}
-    </div>
   );
 }
 
@@ -118,7 +57,3 @@ export function ClearFilters({ isSet, onClear }: { isSet: boolean; onClear: () =
     </Button>
   );
 }
-
-/** A filter whose values are chosen in a dialog. */
-export const filterButton =
-  "flex min-h-8 w-full items-center gap-2 rounded-md border border-line-strong bg-surface px-2.5 py-1 text-left break-words hover:border-control";

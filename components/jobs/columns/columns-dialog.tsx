@@ -8,7 +8,8 @@ import { Dialog } from "@/components/ui/dialog";
 import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput } from "./column-choice";
 import { useColumnName } from "./use-column-choice";
 import { Input } from "@/components/ui/controls/input";
-import { type InputId, MAX_INPUTS, type SeenInput, seenInputs } from "@/lib/contract/jobs/job-inputs";
+import { type SeenInput, seenInputs } from "@/lib/contract/jobs/input-values";
+import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-inputs";
 
 type ColumnsDialogProps = {
   choice: ColumnChoice;

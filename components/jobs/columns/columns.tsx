@@ -5,7 +5,6 @@ import { SelectAllRows, SelectRow } from "@/components/data-table/selection/sele
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
-import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { type JobRow } from "../job-row";
@@ -67,12 +66,12 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
   const named = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
     column.display({ id, header: t(`column.${id}`), meta: looks[id], cell: ({ row }) => cell(row.original) });
   return {
-    preview: named("preview", ({ preview }) =>
+    preview: named("preview", ({ preview, previewKind }) =>
       plainPicture({
         src: preview && thumbnailUrl({ connection, file: preview, edge: 128 }),
         width: 52,
         height: 36,
-        kind: preview && kindOfName(preview.filename),
+        kind: previewKind,
         className: "h-9 w-[52px]",
       }),
     ),

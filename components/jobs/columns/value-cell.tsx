@@ -6,7 +6,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { callApi } from "@/lib/browser/api";
 import { createTurns } from "@/lib/shared/turns";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { type JobInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { type JobInputs, toInputs } from "@/lib/contract/jobs/input-values";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 

@@ -1,15 +1,14 @@
 import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { type JobsView, toJobRow, toJobsView } from "../job-row";
+import { type JobsView, previewPart, toJobRow, toJobsView } from "../job-row";
 
 /** The history as the service reports it, or the ended jobs that a search found. */
 export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): JobsView {
   if (isFound(answer)) return toJobsView(answer);
   const rows = answer.history.map((entry) => {
     const { job, files } = jobOfEntry(entry);
-    const preview = previewOf(files)?.file;
-    return { ...toJobRow(job), outputs: files.length, ...(preview && { preview }) };
+    return { ...toJobRow(job), outputs: files.length, ...previewPart(previewOf(files)) };
   });
   return { rows, unreadable: answer.unreadable };
 }

@@ -1,16 +1,15 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
-import { ClearFilters, filterButton, FilterRow } from "@/components/frame/list/filters-popover";
+import { type ReactNode } from "react";
+import { ClearFilters } from "@/components/frame/list/filters-popover";
 import { useCounts } from "@/components/frame/counts-context";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";
+import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
-import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { isSearch, outputTypes } from "@/lib/contract/jobs/job-search";
+import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { type JobRow } from "../job-row";
 import { JobSearchFilters } from "../search/job-search-filters";
@@ -18,7 +17,8 @@ import { isFilteredList, noFilters } from "./list-address";
 import { type ListChange, type ListState } from "./list-state";
 import { useAskedQuery, useMoving } from "./use-list-state";
 
-const WorkflowPicker = dynamic(() => import("./workflow-picker").then((module) => module.WorkflowPicker), { ssr: false });
+const loadMore = () => import("./more-filters");
+const MoreFilters = dynamic(() => loadMore().then((module) => module.MoreFilters), { ssr: false });
 
 const sorts = {
   newest: { sort_by: "create_time", sort_order: "desc" },
@@ -31,26 +31,20 @@ const sortNames = ["newest", "oldest", "longest", "shortest"] as const;
 type JobsFiltersProps = { state: ListState; rows: readonly JobRow[]; total?: number; connection: string | undefined };
 
 export function JobsFilters({ state, rows, total, connection }: JobsFiltersProps) {
-  const t = useTranslations("jobs.filter");
-  const [isPicking, setPicking] = useState(false);
   const query = useAskedQuery(state);
   const { go } = state;
-  const workflow =
-    query.workflow_id && (rows.find((row) => row.workflowId === query.workflow_id)?.workflow ?? namelessWorkflow(query.workflow_id));
-  const count = [query.workflow_id, query.output_type].filter(Boolean).length;
+  useAtFirstMove(loadMore);
   return (
     <>
       <StatusFilter state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <JobSearchFilters search={query} connection={connection} onGo={go} count={count}>
-        <OutputFilter state={state} />
-        <FilterRow name={t("workflow")}>
-          <button type="button" aria-haspopup="dialog" title={query.workflow_id} onClick={() => setPicking(true)} className={filterButton}>
-            <span className="min-w-0 flex-1">{workflow ?? t("anyWorkflow")}</span>
-            <span aria-hidden="true">▾</span>
-          </button>
-        </FilterRow>
-        {isPicking ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
+      <JobSearchFilters
+        search={query}
+        connection={connection}
+        onGo={go}
+        count={[query.workflow_id, query.output_type].filter(Boolean).length}
+      >
+        <MoreFilters state={state} rows={rows} connection={connection} />
       </JobSearchFilters>
       <ClearFilters isSet={isFilteredList(query)} onClear={() => go(noFilters)} />
     </>
@@ -140,29 +134,4 @@ function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean
   const number = useNumber();
   if (value === undefined && !hasRoom) return null;
   return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
-}
-
-/** A plain local server cannot filter by output kind; if the address asks for it anyway, the filter can be removed. */
-export function OutputFilter({ state }: { state: ListState }) {
-  const t = useTranslations("jobs.filter");
-  const query = useAskedQuery(state);
-  const isLocal = useConnection()?.isLocal === true;
-  if (isLocal && query.output_type === undefined) return null;
-  return (
-    <FilterRow name={t("output")}>
-      <Select
-        aria-label={t("output")}
-        value={query.output_type ?? ""}
-        onChange={({ currentTarget: { value } }) => state.go({ output_type: outputTypes.find((type) => type === value) })}
-        className="w-full"
-      >
-        <option value="">{t("outputs.any")}</option>
-        {outputTypes.map((type) => (
-          <option key={type} value={type}>
-            {t(`outputs.${type}`)}
-          </option>
-        ))}
-      </Select>
-    </FilterRow>
-  );
 }

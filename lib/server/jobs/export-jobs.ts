@@ -6,7 +6,8 @@
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
-import { type InputId, inputOf, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { toInputs } from "@/lib/contract/jobs/input-values";
+import { type InputId, inputOf } from "@/lib/contract/jobs/job-inputs";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -20,9 +20,11 @@ import {
   withInputs,
 } from "@/components/jobs/columns/column-choice";
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
-import { inputIdOf, readInputIds, seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { seenInputs, toInputs } from "@/lib/contract/jobs/input-values";
+import { inputIdOf, readInputIds } from "@/lib/contract/jobs/job-inputs";
 import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/list-address";
-import { OutputFilter, StatusFilter } from "@/components/jobs/list/jobs-filters";
+import { StatusFilter } from "@/components/jobs/list/jobs-filters";
+import { OutputFilter } from "@/components/jobs/list/more-filters";
 import { createListState } from "@/components/jobs/list/list-state";
 import { isBareAddress, toSearchParams } from "@/app/(console)/params";
 import { type KnownJobState } from "@/lib/contract/jobs/states";

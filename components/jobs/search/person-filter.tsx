@@ -1,11 +1,36 @@
 import { useTranslations } from "next-intl";
+import { useState } from "react";
 import useSWR from "swr";
+import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobPeople } from "@/lib/contract/console-job-search";
+
+type PersonFilterProps = { member: string | undefined; connection: string | undefined; onPick: (member: string | undefined) => void };
+
+/** The member who submitted it. The members are requested when one is chosen, or about to be. */
+export function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
+  const t = useTranslations("jobSearch");
+  const [isPicking, setPicking] = useState(false);
+  const pick = (id: string | undefined) => {
+    setPicking(false);
+    onPick(id);
+  };
+  return (
+    <FilterRow name={t("person")}>
+      <button type="button" aria-haspopup="dialog" onClick={() => setPicking(true)} className={filterButton}>
+        <span className="min-w-0 flex-1">
+          {member === undefined ? t("personDialog.any") : <PersonName member={member} connection={connection} />}
+        </span>
+        <span aria-hidden="true">▾</span>
+      </button>
+      {isPicking ? <PersonDialog member={member} connection={connection} onPick={pick} onClose={() => setPicking(false)} /> : null}
+    </FilterRow>
+  );
+}
 
 type Member = { member: string | undefined; connection: string | undefined };
 
@@ -21,7 +46,7 @@ function usePeople(connection: string | undefined) {
 }
 
 /** The chosen member's name. */
-export function PersonName({ member, connection }: Member) {
+function PersonName({ member, connection }: Member) {
   const t = useTranslations("jobSearch");
   const { data: people } = usePeople(connection);
   return people?.find(({ id }) => id === member)?.name ?? (people ? t("unknownPerson") : "…");
@@ -29,7 +54,7 @@ export function PersonName({ member, connection }: Member) {
 
 type PersonDialogProps = Member & { onPick: (member: string | undefined) => void; onClose: () => void };
 
-export function PersonDialog({ member, connection, onPick, onClose }: PersonDialogProps) {
+function PersonDialog({ member, connection, onPick, onClose }: PersonDialogProps) {
   const t = useTranslations("jobSearch");
   const common = useTranslations("common");
   const { data: people, error } = usePeople(connection);

@@ -1,0 +1,47 @@
+import { useSearchParams } from "next/navigation";
+import { useTranslations } from "next-intl";
+import { usePathname } from "@/components/ui/hooks/use-router";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
+import { WholePageNote } from "@/components/ui/whole-page-note";
+import { withQuery } from "@/lib/browser/urls";
+import { useConnection, useLinkedConnection } from "./connection-context";
+
+/** Another member's own connection, of which only the jobs may be seen. */
+export function JobsOnly({ name, owner }: { name: string; owner: string }) {
+  const t = useTranslations("frame.connection.jobsOnly");
+  const connection = useLinkedConnection();
+  return (
+    <WholePageNote
+      title={t("title", { name })}
+      text={t("text", { owner })}
+      action={
+        <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>
+          {t("open")}
+        </Link>
+      }
+    />
+  );
+}
+
+/** A connection that the member does not have. */
+export function NoSuchConnection() {
+  const t = useTranslations("frame.connection.ghost");
+  const errors = useTranslations("errors");
+  const pathname = usePathname();
+  const params = new URLSearchParams(useSearchParams() ?? undefined);
+  const current = useConnection();
+  params.delete("connection");
+  const href = !current ? "/settings" : params.size > 0 ? `${pathname}?${params}` : pathname;
+  return (
+    <WholePageNote
+      title={t("title")}
+      text={t("text")}
+      action={
+        <Link href={href} className={buttonStyle()}>
+          {current ? t("open", { name: current.name }) : errors("openSettings")}
+        </Link>
+      }
+    />
+  );
+}

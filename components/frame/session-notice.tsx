@@ -1,0 +1,32 @@
+import { useTranslations } from "next-intl";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { type EndedSession } from "@/lib/contract/console";
+
+/** `isLive`: signed in, but the page was rendered for another role or member. */
+export type Notice = (EndedSession & { isLive?: true }) | { cause: "other"; isLive: true };
+
+/** Why the session of the page ended or changed, and what to do. */
+export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedded: boolean }) {
+  const t = useTranslations("frame.session");
+  const roleName = useTranslations("frame.member.role");
+  const action =
+    notice.cause === "suspended" || notice.cause === "removed" ? notice.cause : notice.isLive || isEmbedded ? "reload" : "signIn";
+  return (
+    <FailureNotice
+      title={notice.cause === "role" ? t("role", { from: roleName(notice.from), to: roleName(notice.to) }) : t(notice.cause)}
+      next={t(`next.${action}`)}
+      actions={
+        action === "signIn" ? (
+          // In another tab: this page keeps what was typed.
+          <a href={apiPath(withQuery("/sign-in", { callbackUrl: "/confirmed" }))} target="_blank" rel="noopener" className={buttonStyle()}>
+            {t("signIn")}
+          </a>
+        ) : action === "reload" ? (
+          <Button onClick={() => window.location.reload()}>{t("reload")}</Button>
+        ) : undefined
+      }
+    />
+  );
+}
