@@ -19,16 +19,16 @@ const open = (pathname: string, search: string, connections = [home]) =>
     </AtPage>,
   );
 
-it("says that the connection does not exist or is somebody else's, and opens the same page on the one in use", () => {
+it("says that the connection does not exist or is somebody else's, and opens the same page on the one in use", async () => {
   open("/jobs", "status=failed&connection=ghost");
-  expect(screen.getByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
+  expect(await screen.findByRole("heading", { name: "You have no access to this connection" })).toBeDefined();
   expect(screen.getByRole("link", { name: "Open this page on Studio" }).getAttribute("href")).toBe("/jobs?status=failed");
   expect(screen.queryByText("the page")).toBeNull();
 });
 
-it("leads to Settings where there is no connection at all", () => {
+it("leads to Settings where there is no connection at all", async () => {
   open("/queue", "connection=ghost", []);
-  expect(screen.getByRole("link", { name: "Open settings" }).getAttribute("href")).toBe("/settings");
+  expect((await screen.findByRole("link", { name: "Open settings" })).getAttribute("href")).toBe("/settings");
 });
 
 it.each([

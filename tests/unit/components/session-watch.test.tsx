@@ -50,7 +50,7 @@ it.each<[SessionState, string, string | undefined]>([
   expect(screen.queryByRole("alert")).toBeNull();
   now = next;
   await fiveSeconds();
-  expect(screen.getByRole("alert").textContent).toContain(title);
+  expect((await screen.findByRole("alert")).textContent).toContain(title);
   const offered = [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map(({ textContent }) => textContent);
   expect(offered).toEqual(action === undefined ? [] : [action]);
   now = { state: "live", memberId: "ada", role: "operator" };
@@ -61,7 +61,7 @@ it.each<[SessionState, string, string | undefined]>([
 it("signs in again in a new tab, so that the page keeps what was typed", async () => {
   now = { state: "ended", cause: "expired" };
   await show();
-  const link = screen.getByRole("link", { name: "Sign in again" });
+  const link = await screen.findByRole("link", { name: "Sign in again" });
   expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["/sign-in?callbackUrl=%2Fconfirmed", "_blank"]);
 });
 
@@ -74,5 +74,5 @@ it("offers an embedded page to reload", async () => {
       </SWRConfig>,
     ),
   );
-  expect(screen.getByRole("button", { name: "Reload" })).toBeDefined();
+  expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });

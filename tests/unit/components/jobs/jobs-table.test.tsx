@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { type Opened } from "@/components/frame/list/use-opened";
+import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
 import { createListState } from "@/components/jobs/list/list-state";
@@ -143,4 +144,20 @@ it("choosing all changes boxes and draws no cell", () => {
   expect(document.querySelectorAll("tr[data-row] input:checked")).toHaveLength(30);
   expect(cellsOf()).toEqual(before);
   expect(before.map((cell) => cell.innerHTML)).toEqual(html);
+});
+
+function What({ row }: { row: JobRow }) {
+  return whatCell({ row, words: useCellWords(), hrefOf: () => "/jobs/x" });
+}
+
+it("the words of a search are marked in their text, and the text of a job stays text", () => {
+  const text = `a <img src=x onerror="alert(1)"> by the </mark>sea`;
+  const marks = [text.indexOf("img"), text.indexOf("sea")].map((at): [number, number] => [at, at + 3]);
+  renderInApp(<What row={{ id: "x", word: "completed", state: "completed", match: { text, marks } }} />);
+  const shown = screen.getByTitle(text);
+  expect(shown.textContent).toBe(text);
+  expect([...shown.querySelectorAll("*")].map(({ tagName, textContent }) => [tagName, textContent])).toEqual([
+    ["MARK", "img"],
+    ["MARK", "sea"],
+  ]);
 });
