@@ -1,7 +1,7 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { FileName } from "@/components/ui/cut";
-import { columnsFor } from "@/components/data-table/features";
+import { type Column } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Link } from "@/components/ui/link";
@@ -9,8 +9,6 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { formatBytes } from "@/lib/shared/format";
 import { fileLooks } from "./file-looks";
 import { type FileRow } from "./files-view";
-
-const column = columnsFor<FileRow>();
 
 type Choices = {
   t: ReturnType<typeof useTranslations<"files">>;
@@ -24,49 +22,41 @@ type Choices = {
 };
 
 export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, selection }: Choices) {
-  const columns = column.columns([
-    column.display({
+  const columns: Column<FileRow>[] = [
+    {
       id: "select",
-      meta: fileLooks.select,
-      header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
-      cell: ({ row: { original } }) =>
-        canRemove ? <SelectRow id={original.path} label={t("select", { name: original.name })} store={selection} /> : null,
-    }),
-    column.accessor("name", {
+      look: fileLooks.select,
+      header: canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null,
+      cell: (row) => (canRemove ? <SelectRow id={row.path} label={t("select", { name: row.name })} store={selection} /> : null),
+    },
+    {
+      id: "name",
       header: t("column.name"),
-      meta: fileLooks.name,
-      cell: ({ row: { original } }) => (
+      look: fileLooks.name,
+      cell: (row) => (
         <span className="flex min-w-0 items-center gap-2.5">
-          <Sign row={original} />
-          <Link href={hrefOf(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
-            <FileName name={original.name} />
-            {original.kind === "folder" ? "/" : ""}
+          <Sign row={row} />
+          <Link href={hrefOf(row)} prefetch={false} scroll={false} title={row.path} className="row-link truncate text-ink">
+            <FileName name={row.name} />
+            {row.kind === "folder" ? "/" : ""}
           </Link>
-          {original.kind === "folder" ? (
-            <span className="shrink-0 text-sm text-ink-3">{t("filesInside", { count: original.files })}</span>
-          ) : null}
+          {row.kind === "folder" ? <span className="shrink-0 text-sm text-ink-3">{t("filesInside", { count: row.files })}</span> : null}
         </span>
       ),
-    }),
-    column.accessor("bytes", {
+    },
+    {
       id: "size",
       header: t("column.size"),
-      meta: fileLooks.size,
-      cell: ({ getValue }) => {
-        const bytes = getValue();
-        return <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>;
-      },
-    }),
-    column.accessor("modifiedMs", {
+      look: fileLooks.size,
+      cell: ({ bytes }) => <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>,
+    },
+    {
       id: "modified",
       header: t("column.modified"),
-      meta: fileLooks.modified,
-      cell: ({ getValue }) => {
-        const ms = getValue();
-        return ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />;
-      },
-    }),
-  ]);
+      look: fileLooks.modified,
+      cell: ({ modifiedMs: ms }) => (ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />),
+    },
+  ];
   return canChange ? columns : columns.filter(({ id }) => id !== "select");
 }
 

@@ -1,6 +1,6 @@
 import { type useTranslations } from "next-intl";
 import { FileName } from "@/components/ui/cut";
-import { columnsFor } from "@/components/data-table/features";
+import { type Column } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { DisabledLink } from "@/components/ui/link";
@@ -45,31 +45,31 @@ type Where = {
 };
 type Words = ReturnType<typeof useTranslations<"assets">>;
 
-const column = columnsFor<AssetRow>();
 const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
 // Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
 const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
-export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where) {
+export function assetColumns(
+  t: Words,
+  { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where,
+): Column<AssetRow>[] {
   const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
   return [
-    column.display({
+    {
       id: "select",
       header: t("table.select"),
-      meta: assetLooks.select,
-      cell: ({ row: { original } }) =>
-        original.asset ? (
-          <SelectBox id={original.id} name={original.asset.name} index={original.index} picking={picking} className="select-cell" />
-        ) : null,
-    }),
-    column.display({
+      look: assetLooks.select,
+      cell: (row) =>
+        row.asset ? <SelectBox id={row.id} name={row.asset.name} index={row.index} picking={picking} className="select-cell" /> : null,
+    },
+    {
       id: "preview",
       header: t("table.preview"),
-      meta: assetLooks.preview,
-      cell: ({ row: { original } }) =>
-        original.asset ? (
+      look: assetLooks.preview,
+      cell: (row) =>
+        row.asset ? (
           <TilePicture
-            asset={original.asset}
+            asset={row.asset}
             connectionId={connectionId}
             edge={128}
             motion={motion}
@@ -80,74 +80,72 @@ export function assetColumns(t: Words, { connectionId, connection, locale, picki
         ) : (
           <span className="block h-9 w-[52px] rounded-sm bg-sunken" />
         ),
-    }),
-    column.display({
+    },
+    {
       id: "name",
       header: t("table.name"),
-      meta: assetLooks.name,
-      cell: ({ row: { original } }) =>
-        original.asset ? (
+      look: assetLooks.name,
+      cell: (row) =>
+        row.asset ? (
           <span className="flex min-w-0 items-center gap-0.5">
-            {isAddressableId(original.id) ? (
+            {isAddressableId(row.id) ? (
               <a
-                href={apiPath(assetHref(original.id, connection))}
-                title={original.asset.name}
-                data-asset={original.id}
+                href={apiPath(assetHref(row.id, connection))}
+                title={row.asset.name}
+                data-asset={row.id}
                 onClick={(event) => {
                   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-                  if (isPlain && onOpen(original.id)) event.preventDefault();
+                  if (isPlain && onOpen(row.id)) event.preventDefault();
                 }}
                 className={nameStyle}
               >
-                <FileName name={original.asset.name} />
+                <FileName name={row.asset.name} />
               </a>
             ) : (
               <DisabledLink reason={cannotOpen} className={nameStyle}>
-                <FileName name={original.asset.name} />
+                <FileName name={row.asset.name} />
               </DisabledLink>
             )}
-            {original.asset.jobId ? (
-              <span title={original.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">
-                {shortJob(original.asset.jobId)}
+            {row.asset.jobId ? (
+              <span title={row.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">
+                {shortJob(row.asset.jobId)}
               </span>
             ) : null}
-            <CopyButton text={original.id} label={t("table.copyId")} />
+            <CopyButton text={row.id} label={t("table.copyId")} />
           </span>
         ) : (
           waiting
         ),
-    }),
-    column.display({
+    },
+    {
       id: "tags",
       header: t("table.tags"),
-      meta: assetLooks.tags,
-      cell: ({ row: { original } }) => (original.asset ? <Cut text={original.asset.tags.join(", ")} className="text-ink-2" /> : waiting),
-    }),
-    column.display({
+      look: assetLooks.tags,
+      cell: (row) => (row.asset ? <Cut text={row.asset.tags.join(", ")} className="text-ink-2" /> : waiting),
+    },
+    {
       id: "type",
       header: t("table.type"),
-      meta: assetLooks.type,
-      cell: ({ row: { original } }) =>
-        original.asset ? <Cut text={original.asset.mimeType ?? t(`kind.${original.asset.kind}`)} className="text-ink-2" /> : null,
-    }),
-    column.display({
+      look: assetLooks.type,
+      cell: (row) => (row.asset ? <Cut text={row.asset.mimeType ?? t(`kind.${row.asset.kind}`)} className="text-ink-2" /> : null),
+    },
+    {
       id: "size",
       header: t("table.size"),
-      meta: assetLooks.size,
-      cell: ({ row: { original } }) =>
-        original.asset?.sizeBytes === undefined ? t("table.nothing") : formatBytes(original.asset.sizeBytes, locale),
-    }),
-    column.display({
+      look: assetLooks.size,
+      cell: (row) => (row.asset?.sizeBytes === undefined ? t("table.nothing") : formatBytes(row.asset.sizeBytes, locale)),
+    },
+    {
       id: "created",
       header: t("table.created"),
-      meta: assetLooks.created,
-      cell: ({ row: { original } }) => timeOf(original.asset?.createdAtMs),
-    }),
-    column.display({
+      look: assetLooks.created,
+      cell: (row) => timeOf(row.asset?.createdAtMs),
+    },
+    {
       id: "used",
       header: t("table.used"),
-      meta: assetLooks.used,
-      cell: ({ row: { original } }) => timeOf(original.asset?.lastUsedAtMs),
-    }),
+      look: assetLooks.used,
+      cell: (row) => timeOf(row.asset?.lastUsedAtMs),
+    },
   ];
 }

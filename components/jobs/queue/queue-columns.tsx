@@ -1,10 +1,11 @@
 import { useTranslations } from "next-intl";
+import { type Column } from "@/components/data-table/features";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
-import { column, jobColumns, selectColumn } from "../columns/columns";
+import { jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
 import { queueLooks } from "./queue-looks";
 import { type StartRange, roundingOf } from "./start-range";
@@ -29,7 +30,7 @@ type Queue = {
   undo: (id: string) => void;
 };
 
-export function queueColumns(queue: Queue) {
+export function queueColumns(queue: Queue): Column<JobRow>[] {
   const { words, connection, linked, selection, selectAll, isOffered, startOf } = queue;
   const { t } = words;
   const start = (row: JobRow) => {
@@ -37,36 +38,36 @@ export function queueColumns(queue: Queue) {
     return row.waits ? <WaitsCell waits={row.waits} /> : <StartCell range={startOf(row.id)} />;
   };
   const jobs = jobColumns(words, { connection, linked, lineEnd: start, isWorkflowCut: true, looks: queueLooks });
-  const columns = [
-    column.display({
+  const columns: Column<JobRow>[] = [
+    {
       id: "position",
       header: t("column.position"),
-      meta: queueLooks.position,
-      cell: ({ row }) => row.original.position ?? t("nothing"),
-    }),
+      look: queueLooks.position,
+      cell: (row) => row.position ?? t("nothing"),
+    },
     jobs.status,
     jobs.job,
     jobs.workflow,
     jobs.what,
-    column.display({ id: "start", header: t("column.start"), meta: queueLooks.start, cell: ({ row }) => start(row.original) }),
+    { id: "start", header: t("column.start"), look: queueLooks.start, cell: start },
     jobs.submitted,
-    column.display({
+    {
       id: "waited",
       header: t("column.waited"),
-      meta: queueLooks.waited,
-      cell: ({ row }) => waitedCell(row.original, words),
-    }),
+      look: queueLooks.waited,
+      cell: (row) => waitedCell(row, words),
+    },
   ];
   if (!isOffered) return columns;
   return [
     selectColumn({ store: selection, t, all: selectAll.label, isEmpty: selectAll.isEmpty, has: isOffered }),
     ...columns,
-    column.display({
+    {
       id: "act",
       header: t("column.act"),
-      meta: queueLooks.act,
-      cell: ({ row }) => (isOffered(row.original) ? <CancelOrUndo row={row.original} {...queue} /> : null),
-    }),
+      look: queueLooks.act,
+      cell: (row) => (isOffered(row) ? <CancelOrUndo row={row} {...queue} /> : null),
+    },
   ];
 }
 
