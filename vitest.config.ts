@@ -19,7 +19,7 @@ const onPostgres = {
     "tests/{integration,faults}/postgres/**/*.test.ts",
     ...[
       ...["audit", "apps/apps.runs", "jobs/job-search", "jobs/usage"],
-      ...["people/members", "people/sign-out", "people/tokens", "shares/shares", "shares/shares.closed"],
+      ...["people/members", "people/oidc", "people/sign-out", "people/tokens", "shares/shares", "shares/shares.closed"],
     ].map((name) => testFile(`tests/integration/console/${name}.test.ts`)),
     ...[
       ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"],

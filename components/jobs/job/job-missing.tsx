@@ -8,6 +8,8 @@ type JobMissingProps = {
   /** It had not ended when it was last seen. */
   wasMoving?: boolean;
   isForbidden?: boolean;
+  /** The id can't be part of an address, so no service was asked for it. */
+  isUnopenable?: boolean;
   /** The link back, where the list is not beside it. */
   back?: ReactNode;
 };
@@ -18,8 +20,10 @@ export function GoneBadge() {
 }
 
 /** Most services answer the same for a deleted job and for another person's; so does this page. */
-export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, back }: JobMissingProps) {
+export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, isUnopenable = false, back }: JobMissingProps) {
   const t = useTranslations("jobs.job.missing");
+  const cannotOpen = useTranslations("common")("cannotOpen");
+  if (isUnopenable) return <EmptyState title={cannotOpen} action={back} />;
   if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;
   if (!wasThere) return <EmptyState title={t("title")} text={t("text")} action={back} />;
   return (

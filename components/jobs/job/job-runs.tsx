@@ -5,6 +5,7 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/operation";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobState } from "@/lib/contract/jobs/states";
@@ -44,7 +45,8 @@ const fills: Readonly<Record<JobState, string>> = {
 };
 
 /** Oldest first; a bar's height is the run's duration. A run without a duration is a stub. */
-export function RunBars({ runs, jobId, linked }: { runs: readonly Run[]; jobId: string; linked?: string }) {
+export function RunBars({ runs: all, jobId, linked }: { runs: readonly Run[]; jobId: string; linked?: string }) {
+  const runs = all.filter(({ id }) => isAddressableId(id));
   const t = useTranslations("jobs.job.runs");
   const states = useTranslations("frame.states");
   const time = useTranslations("common.duration");

@@ -16,6 +16,7 @@ import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
+import { isAddressableId } from "@/lib/contract/operation";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
@@ -93,6 +94,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
             wasThere={facts !== undefined}
             wasMoving={wasMoving}
             isForbidden={isForbidden}
+            isUnopenable={!isAddressableId(jobId)}
             back={
               <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>
                 {t("job.missing.back")}

@@ -1,6 +1,8 @@
-// A runner is another machine: the node ids and output keys that it sends are its own choice.
+// A runner is another machine: the ids of nodes and jobs and the output keys that it sends are its own choice.
 import { afterEach, describe, expect, it } from "vitest";
+import { whereIs } from "@/lib/service/runners/whereabouts";
 import { gpuClasses } from "@/tests/support/gpu-classes";
+import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
@@ -92,5 +94,30 @@ describe("node ids from a runner", () => {
     expect(job.status).toBe("failed");
     expect(JSON.stringify(job.execution_error)).not.toMatch(/__proto__|constructor/);
     expect(JSON.stringify(job.execution_error)).toContain('\\"3\\"');
+  });
+});
+
+describe("the id that a runner gave a job", () => {
+  async function lookFor(promptId: string) {
+    const empty = { queue_running: [], queue_pending: [] };
+    const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
+    const found = await whereIs(runner.url, { promptId, clientId: "ours" });
+    await runner.close();
+    return { found, urls: runner.seen.map(({ url }) => url) };
+  }
+
+  it.each(["../queue", "..", ".", "", "a/b", "a\\b", "a%2Fb", "a?clear=1", "a#b", "a\nb", "\ud800"])(
+    "is never part of an address when it is %j",
+    async (promptId) => {
+      expect(await lookFor(promptId)).toEqual({ found: { kind: "nowhere" }, urls: ["/queue", "/history?max_items=200"] });
+    },
+  );
+
+  it("is never part of an address when it is too long", async () => {
+    expect((await lookFor("x".repeat(201))).urls).toEqual(["/queue", "/history?max_items=200"]);
+  });
+
+  it.each(["__proto__", "constructor"])("finds no inherited member when it is %s", async (promptId) => {
+    expect((await lookFor(promptId)).found).toEqual({ kind: "nowhere" });
   });
 });

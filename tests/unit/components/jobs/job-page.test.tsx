@@ -1,16 +1,30 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { JobDetails } from "@/components/jobs/job/job-details";
 import { JobError } from "@/components/jobs/job/job-error";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
-import { JobOutputs } from "@/components/jobs/job/job-screen";
-import { JobTitle } from "@/components/jobs/job/job-screen";
+import { JobOutputs, JobScreen, JobTitle } from "@/components/jobs/job/job-screen";
 import { RunBars } from "@/components/jobs/job/job-runs";
+import { failed } from "@/lib/shared/result";
 import { factsOf } from "./a-job";
 import { renderInApp } from "../render";
 
 afterEach(cleanup);
+
+it("shows the refusal in place of a job whose id can't be opened", async () => {
+  const refused = failed({ code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 });
+  await act(async () =>
+    renderInApp(
+      <Suspense>
+        <JobScreen jobId="../settings" canRun job={Promise.resolve(refused)} />
+      </Suspense>,
+    ),
+  );
+  expect(screen.getByText("This id can't be opened.")).toBeDefined();
+  expect(screen.getByRole("link", { name: "Go to Jobs" }).getAttribute("href")).toBe("/jobs");
+});
 
 describe("what a job's page tells", () => {
   it("an error leads to its node in the graph, and only where the graph has it", () => {
