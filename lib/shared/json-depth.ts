@@ -11,10 +11,10 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * The most that a body may hold (`exactNumbers`: numbers that JavaScript would write differently, such as seeds of twenty digits); graph and drawing of five thousand nodes need two thirds of it. Longer bodies hold up the process that
+ * The most that a body may hold; graph and drawing of five thousand nodes need two thirds of it. Longer bodies hold up the process that
  * reads them.
  */
-export const bodyBounds = { names: 250_000, values: 1_000_000, exactNumbers: 100_000 } as const;
+export const bodyBounds = { names: 250_000, values: 1_000_000 } as const;
 /** From this many letters on, a body is read in a turn of its own. */
 export const LARGE_BODY = 256 * 1024;
 

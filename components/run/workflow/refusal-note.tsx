@@ -47,6 +47,8 @@ export function useReason(reason: RefusalReason): string {
       return t(lacksOperation(reason.failure) ? "noCatalogue" : "catalogueUnread");
     case "too_large":
       return t("too_large", { found: reason.found, limit: reason.limit, most: reason.most });
+    case "too_many_numbers":
+      return t("too_many_numbers", { most: reason.most });
     case "node_without_class":
       return t("node_without_class", { nodeId: reason.nodeId });
     case "node_with_bad_inputs":

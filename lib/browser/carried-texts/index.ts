@@ -3,7 +3,8 @@
 // Guarantees: a file's kind is decided by its first bytes, never by its name; only headers and texts are read, in parts and within bounds;
 // a hostile file gets an answer, too. Throws only what reading the file itself throws.
 
-import { isObject, objectOf, parseJson, parseLenientJson } from "@/lib/contract/json/json";
+import { TooManyExactNumbers } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf, parseJson, readLenientJson } from "@/lib/contract/json/json";
 import { type ByteSource } from "../files/byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { matroskaTexts, movieTexts } from "./films";
@@ -62,9 +63,18 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
 
 /** In the form that `readWorkflow` knows: the graph that ran, with its drawing. That reader reports a text that is not an object. */
 function workflowText({ prompt: graph, workflow: drawing }: Found): string | undefined {
-  if (!graph || !isObject(parseLenientJson(graph))) return drawing ?? graph;
-  const extra = drawing && isObject(parseLenientJson(drawing)) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
+  if (!graph || !isObjectText(graph)) return drawing ?? graph;
+  const extra = drawing && isObjectText(drawing) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
   return `{"prompt":${graph}${extra}}`;
+}
+
+/** A text with too many exact numbers counts: the reader of the whole refuses it with the reason. */
+function isObjectText(text: string): boolean {
+  try {
+    return isObject(readLenientJson(text));
+  } catch (error) {
+    return error instanceof TooManyExactNumbers;
+  }
 }
 
 /** The first part is JSON; what is not part of the scene is in `asset.extras`. */

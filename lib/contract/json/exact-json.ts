@@ -7,29 +7,49 @@
 const QUOTE = 34;
 const BACKSLASH = 92;
 const MINUS = 45;
+const POINT = 46;
+const ZERO = 48;
 const COLON = 58;
 const number = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 /** JavaScript writes these as they are: up to 15 digits, and no zero at the end. Anything else is compared. */
 const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
 /** Larger whole numbers are doubles with a spelling: computing with them is not worth the time. */
 const MAX_BIGINT_DIGITS = 1000;
+/**
+ * How many numbers of a text may be exact, that is, need their spelling kept: of a body, a file or a message, and of an answer with many jobs.
+ * Graph and drawing of five thousand nodes have fewer than 30,000.
+ */
+export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
+/** On average; all exact numbers of a text count together. */
+const MAX_EXACT_LENGTH = 20;
 
-/** By container: the spellings of its numbers by key, where JavaScript would write them differently. */
-const spellings = new WeakMap<object, ReadonlyMap<string, string>>();
+/** By container: the spellings of its numbers by key, or by index in a list, where JavaScript would write them differently. */
+const spellings = new WeakMap<object, ReadonlyMap<string | number, string>>();
 
-/** `means`: what an empty text means, if it is allowed. `maxExactNumbers`: of numbers whose spelling has to be kept. */
-type Options = { means?: undefined; maxExactNumbers?: number };
+/** `means`: what an empty text means, if it is allowed. `most`: exact numbers. */
+type Options = { means?: undefined; most?: number };
+
+export class TooManyExactNumbers extends RangeError {
+  /** `most` numbers are allowed. The message is a sentence for the sender; `excess` is its end. */
+  constructor(
+    readonly most: number,
+    readonly excess = `more than ${most} long or unusually written numbers, or ${most * MAX_EXACT_LENGTH} digits in them`,
+  ) {
+    super(`The JSON has ${excess}.`);
+  }
+}
 
 /**
- * Throws SyntaxError as JSON.parse does, and RangeError beyond `maxExactNumbers`. `T`: for a text whose shape was checked before; as with
- * JSON.parse, the caller names it.
+ * Throws SyntaxError as JSON.parse does, and TooManyExactNumbers before anything is parsed. `T`: for a text whose shape was checked before;
+ * as with JSON.parse, the caller names it.
  */
 export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
+  const exact = findExactNumbers(text, options.most ?? maxExactNumbers.answer);
   // Parsed once, with each such number as a text that begins in a way no sender can know.
   const mark = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
-  const marked = markNumbers(text, mark, options.maxExactNumbers ?? Infinity);
-  const read = { value: "means" in options && text === "" ? options.means : JSON.parse(marked ?? text) };
-  if (marked !== undefined) restoreNumbers(read, mark);
+  const marked = exact.length === 0 ? text : markNumbers(text, exact, mark);
+  const read = { value: "means" in options && text === "" ? options.means : JSON.parse(marked) };
+  if (exact.length > 0) restoreNumbers(read, mark);
   return read.value;
 }
 
@@ -42,7 +62,7 @@ export function withSpellingsOf<T extends object>(original: object, copy: T): T 
 
 /** The spelling of one number, if JavaScript would write it differently. */
 export function spellingOf(container: object, key: string | number): string | undefined {
-  const spelling = spellings.get(container)?.get(String(key));
+  const spelling = spellings.get(container)?.get(Array.isArray(container) ? Number(key) : key);
   return spelling !== undefined && Object.is(Reflect.get(container, key), Number(spelling)) ? spelling : undefined;
 }
 
@@ -57,11 +77,10 @@ export function writeExactJson(value: unknown, indent = 0): string {
   return write(value, indent, "\n") ?? "null";
 }
 
-/** The text with a marked text in place of each number that JavaScript would write differently; undefined if it has none. */
-function markNumbers(text: string, mark: string, most: number): string | undefined {
-  const parts: string[] = [];
-  let done = 0;
-  let count = 0;
+/** Where each exact number begins and ends, one after the other. Stops at the first one beyond the limit. */
+function findExactNumbers(text: string, most: number): number[] {
+  const found: number[] = [];
+  let characters = 0;
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
@@ -73,20 +92,37 @@ function markNumbers(text: string, mark: string, most: number): string | undefin
       continue;
     }
     const end = afterNumber(text, at);
-    // A whole number of up to 15 digits, by far the most common case; -0 is the exception, and 01 is refused later.
-    const isShort = end - at < 16 && isWhole(text, at, end) && !(code === MINUS && text.charCodeAt(at + 1) === 48);
-    if (!isShort) {
-      const digits = text.slice(at, end);
-      // In the place of a name it is left for JSON.parse to refuse.
-      if (number.test(digits) && !isPlain(digits) && text.charCodeAt(afterBlank(text, end)) !== COLON) {
-        if ((count += 1) > most) throw new RangeError(`The JSON has more than ${most} numbers that need their spelling kept.`);
-        parts.push(text.slice(done, at), `"${mark}${digits}"`);
-        done = end;
-      }
+    // In the place of a name it is left for JSON.parse to refuse.
+    if (isExact(text, at, end) && text.charCodeAt(afterBlank(text, end)) !== COLON) {
+      characters += end - at;
+      if (found.length >= 2 * most || characters > most * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(most);
+      found.push(at, end);
     }
     at = end;
   }
-  return done === 0 ? undefined : parts.join("") + text.slice(done);
+  return found;
+}
+
+function markNumbers(text: string, exact: readonly number[], mark: string): string {
+  let marked = "";
+  let done = 0;
+  for (let index = 0; index < exact.length; index += 2) {
+    const [start = 0, end = 0] = [exact[index], exact[index + 1]];
+    marked += `${text.slice(done, start)}"${mark}${text.slice(start, end)}"`;
+    done = end;
+  }
+  return marked + text.slice(done);
+}
+
+function isExact(text: string, start: number, end: number): boolean {
+  const first = text.charCodeAt(start) === MINUS ? start + 1 : start;
+  if (isDigits(text, first, end)) {
+    // Up to 15 digits, by far the most common case; -0 is the exception, and 01 is refused later.
+    if (end - first < 16) return first > start && end - first === 1 && text.charCodeAt(first) === ZERO;
+    return text.charCodeAt(first) !== ZERO && (end - first > 16 || !Number.isSafeInteger(Number(text.slice(start, end))));
+  }
+  const digits = text.slice(start, end);
+  return !isPlain(digits) && number.test(digits);
 }
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
@@ -96,22 +132,23 @@ function afterNumber(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (!isDigit(code) && code !== 46 && code !== 101 && code !== 69 && code !== 43 && code !== MINUS) break;
+    if (!isDigit(code) && code !== POINT && code !== 101 && code !== 69 && code !== 43 && code !== MINUS) break;
   }
   return at;
 }
 
-function isWhole(text: string, start: number, end: number): boolean {
-  for (let at = start + 1; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
+function isDigits(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
   return true;
 }
 
 function isPlain(digits: string): boolean {
-  return plainDecimal.test(digits) || (digits.length <= 25 && String(Number(digits)) === digits && !isUnsafe(digits));
+  return plainDecimal.test(digits) || (digits.length <= 25 && String(Number(digits)) === digits);
 }
 
 function isUnsafe(digits: string): boolean {
-  return digits.length > 15 && /^-?\d+$/.test(digits) && !Number.isSafeInteger(Number(digits));
+  if (digits.length < 16 || !isDigits(digits, digits.startsWith("-") ? 1 : 0, digits.length)) return false;
+  return !Number.isSafeInteger(Number(digits));
 }
 
 function afterBlank(text: string, start: number): number {
@@ -132,23 +169,24 @@ function afterString(text: string, start: number): number {
 /** No recursion: the sender chooses the depth. */
 function restoreNumbers(root: object, mark: string): void {
   const open: object[] = [root];
+  let own: Map<string | number, string> | undefined;
   for (let container = open.pop(); container; container = open.pop()) {
-    let own: Map<string, string> | undefined;
+    own = undefined;
     // Lists by their indexes: a text for each would take longer than everything else.
     if (Array.isArray(container)) for (let at = 0; at < container.length; at += 1) restore(container, at, container[at]);
-    else for (const [key, value] of Object.entries(container)) restore(container, key, value);
+    else for (const key of Object.keys(container)) restore(container, key, Reflect.get(container, key));
     if (own) spellings.set(container, own);
+  }
 
-    function restore(holder: object, key: string | number, value: unknown): void {
-      if (typeof value === "object" && value !== null) open.push(value);
-      else if (typeof value === "string" && value.startsWith(mark)) {
-        const digits = value.slice(mark.length);
-        const isExact = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
-        // Defined, not assigned: the key may be __proto__.
-        if (key === "__proto__") Object.defineProperty(holder, key, { value: isExact ? BigInt(digits) : Number(digits) });
-        else Reflect.set(holder, key, isExact ? BigInt(digits) : Number(digits));
-        if (!isExact) (own ??= new Map()).set(String(key), digits);
-      }
+  function restore(holder: object, key: string | number, value: unknown): void {
+    if (typeof value === "object" && value !== null) open.push(value);
+    else if (typeof value === "string" && value.startsWith(mark)) {
+      const digits = value.slice(mark.length);
+      const isExact = digits.length <= MAX_BIGINT_DIGITS && isUnsafe(digits);
+      // Defined, not assigned: the key may be __proto__.
+      if (key === "__proto__") Object.defineProperty(holder, key, { value: isExact ? BigInt(digits) : Number(digits) });
+      else Reflect.set(holder, key, isExact ? BigInt(digits) : Number(digits));
+      if (!isExact) (own ??= new Map()).set(key, digits);
     }
   }
 }

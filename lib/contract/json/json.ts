@@ -1,7 +1,7 @@
 // Reads JSON from others without schemas: objects, texts, numbers, or undefined.
 // Guarantees: never throws; whole numbers keep every digit (exact-json.ts). Free of zod: browsers load it with the first page.
 
-import { parseExactJson } from "./exact-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "./exact-json";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -9,10 +9,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The parsed value; undefined if the text is not JSON (undefined is no JSON value, so the two cannot be confused). */
+/** Undefined if the text is not JSON (which has no undefined), or has too many exact numbers. */
 export function parseJson(text: string): unknown {
   try {
-    return parseExactJson(text);
+    return parseExactJson(text, { most: maxExactNumbers.text });
   } catch {
     return undefined;
   }
@@ -33,23 +33,31 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Of numbers whose spelling has to be kept in one answer; a thousand jobs with their graphs have fewer. */
-const MAX_EXACT_NUMBERS = 200_000;
-
-/** Like parseLenientJson, but throws SyntaxError as JSON.parse does, and RangeError for too many exact numbers. */
-export function parseServiceJson<T = unknown>(text: string): T {
-  const bound = { maxExactNumbers: MAX_EXACT_NUMBERS };
+/**
+ * Also reads NaN and Infinity, which some programs write and JSON does not have, as null. A text that is JSON is read as it is.
+ * Throws SyntaxError, and TooManyExactNumbers beyond `most`.
+ */
+export function readLenientJson<T = unknown>(text: string, most: number = maxExactNumbers.text): T {
   try {
-    return parseExactJson<T>(text, bound);
+    return parseExactJson<T>(text, { most });
   } catch (error) {
-    if (error instanceof RangeError) throw error;
-    return parseExactJson<T>(withoutNaN(text), bound);
+    if (error instanceof TooManyExactNumbers) throw error;
+    return parseExactJson<T>(withoutNaN(text), { most });
   }
 }
 
-/** Also reads NaN and Infinity, which some programs write and JSON does not have, as null. A text that is JSON is read as it is. */
+/** Of a service's answer. */
+export function parseServiceJson<T = unknown>(text: string): T {
+  return readLenientJson<T>(text, maxExactNumbers.answer);
+}
+
+/** Like readLenientJson, but undefined where it throws. */
 export function parseLenientJson(text: string): unknown {
-  return parseJson(text) ?? parseJson(withoutNaN(text));
+  try {
+    return readLenientJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const textOrNaN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;

@@ -3,8 +3,8 @@
 // Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
 // Must never: pass on a partner key (another person's, or a redacted one).
 
-import { withSpellingsOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf, parseLenientJson, withoutNaN } from "../json/json";
+import { TooManyExactNumbers, withSpellingsOf } from "../json/exact-json";
+import { isObject, type JsonObject, objectOf, parseLenientJson, readLenientJson, withoutNaN } from "../json/json";
 import { findJsonError, lineAndColumn } from "../json/json-position";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
@@ -20,6 +20,8 @@ export type WorkflowProblem =
   /** `{}`, or a workflow with an empty list of nodes. */
   | { code: "no_nodes" }
   | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
+  /** Long or unusually written ones. */
+  | { code: "too_many_numbers"; most: number }
   | { code: "not_json"; line: number; column: number }
   | { code: "ui_format"; file: JsonObject }
   | { code: "no_graph"; found: "list" | "text" | "number" | "boolean" | "null" | "object" }
@@ -34,9 +36,14 @@ export function readWorkflow(text: string): WorkflowReading {
   const json = text.startsWith("\uFEFF") ? text.slice(1) : text;
   if (json.trim() === "") return refuse({ code: "empty" });
   if (json.length > workflowLimits.characters) return tooLarge("characters", json.length);
-  const parsed = parseLenientJson(json);
-  // Stand-ins of the same length keep the place of an error.
-  if (parsed === undefined) return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
+  let parsed: unknown;
+  try {
+    parsed = readLenientJson(json);
+  } catch (error) {
+    if (error instanceof TooManyExactNumbers) return refuse({ code: "too_many_numbers", most: error.most });
+    // Stand-ins of the same length keep the place of an error.
+    return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
+  }
   return readParsed(parsed, json);
 }
 

@@ -5,7 +5,7 @@
 import "server-only";
 import { parentPort } from "node:worker_threads";
 import { z } from "zod";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, parseServiceJson } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInJob } from "@/lib/contract/secrets/secret-places";
@@ -16,7 +16,7 @@ import { filesShownIn, readsJobs } from "./job-files";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { type Done, type Task, type Digest } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";
-import { readBody } from "../upstream/read-body";
+import { readBody, TOO_LARGE } from "../upstream/read-body";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { classesIn, classNamesIn } from "../workflows/class-names";
 import { takeApart } from "../upstream/written-parts";
@@ -76,6 +76,7 @@ function word({ answers, name, args }: Extract<Task, { kind: "word" }>): Done {
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof SyntaxError)
       return { kind: "word", ok: false, isJson: error instanceof z.ZodError };
+    if (error instanceof TooManyExactNumbers) return { kind: "word", ok: false, why: TOO_LARGE };
     throw error;
   }
 }

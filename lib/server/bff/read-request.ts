@@ -5,7 +5,7 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { unknownFilter } from "@/lib/contract/schemas/lenient";
 import { type Failure } from "@/lib/contract/failure";
@@ -85,12 +85,9 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
     if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
     if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));
     // As the service reads it: some operations take no body at all.
-    json =
-      text.trim() === "" && schema.safeParse(undefined).success
-        ? undefined
-        : parseExactJson(text, { maxExactNumbers: bodyBounds.exactNumbers });
+    json = text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { most: maxExactNumbers.text });
   } catch (error) {
-    if (error instanceof RangeError) return failed(refusal("INVALID_JSON", error.message));
+    if (error instanceof TooManyExactNumbers) return failed(refusal("INVALID_JSON", error.message));
     return failed(refusal("INVALID_JSON", "The body is not JSON."));
   }
   await rest();

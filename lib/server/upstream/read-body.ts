@@ -3,6 +3,7 @@
 // moment is refused. Must never: pass on what was not parsed.
 
 import "server-only";
+import { TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, parseServiceJson } from "@/lib/contract/json/json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -93,6 +94,6 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false; is
   try {
     return { ok: true, value: parseServiceJson(text) };
   } catch (error) {
-    return { ok: false, isTooLarge: error instanceof RangeError };
+    return { ok: false, isTooLarge: error instanceof TooManyExactNumbers };
   }
 }

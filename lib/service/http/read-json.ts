@@ -1,7 +1,7 @@
 // Reads a JSON body with the contract's schema, bounded in size, depth and time. A refusal names the field.
 
 import { type z } from "zod";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { ownTurn } from "@/lib/shared/own-turn";
 import { asRefusal, ServiceError } from "../service-error";
@@ -30,9 +30,9 @@ export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonD
   if (beyond === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
   if (beyond) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`);
   try {
-    return parseExactJson(text, { maxExactNumbers: bodyBounds.exactNumbers });
+    return parseExactJson(text, { most: maxExactNumbers.text });
   } catch (error) {
-    if (error instanceof RangeError) throw new ServiceError("INVALID_JSON", error.message);
+    if (error instanceof TooManyExactNumbers) throw new ServiceError("INVALID_JSON", error.message);
     throw new ServiceError("INVALID_JSON", text.trim() === "" ? "The body is empty; JSON is expected." : "The body is not JSON.");
   }
 }

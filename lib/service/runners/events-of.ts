@@ -5,7 +5,8 @@
 
 import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
-import { numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
+import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "../nodes/run";
@@ -190,10 +191,20 @@ export function listenTo(
     const text = meterJson(bytes, TEXT_BOUNDS);
     if (!text.ok) return exceed(`a message with ${text.failure}`);
     if (UNREAD.test(text.value)) return;
-    const message = objectOf(parseJson(text.value));
+    const message = read(text.value);
     const [type, data] = [textOf(message?.type), objectOf(message?.data)];
     if (type === "status") queueChanges += 1;
     if (type !== undefined && data) handle(type, data);
+  }
+
+  /** What is not JSON is ignored. */
+  function read(text: string) {
+    try {
+      return objectOf(parseExactJson(text, { most: maxExactNumbers.text }));
+    } catch (error) {
+      if (error instanceof TooManyExactNumbers) exceed(`a message with ${error.excess}`);
+      return undefined;
+    }
   }
 
   connect();

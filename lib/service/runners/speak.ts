@@ -4,8 +4,8 @@
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseLenientJson } from "@/lib/contract/json/json";
+import { maxExactNumbers, TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
+import { readLenientJson } from "@/lib/contract/json/json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -90,8 +90,12 @@ export async function askJson(
 ): Promise<Result<unknown, ExchangeFailure>> {
   const answer = await askText(address, path, ask, bounds);
   if (!answer.ok) return answer;
-  const value = parseLenientJson(answer.value);
-  return value === undefined ? failed(nonsense("It does not answer in JSON.")) : ok(value);
+  try {
+    return ok(readLenientJson(answer.value, maxExactNumbers.answer));
+  } catch (error) {
+    if (error instanceof TooManyExactNumbers) return failed(overLimits(`Its answer to ${path.replace(/\?.*/, "")} has ${error.excess}.`));
+    return failed(nonsense("It does not answer in JSON."));
+  }
 }
 
 export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {

@@ -57,6 +57,14 @@ describe("what is large at the service", () => {
     expect(longest()).toBeLessThan(MIB);
   });
 
+  it("refuses a prompt with too many exact numbers before it is parsed", async () => {
+    const parse = vi.spyOn(JSON, "parse");
+    const body = `{"prompt":{},"extra_data":{"a":[${"12345678901234567890,".repeat(450_000)}1]}}`;
+    const { status, body: refusal } = await client.call("POST", "/api/prompt", body);
+    expect([status, refusal]).toMatchObject([400, { error: { message: expect.stringContaining("more than 50000 long or unusually") } }]);
+    expect(Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length))).toBeLessThan(MIB);
+  });
+
   it("reads graphs of five thousand nodes that come at once in turns of their own", async () => {
     const body = JSON.stringify({ prompt: largeGraph(5000) });
     const turns = countTurns();

@@ -52,6 +52,7 @@ describe("limits of runners", () => {
     ["an object of a million members", (a) => a.send(cached(Object.fromEntries(Array.from({ length: 1_000_000 }, (_, id) => [id, 0]))))],
     ["a text of 9 MB", (a) => a.send(cached(["x".repeat(9 * 1024 ** 2)]))],
     ["deep nesting", (a) => a.send(`{"type":"executed","data":{"prompt_id":"x","output":${nested(100_000)}}}`)],
+    ["numbers of a million digits", (a) => a.send(cached(0).replace(":0", `:[${"9".repeat(600_000)},${"9".repeat(600_000)}]`))],
     ["a picture of 33 MB", (a) => a.send(Buffer.alloc(33 * 1024 ** 2, 1))],
     ["40,000 small messages", (a) => Array.from({ length: 40_000 }, () => a.send("{}"))],
   ])("sets a runner aside that sends %s, and runs the job elsewhere", async (_name, send) => {
@@ -70,6 +71,7 @@ describe("limits of runners", () => {
   it.each<[string, (response: ServerResponse) => unknown]>([
     ["an answer without end", (response) => sendForever(response)],
     ["a million values", (response) => response.end(`[${"1,".repeat(1_000_000)}1]`)],
+    ["numbers of three million digits", (response) => response.end(`{"x":[${`${"9".repeat(1000)},`.repeat(3000)}1]}`)],
     ["headers of 100 KB", (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}")],
     ["a refusal without end", (response) => sendForever(response.writeHead(400))],
   ])("sets a runner aside whose history is %s", async (_name, answer) => {

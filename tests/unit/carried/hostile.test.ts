@@ -56,6 +56,11 @@ it.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ["a picture cut off inside its text", async () => (await png(plainText("prompt", "{".repeat(500)))).subarray(0, 200), "damaged"],
   ["a text in no character set", () => png(chunk("tEXt", Buffer.concat([bytes("prompt\0"), Buffer.from([0xff, 0xfe, 0x80])]))), "not_json"],
   ["a text that is a list", () => png(plainText("prompt", "[]")), "no_graph"],
+  [
+    "more long integers than are read",
+    () => png(plainText("prompt", `{"a":[${"12345678901234567890,".repeat(60_000)}1]}`)),
+    "too_many_numbers",
+  ],
   ["a text nested a million levels deep", () => png(plainText("prompt", `{"a":${"[".repeat(1e6)}${"]".repeat(1e6)}}`)), "too_large"],
   ["a JPEG whose segment has no length", () => Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 0]), "damaged"],
   ["an EXIF text that ends behind its block", async () => cutExif(await jpeg({ Make: `prompt:${"x".repeat(300)}` })), "damaged"],

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseExactJson, spellingOf, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import {
+  maxExactNumbers,
+  parseExactJson,
+  spellingOf,
+  TooManyExactNumbers,
+  withSpellingsOf,
+  writeExactJson,
+} from "@/lib/contract/json/exact-json";
+import { parseJson, parseLenientJson, parseServiceJson, readLenientJson } from "@/lib/contract/json/json";
 
 /** JSON values that include integers of any length. */
 const anyJson = fc.letrec((tie) => ({
@@ -58,9 +66,21 @@ describe("JSON without loss", () => {
     expect(spellingOf(before, "a")).toBe("5.0");
   });
 
-  it("refuses more numbers than are allowed to need their spelling", () => {
-    expect(parseExactJson("[5.0,1,2,3]", { maxExactNumbers: 1 })).toEqual([5, 1, 2, 3]);
-    expect(() => parseExactJson("[5.0,1e3]", { maxExactNumbers: 1 })).toThrow(RangeError);
+  it("refuses too many numbers that need their spelling, or too many digits in them, before it parses", () => {
+    expect(parseExactJson("[5.0,1,2,3]", { most: 1 })).toEqual([5, 1, 2, 3]);
+    expect(() => parseExactJson("[5.0,1e3 this is not JSON", { most: 1 })).toThrow(TooManyExactNumbers);
+    expect(parseExactJson(`[${"1".repeat(20)}]`, { most: 1 })).toEqual([BigInt("1".repeat(20))]);
+    expect(() => parseExactJson(`[${"1".repeat(21)}]`, { most: 1 })).toThrow(TooManyExactNumbers);
+  });
+
+  it("refuses them by default wherever a text from others is read", () => {
+    const numbers = (count: number) => `[${"5.0,".repeat(count)}1]`;
+    const { text, answer } = maxExactNumbers;
+    expect([parseJson, parseLenientJson].map((read) => read(numbers(text + 1)))).toEqual([undefined, undefined]);
+    expect([parseJson, parseLenientJson].map((read) => Array.isArray(read(numbers(text))))).toEqual([true, true]);
+    expect(() => readLenientJson(`[NaN,${numbers(text + 1)}]`)).toThrow(TooManyExactNumbers);
+    expect(() => parseServiceJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
+    expect(() => parseExactJson(numbers(answer + 1))).toThrow(TooManyExactNumbers);
   });
 
   it("leaves numbers that a double holds numbers, and texts of digits texts", () => {
@@ -136,7 +156,7 @@ describe("JSON without loss", () => {
   it("reads nesting of any depth, and is not held up by a number of a million digits", () => {
     const deep = "[".repeat(100_000) + "12345678901234567890" + "]".repeat(100_000);
     expect(() => parseExactJson(deep)).not.toThrow();
-    expect(parseExactJson("9".repeat(1_000_000))).toBe(Number.POSITIVE_INFINITY);
+    expect(parseExactJson("9".repeat(1_000_000), { most: 100_000 })).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("throws on a value that holds itself, and leaves out what JSON leaves out", () => {

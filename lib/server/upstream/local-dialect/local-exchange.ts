@@ -4,7 +4,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson, TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseServiceJson } from "@/lib/contract/json/json";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
@@ -134,7 +134,7 @@ function onTheSpot<Args, T>(wording: Wording<Args, T>, answers: readonly Uint8Ar
     );
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof SyntaxError) throw new Misread(error instanceof z.ZodError);
-    throw error;
+    throw error instanceof TooManyExactNumbers ? new UnreadableAnswer(TOO_LARGE) : error;
   }
 }
 

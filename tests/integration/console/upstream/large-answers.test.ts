@@ -123,6 +123,7 @@ test.each([
     `{"id":"job-1","status":"completed","list":[${"[],".repeat(1_100_000)}[]]}`,
     "too large",
   ],
+  ["has more exact numbers than are allowed", `{"id":"job-1","status":"completed","list":[${"5.0,".repeat(300_000)}1]}`, "too large"],
   ["has more names than anybody can look through", jobWith(entries(130_000)), "too large"],
 ])("a large answer that %s is told as such, and the next one is read", async (_, text, why) => {
   const { open } = await connect(text);
@@ -175,7 +176,7 @@ async function connectLocal(answers: Record<string, unknown>) {
       .end(text);
   });
   servers.push(server);
-  const texts = new Map(Object.entries(answers).map(([path, answer]) => [path, JSON.stringify(answer)]));
+  const texts = new Map(Object.entries(answers).map(([path, answer]) => [path, JSON.stringify(answer).replaceAll('"5.0"', "5.0")]));
   const saved = await harness.request("/api/console/connections", {
     as: "owner",
     method: "POST",
@@ -285,6 +286,12 @@ test("a job whose details are large and lack its graph has it from the queue of 
   const answer = await get("/api/jobs/job-3");
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
+});
+
+test.each([200_000, 400_000])("reports an answer of a local server with %i exact numbers as too large", async (count) => {
+  const get = await connectLocal({ "/api/queue": { queue_running: [Array.from({ length: count }, () => "5.0")], queue_pending: [] } });
+  const answer = await get("/api/queue");
+  expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining("its answer is too large")]);
 });
 
 test("an answer of a local server that is too large is reported as that", async () => {

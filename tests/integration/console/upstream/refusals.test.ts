@@ -1,5 +1,5 @@
 // The console's own refusals: distinguished from the service's, naming the field, and blaming the right side.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
 
@@ -44,6 +44,18 @@ test("JSON that is nested too deep is the caller's fault, however deep, and brac
   for (const body of [nested(99), `{"prompt":{},"extra_data":{"a":"\\"${"[".repeat(200)}"}}`]) {
     expect((await (await submit(body)).json()).code).not.toBe("INVALID_JSON");
   }
+});
+
+test("refuses a body with 450,000 integers of twenty digits before it is parsed", async () => {
+  const parse = vi.spyOn(JSON, "parse");
+  const answer = await submit(`{"prompt":{},"extra_data":{"a":[${"12345678901234567890,".repeat(450_000)}1]}}`);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    code: "INVALID_JSON",
+    message: expect.stringContaining("more than 50000 long or unusually"),
+  });
+  expect(Math.max(0, ...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(1_000_000);
+  parse.mockRestore();
 });
 
 test("a client who goes away in the middle of a JSON body is no error in the log", async () => {
