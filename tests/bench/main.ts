@@ -6,6 +6,7 @@ import { blobs } from "./sections/blobs";
 import { calls } from "./sections/calls";
 import { cluster, clusterLists } from "./sections/cluster";
 import { coldPreviews } from "./sections/cold-previews";
+import { exactJson } from "./sections/exact-json";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
 import { jobSearch } from "./sections/job-search";
@@ -32,6 +33,7 @@ const sections: readonly Section[] = [
   visitorFlood,
   submissions,
   jobSearch,
+  exactJson,
   largeAnswers,
   uploads,
   blobs,
