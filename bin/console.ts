@@ -29,6 +29,7 @@ import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { keptAdmission, keptReasonsCheck, keptVisitorRules, runningComposition, waitForComposition } from "@/lib/server/running";
 import { networkOf } from "@/lib/shared/ip-address";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { createOwnTurn } from "@/lib/shared/own-turn";
 import { telemetry } from "@/lib/shared/telemetry";
 import { isForVisitors } from "@/lib/shared/visitors";
 import { buildFolder } from "./build/build-folder.mjs";
@@ -124,14 +125,21 @@ async function main(): Promise<void> {
   };
   const gate = createVisitorGate({ rules: keptVisitorRules, render, limit, basePath });
   const isFile = publicFiles(env.root, buildFolder(basePath));
+  const [healthTurn, fileTurn] = [createOwnTurn(), createOwnTurn()];
   handle = async (request, response) => {
     const { url = "/" } = request;
-    if (isFile(url)) preferPacked(request, response);
+    const isHealth = /^\/api\/health(\?|$)/.test(url) && /^(GET|HEAD)$/.test(request.method ?? "");
+    const isBuilt = isFile(url);
+    // Neither is limited: one of each a turn, so that a flood of them lets pages go on in between.
+    if (isHealth) await healthTurn();
+    else if (isBuilt) await fileTurn();
+    if (response.destroyed) return;
+    if (isHealth) return gate.answerHealth(request, response);
+    if (isBuilt) preferPacked(request, response);
     else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile, basePath);
     else if (isForVisitors(url)) {
       if (await gate.answerVisitor(request, response)) return;
-    } else if (/^\/api\/health(\?|$)/.test(url) && /^(GET|HEAD)$/.test(request.method ?? "")) return gate.answerHealth(request, response);
-    else if (!(await gate.admitCall(request, response))) return;
+    } else if (!(await gate.admitCall(request, response))) return;
     await render(request, response);
   };
 
