@@ -7,6 +7,7 @@ import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
 import { type AppProblem, checkValue, problemSentence, withUsual } from "./fill";
 import { roles, type Role } from "../people/roles";
+import { freeForm } from "../schemas/lenient";
 import { isSecretName } from "../secrets/secret-names";
 import { appBounds, appValueSchema, type AppField, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
 
@@ -154,7 +155,9 @@ export const appPresetBodySchema = z.object({
 export type AppPreset = { id: string; name: string; inputs: AppValues; isTeam: boolean; canChange: boolean };
 
 /** POST /api/apps/{id}/runs, as JSON, answered with `{ run: AppRun }` and 202; as multipart, each part is one input, files too. */
-export const appRunBodySchema = z.object({ inputs: z.record(z.string().max(40), z.unknown()).default({}) });
+export const appRunBodySchema = z.object({
+  inputs: freeForm.refine((inputs) => Object.keys(inputs).every((name) => name.length <= 40), "has a name that is too long").default({}),
+});
 
 /**
  * `sending`: recorded, the service has not answered yet. `unsent`: the console ended before it sent the run. `refused`: nothing was

@@ -1,7 +1,7 @@
 // The values of an app's inputs, checked and written into its graph. Problems name the input's label, never a node.
 // Guarantees: pure; never throws; whole numbers keep every digit. Free of zod: browsers check with it before anything is sent.
 
-import { withSpellingsOf } from "../json/exact-json";
+import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
 import { parseJson } from "../json/json";
 import { own } from "../json/own";
 import { isSecretName } from "../secrets/secret-names";
@@ -52,7 +52,11 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
     const value = own(checked.values, name);
     for (const { node: id, input } of value === undefined ? [] : [first, ...also]) {
       const node = filled.get(id);
-      if (node) filled.set(id, { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, [input]: value }) });
+      if (!node) continue;
+      const written = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
+      const spelling = spellingOf(checked.values, name);
+      if (spelling !== undefined) setSpelling(written, input, spelling);
+      filled.set(id, { ...node, inputs: written });
     }
   }
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
@@ -75,7 +79,7 @@ export function checkInputs(
     if (checked.ok) values.push([input.name, checked.value]);
     else problems.push(checked.problem);
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: withSpellingsOf(given, Object.fromEntries(values)) };
 }
 
 /** An emptied text is sent empty. An emptied required input is missing, even if it has a default. */

@@ -2,6 +2,7 @@
 // Names are those of the API format: "resize_type.width", "images.image0". Pure; an input described in an unknown way stays one input.
 // Guarantees: bounded in depth and in number, since a service describes them.
 
+import { withSpellingsOf } from "../json/exact-json";
 import { anything, anyText, list, map, number, object, type ReadBy } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
@@ -69,7 +70,7 @@ export function withChoice(
   const entries = Object.entries(chosen).flatMap(([name, value]) =>
     name === choice.name ? [[name, value] as const, ...added] : name.startsWith(below) ? [] : [[name, value] as const],
   );
-  return { ...graph, [nodeId]: { ...node, inputs: Object.fromEntries(entries) } };
+  return { ...graph, [nodeId]: { ...node, inputs: withSpellingsOf(node.inputs, Object.fromEntries(entries)) } };
 }
 
 function named({ required = {}, optional = {} }: Groups, prefix: string): ClassInput[] {

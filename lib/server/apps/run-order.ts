@@ -5,7 +5,7 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
 import { valueOfText } from "@/lib/contract/apps/fill";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { type Asked } from "../bff/guard";
 import { type Access } from "../connections/access";
@@ -23,7 +23,9 @@ export function givenInForm({ definition }: StoredApp, { fields, files }: TakenF
   });
   // A file's hash represents it until the service has named the file.
   const hashes = files.map(({ part, hash }): [string, string] => [part, hash]);
-  return { values: Object.fromEntries([...texts, ...hashes]), files };
+  const values = Object.fromEntries([...texts, ...hashes]);
+  for (const [name, text] of fields) if (typeof values[name] === "number") setSpelling(values, name, text.trim());
+  return { values, files };
 }
 
 /** By which a key that comes again is known to mean the same run. */

@@ -6,7 +6,7 @@ import { type AppDefinition, type AppRunError, type AppValues } from "@/lib/cont
 import { fillApp, isFileKind } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
@@ -47,7 +47,7 @@ async function sendFiles({ asked, app, files }: RunOrder, checked: AppValues): P
     if (!name.ok) return name;
     sent.push([file.part, name.value]);
   }
-  return ok({ ...checked, ...Object.fromEntries(sent) });
+  return ok(withSpellingsOf(checked, { ...checked, ...Object.fromEntries(sent) }));
 }
 
 function fileNames({ inputs }: AppDefinition, values: AppValues): string[] {

@@ -5,6 +5,8 @@ import { withInput } from "@/components/run/form/form-model";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { readWorkflow } from "@/lib/contract/workflow/read-workflow";
 
@@ -23,6 +25,14 @@ it("submits a graph with the spelling of its file, but for an edited value", () 
   const written = writeExactJson(toSubmission(opened));
   expect(written).toContain('"cfg":8.0,"steps":25,"denoise":1e0,"any":{"list":[0.10,-0]}');
   expect(written).toContain('"k":5.0,"extra_pnginfo":{"n":1.0,"workflow":{"z":2.0,"nodes":[{"pos":[3.0,4]}]');
+});
+
+it("keeps the spelling of a node's other inputs when a choice with inputs of its own changes", () => {
+  const option = (key: string) => ({ key, inputs: { required: { scale: ["FLOAT", {}] } } });
+  const resize = { input: { required: { type: ["COMFY_DYNAMICCOMBO_V3", { options: [option("a"), option("b")] }] } } };
+  const graph = parseExactJson<Graph>('{"1":{"class_type":"Resize","inputs":{"type":"a","type.scale":2.0,"any":5.0}}}');
+  const changed = withChoice(graph, "1", { name: "type", value: "b" }, objectInfoSchema.parse({ Resize: resize }));
+  expect(writeExactJson(changed)).toContain('"inputs":{"type":"b","type.scale":2.0,"any":5.0}');
 });
 
 it("sends and saves values of the editor's file with their spelling", () => {

@@ -1,5 +1,6 @@
 // Runs of apps at a service whose answers are chosen by the tests: limits, and a console that ends in the middle.
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { randomUUID } from "node:crypto";
@@ -56,6 +57,22 @@ test("runs of a day are counted for each member, over restarts; the refusal says
   now += 5400_000;
   expect((await run(app, "b")).status).toBe(202);
   expect(sent()).toHaveLength(3);
+});
+
+test("numbers of an app's graph and numbers given for a run arrive with their spelling", async () => {
+  const graph = '{"1":{"class_type":"SaveImage","inputs":{"given":1,"usual":5.0,"fixed":1e3,"list":[2.0]}}}';
+  const inputs = ["given", "usual"].map((name) => ({ name, node: "1", input: name, label: name, control: { kind: "number" } }));
+  const numbers = { title: "Numbers", inputs, outputs: [{ node: "1", label: "Result" }], graph: parseExactJson(graph) };
+  const headers = { "content-type": "application/json" };
+  const body = writeExactJson({ definition: numbers, access: { kind: "team" } });
+  const made = await world.ask(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
+  const { app } = made.body;
+  const begun = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body: '{"inputs":{"given":7.0}}', headers });
+  expect(begun.status).toBe(202);
+  expect(sent()[0]?.body.toString()).toContain('"inputs":{"given":7.0,"usual":5.0,"fixed":1e3,"list":[2.0]}');
+  const form = await world.run(app, { given: "8.0" });
+  expect(form.status).toBe(202);
+  expect(sent()[1]?.body.toString()).toContain('"given":8.0,"usual":5.0');
 });
 
 test("runs at once are counted by the states of their jobs, also where twenty come at once from browser and token", async () => {
