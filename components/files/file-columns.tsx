@@ -27,7 +27,8 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
       id: "select",
       look: fileLooks.select,
       header: canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null,
-      cell: (row) => (canRemove ? <SelectRow id={row.path} label={t("select", { name: row.name })} store={selection} /> : null),
+      cell: (row) =>
+        canRemove && row.files > 0 ? <SelectRow id={row.path} label={t("select", { name: row.name })} store={selection} /> : null,
     },
     {
       id: "name",
@@ -40,7 +41,11 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
             <FileName name={row.name} />
             {row.kind === "folder" ? "/" : ""}
           </Link>
-          {row.kind === "folder" ? <span className="shrink-0 text-sm text-ink-3">{t("filesInside", { count: row.files })}</span> : null}
+          {row.kind === "folder" ? (
+            <span className="shrink-0 text-sm text-ink-3">
+              {row.files > 0 ? t("filesInside", { count: row.files }) : t("newFolder.empty")}
+            </span>
+          ) : null}
         </span>
       ),
     },

@@ -29,8 +29,8 @@ import { FilePanel } from "./file-panel";
 import { fileSorts, filesHref, type FilesQuery, ROWS, viewApiPath } from "./files-address";
 import { FilesEmpty } from "./files-empty";
 import { FilesToolBar } from "./files-tool-bar";
-import { type FileRow, type FilesView, toFilesView } from "./files-view";
-import { NewFolder } from "./new-folder";
+import { type FileRow, type FilesView, toFilesView, withNewFolders } from "./files-view";
+import { NewFolder, useNewFolders } from "./new-folder";
 import { PickFiles } from "./pick-files";
 import { PendingRemovals, RefusedFiles, RemovalReceipt } from "./removal-receipt";
 import { Trail } from "./trail";
@@ -67,19 +67,24 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
   );
   const poll = usePoll(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read, motion: still });
   const view = poll.value;
-  const rows = view?.rows ?? noRows;
+  const newFolders = useNewFolders(connection);
+  const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
   // An empty list that can no longer be read shows no numbers.
   const counted = poll.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
-  const selection = useSelection(rows.map(rowId));
+  const selection = useSelection(rows.filter(({ files }) => files > 0).map(rowId));
   const removal = useFileRemoval({ connection, refresh: poll.refresh });
   const { uploads, addTo } = useFileIntake({ connection, refresh: poll.refresh });
   const go = (change: Partial<FilesQuery>, file?: string) =>
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
   const inNew = (name: string) => `${within(query.dir, name)}/`;
-  const add = (dropped: Dropped) => addTo(query.dir, dropped);
+  const addIn = (dir: string, dropped: Dropped) => {
+    newFolders.forget(dir);
+    addTo(dir, dropped);
+  };
+  const add = (dropped: Dropped) => addIn(query.dir, dropped);
   const drop = useDropTarget((_, transfer) => {
     if (canChange) void filesOfDrop(transfer).then(add);
   });
@@ -122,9 +127,12 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
         <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
         {canChange ? (
           <NewFolder
-            onName={(name) => open(inNew(name))}
+            onName={(name) => {
+              newFolders.make(inNew(name));
+              open(inNew(name));
+            }}
             onFiles={(name, picked) => {
-              addTo(inNew(name), picked);
+              addIn(inNew(name), picked);
               open(inNew(name));
             }}
           />

@@ -1,5 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
+import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
@@ -7,6 +9,25 @@ import { Input } from "@/components/ui/controls/input";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { toFolderName } from "./crumbs";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+
+type Made = { connection: string | undefined; path: string };
+
+/** Folders that were made in this tab and have no file yet. */
+const madeStore = createStore<readonly Made[]>(() => []);
+
+export function useNewFolders(connection: string | undefined) {
+  const made = useStore(madeStore).filter((each) => each.connection === connection);
+  return {
+    paths: made.map(({ path }) => path),
+    make: (path: string) => madeStore.setState([...madeStore.getState(), { connection, path }], true),
+    /** It has files now, or is about to. */
+    forget: (path: string) =>
+      madeStore.setState(
+        madeStore.getState().filter((each) => each.connection !== connection || each.path !== path),
+        true,
+      ),
+  };
+}
 
 type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
 
