@@ -10,7 +10,7 @@ type NewRowsProps = {
 export function NewRows({ count, text, onFirstPage }: NewRowsProps) {
   if (count === 0) return null;
   return (
-    <div className="pointer-events-none fixed inset-x-0 top-28 z-30 flex justify-center">
+    <div className="pointer-events-none fixed inset-x-0 top-48 z-30 flex justify-center md:top-[calc(60px+var(--tool-bar))] md:left-[208px]">
       <button
         type="button"
         onClick={onFirstPage ?? (() => window.scrollTo({ top: 0 }))}

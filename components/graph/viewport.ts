@@ -63,19 +63,22 @@ function centreOf({ x, y, width, height }: PlacedNode): Point {
   return { x: x + width / 2, y: y + height / 2 };
 }
 
-/** The middle of the window with the most nodes, each window having a node at its upper left. */
+/** The middle of the nodes in the window that has the most of them, each window having a node at its upper left. */
 function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
   const sorted = nodes.toSorted((one, other) => one.x - other.x || one.y - other.y);
   const every = Math.ceil(sorted.length / MOST_WINDOWS);
-  let best = { x: 0, y: 0, count: -1 };
+  let best = sorted.slice(0, 1);
   for (const { x, y } of sorted.filter((_, place) => place % every === 0)) {
     const isInside = (node: PlacedNode) =>
       node.x >= x && node.y >= y && node.x + node.width <= x + width && node.y + node.height <= y + height;
-    const count = sorted.filter(isInside).length;
-    if (count > best.count) best = { x, y, count };
+    const inside = sorted.filter(isInside);
+    if (inside.length > best.length) best = inside;
   }
-  return { x: best.x + width / 2, y: best.y + height / 2 };
+  const [left, top] = [Math.min(...best.map(({ x }) => x)), Math.min(...best.map(({ y }) => y))];
+  const [right, bottom] = [Math.max(...best.map((node) => node.x + node.width)), Math.max(...best.map((node) => node.y + node.height))];
+  // Of a node larger than the window, its beginning.
+  return { x: left + Math.min(right - left, width) / 2, y: top + Math.min(bottom - top, height) / 2 };
 }
 
 export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {

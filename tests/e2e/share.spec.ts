@@ -96,7 +96,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await expect(row).toContainText(/[12] views?, 1 download/);
   await expectAccessibleInBothThemes(page);
   await row.getByRole("button", { name: "Revoke: Posters for you" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Revoke Posters for you?" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke Posters for you" }).click();
   await expect(page.getByText("Posters for you revoked")).toBeVisible();
   const answer = await phone.goto(url);
   expect(answer?.status()).toBe(404);

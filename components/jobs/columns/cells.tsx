@@ -56,7 +56,7 @@ function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
   const workflow = titleOf(cell.row);
   return (
     <span className="second-line">
-      {workflow ? <span className="min-w-0 truncate">{workflow}</span> : null}
+      {workflow && cell.row.match?.text !== workflow ? <span className="min-w-0 truncate">{workflow}</span> : null}
       {whatCell(cell)}
       <span className={lineEnd ? "ml-auto shrink-0" : "ml-auto shrink-0 sm:hidden"}>
         {lineEnd ? lineEnd(cell.row) : submittedCell(cell.row, cell.words)}
@@ -74,7 +74,7 @@ export function titleOf({ workflow = "", excerpt }: JobRow): string {
 function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]> }): ReactNode {
   const starts = [0, ...marks.map(([, to]) => to)];
   return (
-    <span title={text} className="min-w-0 truncate text-ink-2">
+    <span title={text} className="max-w-[75%] shrink-0 truncate text-ink-2 only:max-w-full">
       {marks.map(([from, to], index) => (
         <Fragment key={from}>
           {text.slice(starts[index], from)}

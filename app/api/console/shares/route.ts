@@ -26,7 +26,7 @@ export const POST = guarded(
     const made = await makeShare(access.value, body.value, request.signal);
     if (!made.ok) return made;
     const { id, title, count } = made.value;
-    note({ target: title, outcome: writeThings([{ id, name: title }], `${count} files`) });
+    note({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
     return ok(jsonAnswer(made.value, 201));
   },
 );
