@@ -1,9 +1,14 @@
 // Every route of the console that takes JSON, and what a service answers to each that asks one, with keys that reach a prototype.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { graphSchema } from "@/lib/contract/schemas/graph";
+import { listenTo } from "@/lib/service/runners/events-of";
+import { createRunnerTraffic } from "@/lib/service/runners/runner-limits";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { startRunnerServer } from "@/tests/support/runner-server";
+import { until } from "@/tests/support/until";
 import { loadRoutes, matchRoute, type Route } from "@/tests/support/routes";
 
 const names = [
@@ -49,6 +54,31 @@ it("takes hostile keys in the body of every route without a 500, and leaves prot
     }),
     { numRuns: 8 },
   );
+});
+
+it("reads hostile keys in the messages of a runner, and leaves prototypes alone", async () => {
+  const runner = await startRunnerServer({ objectInfo: {} });
+  const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, last: { class_type: "A", inputs: {} } });
+  const outputs: unknown[] = [];
+  const ignore = () => undefined;
+  const listening = listenTo(
+    { address: runner.address, clientId: "c", traffic: createRunnerTraffic() },
+    { promptId: "x", graph, nodesTotal: 2 },
+    { reported: ignore, executed: (_, output) => outputs.push(output), ended: ignore, exceeded: ignore, on: ignore },
+  );
+  await listening.ready;
+  const ids = ["__proto__", "constructor", "toString"];
+  for (const text of fc.sample(hostileJson(names), 100))
+    for (const id of ids)
+      for (const type of ["executed", "executing", "execution_cached", "progress", "execution_error"])
+        runner.send(`{"type":"${type}","data":{"prompt_id":"x","node":"${id}","nodes":["__proto__","${id}",${text}],"output":${text}}}`);
+  runner.send('{"type":"execution_cached","data":{"prompt_id":"x","nodes":["last"]}}');
+  await until("the last message is read", () => listening.timesOf("last"));
+  listening.stop();
+  await runner.close();
+  expect(outputs).toHaveLength(100);
+  expect(listening.timesOf("toString")).toBeUndefined();
+  expect(prototypeMembers()).toEqual(before);
 });
 
 it("reads hostile keys in every answer of a service without a 500, and leaves prototypes alone", async () => {

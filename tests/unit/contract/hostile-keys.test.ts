@@ -17,7 +17,7 @@ import { shareBodySchema } from "@/lib/contract/share";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/ending";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
-import { plainText, png, webp } from "../carried/files";
+import { flac, glb, plainText, png, webp } from "../carried/files";
 
 const names = [
   ...["prompt", "workflow", "extra_data", "extra_pnginfo", "inputs", "class_type", "_meta", "title", "nodes", "links", "widgets_values"],
@@ -60,11 +60,13 @@ it.each(Object.entries(readers))("reads hostile keys in %s without touching a pr
   );
 });
 
-it("reads hostile keys in metadata of pictures without touching a prototype", async () => {
+it("reads hostile keys in metadata of pictures, sounds and scenes without touching a prototype", async () => {
   await fc.assert(
     fc.asyncProperty(hostileJson(names), async (text) => {
       for (const bytes of [
         await png(plainText("prompt", text), plainText("workflow", text), plainText("__proto__", text)),
+        flac([`prompt=${text}`, `workflow=${text}`, `comment=${text}`, `__proto__=${text}`].map((one) => Buffer.from(one))),
+        glb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
         await webp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
       ])
         await carriedBy(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
