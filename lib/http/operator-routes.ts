@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { createOwnTurn } from "@/lib/shared/own-turn";
 import { type Readiness } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { refuse, type Refused } from "./refusals";
@@ -60,6 +61,8 @@ export function operatorRoutes({
     },
   };
 
+  // Monitors have no limit: one request a turn of the event loop, so that a flood of them lets pages go on in between.
+  const turn = createOwnTurn();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];
     const known = operatorPaths.find((one) => one === path);
@@ -67,10 +70,12 @@ export function operatorRoutes({
     const send = (found: Answer | Refused) => ("code" in found ? refuse(request, response, found) : write(request, response, found));
     if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
     else
-      answers[known](request).then(send, (error: unknown) => {
-        process.stderr.write(`${known} could not be answered: ${error instanceof Error ? error.message : String(error)}\n`);
-        send(broken);
-      });
+      turn()
+        .then(() => answers[known](request))
+        .then(send, (error: unknown) => {
+          process.stderr.write(`${known} could not be answered: ${error instanceof Error ? error.message : String(error)}\n`);
+          send(broken);
+        });
     return true;
   };
 }
