@@ -71,7 +71,7 @@ export function BottomNavigation() {
               onNavigate={(event) => stay(event, withQuery(href, { connection }))}
               aria-current={isHere ? "page" : undefined}
               className={cn(
-                "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs max-[385px]:text-[10px]",
+                "flex min-h-12 flex-col items-center justify-center gap-0.5 text-xs max-[400px]:text-[10px]",
                 isHere ? "font-semibold text-ink" : "text-ink-2",
               )}
             >

@@ -47,7 +47,7 @@ export function RunsChart({ days }: { days: readonly RunsOfDay[] }) {
   return (
     <div aria-hidden="true">
       <div ref={place} data-testid="runs-chart" className="h-[200px] w-full overflow-hidden" />
-      <p className="mt-1 flex h-5 gap-3 truncate text-sm text-ink-2">
+      <p className="mt-1 flex min-h-5 flex-wrap gap-x-3 text-sm text-ink-2 max-sm:min-h-10">
         {shown
           ? lineOf(shown)
           : layers.toReversed().map(({ name, ink }) => (

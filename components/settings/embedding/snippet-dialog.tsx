@@ -55,7 +55,7 @@ export function SnippetDialog({ host, onClose }: { host: EmbedHostView; onClose:
 function Code({ title, text, note }: { title: string; text: string; note?: string }) {
   const t = useTranslations("embedding.snippet");
   return (
-    <section className="mb-3">
+    <section className="my-3">
       <h3 className="flex items-center gap-2 font-medium text-ink">
         {title} <CopyButton text={text} label={`${t("copy")}: ${title}`} />
       </h3>
