@@ -113,6 +113,14 @@ describe("where a drawing starts", () => {
     expect([called.scale, ...[...apart.values()].map((node) => isReadable(node, called, narrow))]).toEqual([0.35, true, false, false]);
   });
 
+  it("centers the fullest part of a drawing that is smaller than the screen", () => {
+    const row = [0, 3000, 3400].map((x, place) => ({ id: String(place), x, y: 0, ...nodeSize }));
+    const wide = { nodes: new Map(row.map((one) => [one.id, one])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
+    const { x, y, scale } = started(wide, size, undefined);
+    expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);
+    expect(y + (nodeSize.height / 2) * scale).toBeCloseTo(size.height / 2);
+  });
+
   it("is the node that calls for attention, in the middle", () => {
     const view = started(layout, narrow, "2");
     expect(isReadable({ id: "2", x: 1400, y: 900, ...nodeSize }, view, narrow)).toBe(true);
