@@ -18,7 +18,7 @@ export function holdDataFolder(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     lock = new Sqlite(join(dataDir, FILE), { timeout: 0 });
     lock.exec("BEGIN EXCLUSIVE");
-    Object.assign(globalThis, { [kept]: lock });
+    Reflect.set(globalThis, kept, lock);
   } catch (error) {
     lock?.close();
     // A folder that cannot be written is reported by the store itself.

@@ -76,8 +76,10 @@ export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }:
     lastDays(nowMs, dayOf).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),
   );
   for (const { ms, state, count } of runs) {
-    const ofDay = counted.get(dayOf(ms));
-    if (ofDay) ofDay[state === "completed" || state === "failed" || state === "cancelled" ? state : "other"] += count;
+    const day = dayOf(ms);
+    const ofDay = counted.get(day);
+    const column = state === "completed" || state === "failed" || state === "cancelled" ? state : "other";
+    if (ofDay) counted.set(day, { ...ofDay, [column]: ofDay[column] + count });
   }
   const [firstDay = ""] = counted.keys();
   const isWhole = sinceMs === undefined || dayOf(sinceMs) < firstDay;

@@ -72,6 +72,6 @@ test("labels and names are read of more ids than one statement holds", async () 
   const { jobLabels, workflowNames } = harness.console.store;
   const ids = Array.from({ length: 33_000 }, (_, index) => idOf(index));
   await jobLabels.remember(connection, { jobId: "job-32999", label: "33,000/33,000", now: Date.now() });
-  expect(await jobLabels.list(connection, ids)).toEqual(new Map([["job-32999", "33,000/33,000"]]));
+  expect(await jobLabels.list(connection, ids)).toEqual(new Map([["job-32999", { label: "33,000/33,000" }]]));
   expect(await workflowNames.list(connection, ids)).toEqual(new Map());
 });

@@ -121,7 +121,8 @@ describe("every operation, for a seeing admin", () => {
       expect(service.seen.length).toBeGreaterThan(0);
     } else {
       expect([answer.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(answer)]).toEqual([403, "JOBS_ONLY"]);
-      expect(service.seen).toEqual([]);
+      // The job index may still read a page of the list that was shown before.
+      expect(service.seen.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
     }
   });
 });

@@ -46,10 +46,9 @@ test("lists in a query are one comma-joined value, and what is not set is not se
 
 test("an id cannot climb out of its place in the address", async () => {
   const { server, upstream } = await against((_, response) => answerJson(response, {}));
-  for (const job_id of ["..", ".", ""]) expect(codeOf(await upstream.call(operations.getJob, { params: { job_id } }))).toBe("NOT_FOUND");
+  for (const job_id of ["..", ".", "", "../../admin?x#y"])
+    expect(codeOf(await upstream.call(operations.getJob, { params: { job_id } }))).toBe("NOT_FOUND");
   expect(server.seen).toEqual([]);
-  await upstream.call(operations.getJob, { params: { job_id: "../../admin?x#y" } });
-  expect(server.seen.map(({ url }) => url)).toEqual(["/api/jobs/..%2F..%2Fadmin%3Fx%23y"]);
 });
 
 test("a web page, broken JSON, another shape and a redirect are no answers of the interface", async () => {
