@@ -48,8 +48,8 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lost.address} />;
   return (
     <img
-      // An element with another address would show the picture before it until its own arrives.
-      key={src}
+      // An element with another address would show the picture before it until its own arrives. In another size it is the same picture.
+      key={src.replace(/\bedge=\d+/, "")}
       ref={attach}
       src={src}
       srcSet={srcSet}
