@@ -1,13 +1,14 @@
-// Columns, rows, selection and the window over a long list are our own, measured with 1,000 rows of Jobs (React's production build in jsdom,
-// medians of five pairs of runs on a busy machine): rows and cells of @tanstack/react-table take 1.5 times as long to render (1.25 to 1.7), and
-// twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component; its columns alone are 9 kB gzip at first. Its
+// The library provides the columns and the header. Rows, selection and the window over a long list are ours, measured with 1,000 rows of
+// Jobs (React's production build in jsdom, medians of five pairs of runs on a busy machine): the library's rows and cells take 1.5 times as
+// long to render (1.25 to 1.7), and twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component. Its
 // virtualiser is 10.4 kB gzip against 2.1 kB here, leaves no text for the browser's own search, and Jobs has no kB to spare. The selection
 // is shared with the wall of assets, and also covers all matching rows on other pages.
 
+import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
 import { type MouseEvent, useMemo, useRef, type RefObject, useState, memo, useCallback, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { drawnColumns } from "./drawn-columns";
-import { type Column, type Sizing, type Sorting } from "./features";
+import { features, type Features, type Sizing, type Sorting } from "./features";
 import { TableHead } from "./table-head";
 import { type RowMarks, drawRow, type RowLook } from "./table-row";
 import { useRowKeys } from "./use-row-keys";
@@ -15,7 +16,7 @@ import { type Grouped, groupRows, type RowGroup } from "./row-groups";
 import { useRowWindow } from "./use-row-window";
 import { type RowWindow } from "./row-window";
 
-type RowsOfProps<Row> = {
+type RowsOfProps<Row extends RowData> = {
   group: RowGroup<Row>;
   rowWindow: RowWindow;
   look: RowLook<Row>;
@@ -27,7 +28,7 @@ type RowsOfProps<Row> = {
 /** A group of rows: complete near the screen, plain text elsewhere, in the same height. */
 const RowsOf = memo(RowsOfView) as typeof RowsOfView;
 
-function RowsOfView<Row>({ group, rowWindow, look, lightText, listFirst }: RowsOfProps<Row>) {
+function RowsOfView<Row extends RowData>({ group, rowWindow, look, lightText, listFirst }: RowsOfProps<Row>) {
   const { key, first, offset, rows } = group;
   const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
   const span = useSyncExternalStore(
@@ -69,10 +70,12 @@ function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
   );
 }
 
-type DataTableProps<Row> = {
+type DataTableProps<Row extends RowData> = {
   /** Read by screen readers before the table; not visible. */
   caption: string;
-  columns: readonly Column<Row>[];
+  // The library's own type of a list of columns whose values differ.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- ColumnDef is invariant in its value; the library types column lists this way itself
+  columns: ColumnDef<Features, Row, any>[];
   rows: readonly Row[];
   rowId: (row: Row) => string;
   isSelected?: (row: Row) => boolean;
@@ -94,14 +97,19 @@ type DataTableProps<Row> = {
   className?: string;
 };
 
+const noRows: never[] = [];
+
 /** Rows keep their identity over polls (`rowId`), so that a new answer changes cells but never scroll or focus. */
-export function DataTable<Row>(props: DataTableProps<Row>) {
+export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowId, isSelected, marks, isBusy, lightText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
+  // The library gets no rows: they are made where they are rendered.
+  const table = useTable<Features, Row>({ features, columns, data: noRows, getRowId: rowId });
   const isLong = lightText !== undefined && props.isFixed === true;
+  const leaves = table.getAllLeafColumns();
   const widths = sizing?.widths;
-  const drawn = useMemo(() => drawnColumns(columns, isLong, widths), [columns, isLong, widths]);
+  const drawn = useMemo(() => drawnColumns(table, leaves, isLong, widths), [table, leaves, isLong, widths]);
   const isPart = part !== undefined || lightText !== undefined;
   const look = useMemo(
     () => ({ rowId, drawn, isBusy, isSelected, marks, isLong, isPart }),
@@ -126,7 +134,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
     >
       <caption className="sr-only">{caption}</caption>
-      <TableHead columns={columns} sorting={sorting} sizing={sizing} isLong={isLong} />
+      <TableHead table={table} sorting={sorting} sizing={sizing} isLong={isLong} />
       {lightText ? (
         <GroupedBody element={element} rows={rows} look={look} listFirst={listFirst} lightText={lightText} />
       ) : (
@@ -140,24 +148,24 @@ function hasWidths(sizing: Sizing | undefined): boolean {
   return sizing !== undefined && Object.keys(sizing.widths).length > 0;
 }
 
-type TableBodyProps<Row> = {
+type TableBodyProps<Row extends RowData> = {
   rows: readonly Row[];
   look: RowLook<Row>;
   /** Where `rows` begin in a longer list. */
   listFirst: number;
 };
 
-function PlainBody<Row>({ rows, look, listFirst }: TableBodyProps<Row>) {
+function PlainBody<Row extends RowData>({ rows, look, listFirst }: TableBodyProps<Row>) {
   return <tbody>{rows.map((row, at) => drawRow(row, look, listFirst + at))}</tbody>;
 }
 
-type GroupedBodyProps<Row> = TableBodyProps<Row> & {
+type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
   element: RefObject<HTMLTableElement | null>;
   lightText: (row: Row) => string;
 };
 
 /** Rows near the screen are complete, the others plain text. Scrolling renders groups of rows and nothing else of the page. */
-function GroupedBody<Row>({ element, rows, look, listFirst, lightText }: GroupedBodyProps<Row>) {
+function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, lightText }: GroupedBodyProps<Row>) {
   const grouped = useGrouped(rows, look.rowId);
   const rowWindow = useRowWindow(element, grouped);
   return grouped.groups.map((group) => (

@@ -1,4 +1,4 @@
-import { type ReactNode } from "react";
+import { createColumnHelper, type RowData, tableFeatures } from "@tanstack/react-table";
 
 /** How a column looks, independent of its content. */
 export type ColumnLook = {
@@ -13,13 +13,15 @@ export type ColumnLook = {
   isRigid?: true;
 };
 
-export type Column<Row> = {
-  id: string;
-  header: ReactNode;
-  look?: ColumnLook;
-  /** Called, not mounted: a component for each cell would be half of a row's work. */
-  cell: (row: Row) => ReactNode;
-};
+const columnMeta: ColumnLook = {};
+
+/** Only used features are in the bundle: the service sorts, filters and pages. */
+export const features = tableFeatures({ columnMeta });
+export type Features = typeof features;
+
+export function columnsFor<Row extends RowData>() {
+  return createColumnHelper<Features, Row>();
+}
 
 /** By column: its present sort direction, if any, and what a click on its header does. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;

@@ -1,14 +1,15 @@
+import { type RowData } from "@tanstack/react-table";
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from "react";
-import { type DrawnColumn } from "./drawn-columns";
+import { type Drawn } from "./drawn-columns";
 
 /** Which rows are marked, outside React's state. */
 export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
 /** What all rows of a table have in common. */
-export type RowLook<Row> = {
+export type RowLook<Row extends RowData> = {
   rowId: (row: Row) => string;
   /** Makes the cells: when it changes, the row renders again. */
-  drawn: readonly DrawnColumn<Row>[];
+  drawn: Drawn<Row>;
   isBusy: ((row: Row) => boolean) | undefined;
   isSelected: ((row: Row) => boolean) | undefined;
   marks: RowMarks | undefined;
@@ -19,7 +20,7 @@ export type RowLook<Row> = {
 };
 
 /** A function and not a component, so that a row is one component, not two. */
-export function drawRow<Row>(row: Row, look: RowLook<Row>, index: number): ReactNode {
+export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
   const { rowId, drawn, isBusy, isSelected, marks, isLong, isPart } = look;
   const id = rowId(row);
   return (
@@ -37,11 +38,11 @@ export function drawRow<Row>(row: Row, look: RowLook<Row>, index: number): React
   );
 }
 
-type TableRowProps<Row> = {
+type TableRowProps<Row extends RowData> = {
   row: Row;
   id: string;
   index: number | undefined;
-  drawn: readonly DrawnColumn<Row>[];
+  drawn: Drawn<Row>;
   isBusy: boolean;
   isSelected: boolean;
   marks: RowMarks | undefined;
@@ -51,18 +52,17 @@ type TableRowProps<Row> = {
 /** Renders again only when its content changes: a poll that changes one of a thousand rows renders one. */
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
-function TableRowView<Row>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
+function TableRowView<Row extends RowData>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
   const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(id) ?? false, no);
-  // A changed mark renders the row's edge, not its cells.
-  const cells = useMemo(
-    () =>
-      drawn.map(({ id: column, draw, className, style }) => (
-        <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
-          {draw(row)}
-        </td>
-      )),
-    [drawn, row, isLong],
-  );
+  // A changed mark renders the row's edge, not its cells. Cells are called, not mounted: a component each would be half of a row's work.
+  const cells = useMemo(() => {
+    const model = drawn.modelOf(row, id);
+    return drawn.columns.map(({ id: column, draw, className, style }) => (
+      <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
+        {draw(model)}
+      </td>
+    ));
+  }, [drawn, row, id, isLong]);
   return (
     <tr
       data-row={id}

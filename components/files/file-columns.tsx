@@ -1,7 +1,7 @@
 import { FileJson, FileText, Folder } from "lucide-react";
 import { type useTranslations } from "next-intl";
 import { FileName } from "@/components/ui/cut";
-import { type Column } from "@/components/data-table/features";
+import { columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Link } from "@/components/ui/link";
@@ -9,6 +9,8 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { formatBytes } from "@/lib/shared/format";
 import { fileLooks } from "./file-looks";
 import { type FileRow } from "./files-view";
+
+const column = columnsFor<FileRow>();
 
 type Choices = {
   t: ReturnType<typeof useTranslations<"files">>;
@@ -22,46 +24,53 @@ type Choices = {
 };
 
 export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, selection }: Choices) {
-  const columns: Column<FileRow>[] = [
-    {
+  const columns = column.columns([
+    column.display({
       id: "select",
-      look: fileLooks.select,
-      header: canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null,
-      cell: (row) =>
-        canRemove && row.files > 0 ? <SelectRow id={row.path} label={t("select", { name: row.name })} store={selection} /> : null,
-    },
-    {
-      id: "name",
+      meta: fileLooks.select,
+      header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
+      cell: ({ row: { original } }) =>
+        canRemove && original.files > 0 ? (
+          <SelectRow id={original.path} label={t("select", { name: original.name })} store={selection} />
+        ) : null,
+    }),
+    column.accessor("name", {
       header: t("column.name"),
-      look: fileLooks.name,
-      cell: (row) => (
+      meta: fileLooks.name,
+      cell: ({ row: { original } }) => (
         <span className="flex min-w-0 items-center gap-2.5">
-          <Sign row={row} />
-          <Link href={hrefOf(row)} prefetch={false} scroll={false} title={row.path} className="row-link truncate text-ink">
-            <FileName name={row.name} />
-            {row.kind === "folder" ? "/" : ""}
+          <Sign row={original} />
+          <Link href={hrefOf(original)} prefetch={false} scroll={false} title={original.path} className="row-link truncate text-ink">
+            <FileName name={original.name} />
+            {original.kind === "folder" ? "/" : ""}
           </Link>
-          {row.kind === "folder" ? (
+          {original.kind === "folder" ? (
             <span className="shrink-0 text-sm text-ink-3">
-              {row.files > 0 ? t("filesInside", { count: row.files }) : t("newFolder.empty")}
+              {original.files > 0 ? t("filesInside", { count: original.files }) : t("newFolder.empty")}
             </span>
           ) : null}
         </span>
       ),
-    },
-    {
+    }),
+    column.accessor("bytes", {
       id: "size",
       header: t("column.size"),
-      look: fileLooks.size,
-      cell: ({ bytes }) => <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>,
-    },
-    {
+      meta: fileLooks.size,
+      cell: ({ getValue }) => {
+        const bytes = getValue();
+        return <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>;
+      },
+    }),
+    column.accessor("modifiedMs", {
       id: "modified",
       header: t("column.modified"),
-      look: fileLooks.modified,
-      cell: ({ modifiedMs: ms }) => (ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />),
-    },
-  ];
+      meta: fileLooks.modified,
+      cell: ({ getValue }) => {
+        const ms = getValue();
+        return ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />;
+      },
+    }),
+  ]);
   return canChange ? columns : columns.filter(({ id }) => id !== "select");
 }
 

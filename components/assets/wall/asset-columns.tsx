@@ -1,6 +1,6 @@
 import { type useTranslations } from "next-intl";
 import { FileName } from "@/components/ui/cut";
-import { type Column } from "@/components/data-table/features";
+import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Cut } from "@/components/ui/cut";
 import { DisabledLink } from "@/components/ui/link";
@@ -45,31 +45,31 @@ type Where = {
 };
 type Words = ReturnType<typeof useTranslations<"assets">>;
 
+const column = columnsFor<AssetRow>();
 const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
 // Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
 const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
 
-export function assetColumns(
-  t: Words,
-  { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where,
-): Column<AssetRow>[] {
+export function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where) {
   const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
   return [
-    {
+    column.display({
       id: "select",
       header: t("table.select"),
-      look: assetLooks.select,
-      cell: (row) =>
-        row.asset ? <SelectBox id={row.id} name={row.asset.name} index={row.index} picking={picking} className="select-cell" /> : null,
-    },
-    {
+      meta: assetLooks.select,
+      cell: ({ row: { original } }) =>
+        original.asset ? (
+          <SelectBox id={original.id} name={original.asset.name} index={original.index} picking={picking} className="select-cell" />
+        ) : null,
+    }),
+    column.display({
       id: "preview",
       header: t("table.preview"),
-      look: assetLooks.preview,
-      cell: (row) =>
-        row.asset ? (
+      meta: assetLooks.preview,
+      cell: ({ row: { original } }) =>
+        original.asset ? (
           <TilePicture
-            asset={row.asset}
+            asset={original.asset}
             connectionId={connectionId}
             edge={128}
             motion={motion}
@@ -80,72 +80,74 @@ export function assetColumns(
         ) : (
           <span className="block h-9 w-[52px] rounded-sm bg-sunken" />
         ),
-    },
-    {
+    }),
+    column.display({
       id: "name",
       header: t("table.name"),
-      look: assetLooks.name,
-      cell: (row) =>
-        row.asset ? (
+      meta: assetLooks.name,
+      cell: ({ row: { original } }) =>
+        original.asset ? (
           <span className="flex min-w-0 items-center gap-0.5">
-            {isAddressableId(row.id) ? (
+            {isAddressableId(original.id) ? (
               <a
-                href={apiPath(assetHref(row.id, connection))}
-                title={row.asset.name}
-                data-asset={row.id}
+                href={apiPath(assetHref(original.id, connection))}
+                title={original.asset.name}
+                data-asset={original.id}
                 onClick={(event) => {
                   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-                  if (isPlain && onOpen(row.id)) event.preventDefault();
+                  if (isPlain && onOpen(original.id)) event.preventDefault();
                 }}
                 className={nameStyle}
               >
-                <FileName name={row.asset.name} />
+                <FileName name={original.asset.name} />
               </a>
             ) : (
               <DisabledLink reason={cannotOpen} className={nameStyle}>
-                <FileName name={row.asset.name} />
+                <FileName name={original.asset.name} />
               </DisabledLink>
             )}
-            {row.asset.jobId ? (
-              <span title={row.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">
-                {shortJob(row.asset.jobId)}
+            {original.asset.jobId ? (
+              <span title={original.asset.jobId} className="ml-1 font-mono text-sm text-ink-3">
+                {shortJob(original.asset.jobId)}
               </span>
             ) : null}
-            <CopyButton text={row.id} label={t("table.copyId")} />
+            <CopyButton text={original.id} label={t("table.copyId")} />
           </span>
         ) : (
           waiting
         ),
-    },
-    {
+    }),
+    column.display({
       id: "tags",
       header: t("table.tags"),
-      look: assetLooks.tags,
-      cell: (row) => (row.asset ? <Cut text={row.asset.tags.join(", ")} className="text-ink-2" /> : waiting),
-    },
-    {
+      meta: assetLooks.tags,
+      cell: ({ row: { original } }) => (original.asset ? <Cut text={original.asset.tags.join(", ")} className="text-ink-2" /> : waiting),
+    }),
+    column.display({
       id: "type",
       header: t("table.type"),
-      look: assetLooks.type,
-      cell: (row) => (row.asset ? <Cut text={row.asset.mimeType ?? t(`kind.${row.asset.kind}`)} className="text-ink-2" /> : null),
-    },
-    {
+      meta: assetLooks.type,
+      cell: ({ row: { original } }) =>
+        original.asset ? <Cut text={original.asset.mimeType ?? t(`kind.${original.asset.kind}`)} className="text-ink-2" /> : null,
+    }),
+    column.display({
       id: "size",
       header: t("table.size"),
-      look: assetLooks.size,
-      cell: (row) => (row.asset?.sizeBytes === undefined ? t("table.nothing") : formatBytes(row.asset.sizeBytes, locale)),
-    },
-    {
+      meta: assetLooks.size,
+      cell: ({ row: { original } }) =>
+        original.asset?.sizeBytes === undefined ? t("table.nothing") : formatBytes(original.asset.sizeBytes, locale),
+    }),
+    column.display({
       id: "created",
       header: t("table.created"),
-      look: assetLooks.created,
-      cell: (row) => timeOf(row.asset?.createdAtMs),
-    },
-    {
+      meta: assetLooks.created,
+      cell: ({ row: { original } }) => timeOf(original.asset?.createdAtMs),
+    }),
+    column.display({
       id: "used",
       header: t("table.used"),
-      look: assetLooks.used,
-      cell: (row) => timeOf(row.asset?.lastUsedAtMs),
-    },
+      meta: assetLooks.used,
+      cell: ({ row: { original } }) => timeOf(original.asset?.lastUsedAtMs),
+    }),
   ];
 }

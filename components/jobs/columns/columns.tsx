@@ -1,6 +1,6 @@
 import dynamic from "next/dynamic";
 import { type ReactNode } from "react";
-import { type Column, type ColumnLook } from "@/components/data-table/features";
+import { type ColumnLook, columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Cut, cutWhereLong } from "@/components/ui/cut";
@@ -16,6 +16,8 @@ import { copyButton, rowHref, rowLink } from "./row-link";
 // Loaded only where a column of workflow values is shown.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
 
+export const column = columnsFor<JobRow>();
+
 type SelectColumn = {
   store: SelectionStore;
   t: CellWords["t"];
@@ -30,15 +32,16 @@ type SelectColumn = {
 const HERE = "\u0001";
 
 /** The checkboxes of the rows. */
-export function selectColumn({ store, t, all, has, isEmpty }: SelectColumn): Column<JobRow> {
+export function selectColumn({ store, t, all, has, isEmpty }: SelectColumn) {
   // The sentence is built once, not once per row.
   const label = t("select", { id: HERE });
-  return {
+  return column.display({
     id: "select",
-    look: columnLooks.select,
-    header: <SelectAllRows label={all} store={store} isEmpty={isEmpty} />,
-    cell: (row) => (has?.(row) === false ? null : <SelectRow id={row.id} label={label.replace(HERE, row.id.slice(0, 8))} store={store} />),
-  };
+    meta: columnLooks.select,
+    header: () => <SelectAllRows label={all} store={store} isEmpty={isEmpty} />,
+    cell: ({ row: { original } }) =>
+      has?.(original) === false ? null : <SelectRow id={original.id} label={label.replace(HERE, original.id.slice(0, 8))} store={store} />,
+  });
 }
 
 type Where = {
@@ -60,7 +63,8 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
   const { t } = words;
   const copyLabel = t("copyId");
   const hrefOf = (id: string) => rowHref(id, linked);
-  const named = (id: NamedId, cell: Column<JobRow>["cell"]): Column<JobRow> => ({ id, header: t(`column.${id}`), look: looks[id], cell });
+  const named = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
+    column.display({ id, header: t(`column.${id}`), meta: looks[id], cell: ({ row }) => cell(row.original) });
   return {
     preview: named("preview", ({ preview, previewKind }) =>
       plainPicture({
@@ -92,13 +96,13 @@ export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWo
 }
 
 /** A column for a value from the jobs' workflows. */
-export function valueColumn(id: InputId, { labels, pinned }: ColumnChoice, connection: string | undefined): Column<JobRow> {
+export function valueColumn(id: InputId, { labels, pinned }: ColumnChoice, connection: string | undefined) {
   const isPinned = pinned.includes(id);
   const { node, input, name, label } = valueOf(id, labels);
-  return {
+  return column.display({
     id,
     header: label || name,
-    look: isPinned ? pinnedLook : valueLook,
-    cell: (row) => <ValueCell id={row.id} connection={connection} node={node} input={input} />,
-  };
+    meta: isPinned ? pinnedLook : valueLook,
+    cell: ({ row }) => <ValueCell id={row.original.id} connection={connection} node={node} input={input} />,
+  });
 }

@@ -1,11 +1,10 @@
 import { useTranslations } from "next-intl";
-import { type Column } from "@/components/data-table/features";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
-import { jobColumns, selectColumn } from "../columns/columns";
+import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
 import { queueLooks } from "./queue-looks";
 import { type StartRange, roundingOf } from "./start-range";
@@ -30,7 +29,7 @@ type Queue = {
   undo: (id: string) => void;
 };
 
-export function queueColumns(queue: Queue): Column<JobRow>[] {
+export function queueColumns(queue: Queue) {
   const { words, connection, linked, selection, selectAll, isOffered, startOf } = queue;
   const { t } = words;
   const start = (row: JobRow) => {
@@ -38,36 +37,36 @@ export function queueColumns(queue: Queue): Column<JobRow>[] {
     return row.waits ? <WaitsCell waits={row.waits} /> : <StartCell range={startOf(row.id)} />;
   };
   const jobs = jobColumns(words, { connection, linked, lineEnd: start, isWorkflowCut: true, looks: queueLooks });
-  const columns: Column<JobRow>[] = [
-    {
+  const columns = [
+    column.display({
       id: "position",
       header: t("column.position"),
-      look: queueLooks.position,
-      cell: (row) => row.position ?? t("nothing"),
-    },
+      meta: queueLooks.position,
+      cell: ({ row }) => row.original.position ?? t("nothing"),
+    }),
     jobs.status,
     jobs.job,
     jobs.workflow,
     jobs.what,
-    { id: "start", header: t("column.start"), look: queueLooks.start, cell: start },
+    column.display({ id: "start", header: t("column.start"), meta: queueLooks.start, cell: ({ row }) => start(row.original) }),
     jobs.submitted,
-    {
+    column.display({
       id: "waited",
       header: t("column.waited"),
-      look: queueLooks.waited,
-      cell: (row) => waitedCell(row, words),
-    },
+      meta: queueLooks.waited,
+      cell: ({ row }) => waitedCell(row.original, words),
+    }),
   ];
   if (!isOffered) return columns;
   return [
     selectColumn({ store: selection, t, all: selectAll.label, isEmpty: selectAll.isEmpty, has: isOffered }),
     ...columns,
-    {
+    column.display({
       id: "act",
       header: t("column.act"),
-      look: queueLooks.act,
-      cell: (row) => (isOffered(row) ? <CancelOrUndo row={row} {...queue} /> : null),
-    },
+      meta: queueLooks.act,
+      cell: ({ row }) => (isOffered(row.original) ? <CancelOrUndo row={row.original} {...queue} /> : null),
+    }),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { type Column } from "@/components/data-table/features";
+import { columnsFor } from "@/components/data-table/features";
 import { pageRange } from "@/components/data-table/page-range";
 import { Paging } from "@/components/data-table/paging";
 import { inApp, renderInApp } from "./render";
@@ -10,10 +10,11 @@ import { inApp, renderInApp } from "./render";
 afterEach(cleanup);
 
 type Fruit = { id: string; name: string; count: number };
-const columns: Column<Fruit>[] = [
-  { id: "name", header: "Name", cell: ({ name }) => name },
-  { id: "count", header: "Count", look: { align: "end" }, cell: ({ count }) => count },
-];
+const column = columnsFor<Fruit>();
+const columns = column.columns([
+  column.accessor("name", { header: "Name" }),
+  column.accessor("count", { header: "Count", meta: { align: "end" } }),
+]);
 const table = (rows: Fruit[]) => (
   <DataTable caption="Fruit" columns={columns} rows={rows} rowId={(row) => row.id} isSelected={(row) => row.id === "b"} />
 );
@@ -46,10 +47,10 @@ describe("the table", () => {
   });
 
   it("is walked by j and k, and by the arrows once the focus is in a row; with shift what is passed is chosen", () => {
-    const walked: Column<Fruit>[] = [
-      { id: "pick", header: "Pick", cell: ({ name }) => <input type="checkbox" aria-label={name} /> },
-      { id: "open", header: "Open", cell: ({ id, name }) => <a href={`#${id}`}>{name}</a> },
-    ];
+    const walked = column.columns([
+      column.display({ id: "pick", header: "Pick", cell: ({ row }) => <input type="checkbox" aria-label={row.original.name} /> }),
+      column.display({ id: "open", header: "Open", cell: ({ row }) => <a href={`#${row.id}`}>{row.original.name}</a> }),
+    ]);
     renderInApp(<DataTable caption="Fruit" columns={walked} rows={[apple, pear, fig]} rowId={(row) => row.id} />);
     const press = (key: string, more = {}) => fireEvent.keyDown(document.activeElement ?? document.body, { key, ...more });
     const here = () => document.activeElement?.textContent;

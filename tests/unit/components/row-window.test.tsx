@@ -3,7 +3,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { type Column } from "@/components/data-table/features";
+import { columnsFor } from "@/components/data-table/features";
 import { shareRows } from "@/components/data-table/paused-rows";
 import { GROUP, groupRows } from "@/components/data-table/row-groups";
 import { createRowWindow, type View } from "@/components/data-table/row-window";
@@ -14,7 +14,8 @@ afterEach(cleanup);
 
 describe("a thousand rows", () => {
   type Item = { id: string };
-  const columns: Column<Item>[] = [{ id: "id", header: "Id", cell: ({ id }) => id }];
+  const column = columnsFor<Item>();
+  const columns = column.columns([column.accessor("id", { header: "Id" })]);
   const items = Array.from({ length: 1000 }, (_, index) => ({ id: `job-${index}` }));
 
   it("are drawn where they are seen and stand as text elsewhere, so that a search of the page finds them", () => {

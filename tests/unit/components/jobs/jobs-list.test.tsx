@@ -3,6 +3,7 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { DataTable } from "@/components/data-table/data-table";
+import { columnsFor } from "@/components/data-table/features";
 import { PageControls } from "@/components/data-table/page-controls";
 import { lastOffset, pageRange } from "@/components/data-table/page-range";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
@@ -260,12 +261,13 @@ describe("the chosen columns", () => {
 
 describe("a header", () => {
   it("is called what it heads and nothing else, sorts by a button, says how, and is widened by keys", async () => {
+    const column = columnsFor<{ id: string }>();
     const onSort = vi.fn();
     const onResize = vi.fn();
     renderInApp(
       <DataTable
         caption="Jobs"
-        columns={[{ id: "id", header: "Id", cell: ({ id }) => id }]}
+        columns={column.columns([column.accessor("id", { header: "Id" })])}
         rows={[{ id: "a" }]}
         rowId={({ id }) => id}
         sorting={{ id: { direction: "asc", onSort } }}
