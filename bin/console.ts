@@ -38,7 +38,7 @@ import { startTelemetry } from "./telemetry";
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
-/** For one address, which a whole office may share: pages, requests of the sign-in and calls without a credential. Members are not counted. */
+/** Per address, which a whole office may share: pages, sign-in requests and calls without a credential. Members are not counted. */
 const VISITOR_BURST = 240;
 const VISITOR_REFILL_MS = 250;
 const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
@@ -130,7 +130,7 @@ async function main(): Promise<void> {
     const { url = "/" } = request;
     const isHealth = /^\/api\/health(\?|$)/.test(url) && /^(GET|HEAD)$/.test(request.method ?? "");
     const isBuilt = isFile(url);
-    // Neither is limited: one of each a turn, so that a flood of them lets pages go on in between.
+    // Neither is limited. Each handles one request per event loop turn, so that pages get served during a flood.
     if (isHealth) await healthTurn();
     else if (isBuilt) await fileTurn();
     if (response.destroyed) return;

@@ -57,7 +57,7 @@ async function madeOnce({ folder, stamp }, wanted, make) {
   const isMade = () => existsSync(file) && readFileSync(file, "utf8") === wanted;
   if (isMade()) return;
   await withBuildLock(root, async () => {
-    // Another start may have made it meanwhile.
+    // A concurrent start may have created it.
     if (isMade()) return;
     rmSync(file, { force: true });
     await make();

@@ -6,12 +6,11 @@ import { setTimeout as wait } from "node:timers/promises";
 const POLL_MS = 300;
 /** The builder renews its lock this often. */
 const RENEW_MS = 5_000;
-/** A lock that was not renewed for this long is stale, even if another process has got the builder's number. */
+/** A lock that was not renewed for this long is stale, even if another process now has the builder's process id. */
 const STALE_MS = 60_000;
 
 /**
- * Runs `work` while no other process builds below `root`. The lock holds the builder's process number; the lock of a dead process is taken
- * over.
+ * Runs `work` while no other process builds below `root`. The lock contains the builder's process id. A dead process's lock is taken over.
  * @template T
  * @param {string} root
  * @param {() => Promise<T>} work
@@ -55,7 +54,7 @@ function take(folder, file) {
   return true;
 }
 
-/** Moved away first: of two processes that find the lock stale, the slower one must not remove the new lock of the other. */
+/** Moves the lock away first: if two processes find it stale, the slower one must not remove the new lock of the other. */
 function removeStale(folder, pid) {
   const away = `${folder}-${process.pid}`;
   try {
@@ -68,7 +67,7 @@ function removeStale(folder, pid) {
   else renameSync(away, folder);
 }
 
-/** Undefined while its holder is still writing it. */
+/** Undefined while its owner is still writing it. */
 function holderOf(file) {
   try {
     return Number(readFileSync(file, "utf8")) || undefined;

@@ -53,7 +53,7 @@ function withPackages() {
   const outside = Object.keys(dependencies).filter((name) => !inside.includes(name));
   // Some packages are not modules, and load parts of Node by `require`.
   const requires = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
-  // As `node --disable-proto=delete`, however a bundle is started: `__proto__` is then a key like any other, in worker threads too.
+  // Same as `node --disable-proto=delete`, however a bundle is started: `__proto__` is an ordinary key, in worker threads too.
   const js = `${requires} delete Object.prototype.__proto__;`;
   return { packages: "bundle", external: outside.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }

@@ -76,7 +76,7 @@ function Plate({ kind, words, alt, isPlain }: PlateProps) {
   );
 }
 
-/** Replaces a picture that failed to load, and says why if the console answered so. */
+/** Replaces a picture that failed to load, and shows the console's reason if there is one. */
 function LostPlate({ address, mustBeReadable, ...plate }: PlateProps & { address: string; mustBeReadable: boolean }) {
   const t = useTranslations("assets");
   const common = useTranslations("common");

@@ -2,7 +2,7 @@ type NewRowsProps = {
   count: number;
   /** "12 new jobs" */
   text: string;
-  /** On a later page: opens the first one. */
+  /** On a later page: opens the first page. */
   onFirstPage?: () => void;
 };
 

@@ -1,8 +1,8 @@
 type Named = { id: string };
 
 /**
- * Updates the shown rows in place while arrivals wait. Rows that arrivals pushed off the end of the page stay; rows that left the list go,
- * and those that moved up from the next page follow. `isGrown`: the list is longer than when the rows were first shown.
+ * Updates the shown rows in place while new rows wait. Rows that new ones pushed off the page are kept. Rows that left the list are removed,
+ * and rows from the next page fill the gap. `isGrown`: the list is longer than when the rows were first shown.
  */
 export function pauseRows<Row extends Named>(
   shown: readonly Row[],

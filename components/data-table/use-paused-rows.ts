@@ -2,12 +2,12 @@ import { useState, useSyncExternalStore } from "react";
 import { isAtTop, subscribeToTop } from "./at-top";
 import { pauseRows, shareRows } from "./paused-rows";
 
-/** `baseTotal`: the length of the list when its rows were last shown as they were. */
+/** `baseTotal`: the length of the list when its rows were last refreshed. */
 type Shown<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
-/** `isHeld`: a later page of the list, on which new rows never appear by themselves. */
+/** `isHeld`: a later page of the list, where new rows never appear automatically. */
 type Page = { total: number | undefined; isHeld: boolean };
 
-/** At the top of a first page new rows simply appear; elsewhere they wait, so that nothing jumps. `view` identifies the query. */
+/** At the top of a first page, new rows appear at once. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
 export function usePausedRows<Row extends { id: string }>(
   view: string,
   latest: Row[],

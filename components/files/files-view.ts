@@ -25,7 +25,7 @@ export type FilesView = {
   bytes: number;
   /** Files whose name matches, including those in subfolders. */
   below: number;
-  /** How many entries could not be read. */
+  /** The number of unreadable entries. */
   unreadable: number;
 };
 
@@ -45,7 +45,7 @@ export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery):
   };
 }
 
-/** With folders made in this tab that have no file yet, which no service lists; on the first page alone. */
+/** Includes folders that this tab created and that have no file yet, which no service lists. First page only. */
 export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, made: readonly string[]): readonly FileRow[] {
   if (query.all || query.offset > 0 || made.length === 0) return rows;
   const start = query.dir === TOP ? "" : query.dir;

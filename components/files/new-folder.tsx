@@ -12,7 +12,7 @@ import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 type Made = { connection: string | undefined; path: string };
 
-/** Folders that were made in this tab and have no file yet. */
+/** Folders that this tab created and that have no file yet. */
 const madeStore = createStore<readonly Made[]>(() => []);
 
 export function useNewFolders(connection: string | undefined) {
@@ -20,7 +20,7 @@ export function useNewFolders(connection: string | undefined) {
   return {
     paths: made.map(({ path }) => path),
     make: (path: string) => madeStore.setState([...madeStore.getState(), { connection, path }], true),
-    /** It has files now, or is about to. */
+    /** The folder has files now, or is about to. */
     forget: (path: string) =>
       madeStore.setState(
         madeStore.getState().filter((each) => each.connection !== connection || each.path !== path),
@@ -31,7 +31,7 @@ export function useNewFolders(connection: string | undefined) {
 
 type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
 
-/** Opens a new folder, with its first files if some are chosen: a service keeps no empty folder, and the dialog says so. */
+/** Opens a new folder and uploads the chosen files into it. Services keep no empty folder, and the dialog says so. */
 export function NewFolder(props: NewFolderProps) {
   const t = useTranslations("files.newFolder");
   const [isOpen, setOpen] = useState(false);

@@ -68,10 +68,10 @@ export function useRefreshCounts(): () => Promise<void> {
 }
 
 export type CountName = "jobs" | "running" | "pending";
-/** Counts that a page has read itself. */
+/** Counts that a page has loaded itself. */
 export type ReadCounts = Partial<Record<CountName, number>>;
 
-/** Shares counts that a page read at `atMs`, so that navigation, filters and page show the same ones at the same moment. */
+/** Shares counts that a page loaded at `atMs`, so that the navigation, the filters and the page agree. */
 export function useTellCounts({ jobs, running, pending }: ReadCounts, atMs = 0): void {
   const { mutate } = useSWRConfig();
   const connection = useConnection()?.id;

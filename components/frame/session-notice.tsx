@@ -4,10 +4,10 @@ import { FailureNotice } from "@/components/ui/failure-notice";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EndedSession } from "@/lib/contract/console";
 
-/** `isLive`: signed in, but the page was rendered for another role or member. */
+/** `isLive`: the session is valid, but the page was rendered for another role or member. */
 export type Notice = (EndedSession & { isLive?: true }) | { cause: "other"; isLive: true };
 
-/** Why the session of the page ended or changed, and what to do. */
+/** Why the page's session ended or changed, and what to do. */
 export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedded: boolean }) {
   const t = useTranslations("frame.session");
   const roleName = useTranslations("frame.member.role");
@@ -19,7 +19,7 @@ export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedd
       next={t(`next.${action}`)}
       actions={
         action === "signIn" ? (
-          // In another tab: this page keeps what was typed.
+          // Opens another tab: this page keeps unsaved input.
           <a href={apiPath(withQuery("/sign-in", { callbackUrl: "/confirmed" }))} target="_blank" rel="noopener" className={buttonStyle()}>
             {t("signIn")}
           </a>

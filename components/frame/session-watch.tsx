@@ -12,19 +12,19 @@ const SessionNotice = dynamic(() => import("./session-notice").then((module) => 
 
 const Watched = createContext(false);
 
-/** Whether the page shows by itself that its session has ended, so that its parts need not. */
+/** Whether a banner already shows that the session has ended, so that other parts of the page need not. */
 export function useIsSessionWatched(): boolean {
   return useContext(Watched);
 }
 
 type SessionWatchProps = {
-  /** Absent on embedded pages: the host page says who it is. */
+  /** Undefined on embedded pages: the host page identifies the user. */
   memberId?: string;
   role: Role;
   children: ReactNode;
 };
 
-/** Shows one banner when the session of the page ends or its role changes. A sign-in in another tab removes it again. */
+/** Shows one banner when the page's session ends or its role changes. Signing in in another tab removes it. */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   const { value, refresh } = usePoll<SessionState, SessionState>("/api/console/session", { read: asIs, motion: () => "counting" });
   const lookAgain = useEffectEvent((status: number, path: string) => {

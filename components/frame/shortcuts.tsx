@@ -15,8 +15,8 @@ const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => 
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });
 
 /**
- * The keys of every page: Ctrl K or ⌘ K opens the commands, `/` focuses the page's filters, `?` lists all keys, `g` and a letter open a page.
- * The code of what they open loads with the first use.
+ * The keys of every page: Ctrl K or ⌘ K opens the commands, `/` focuses the page's filters, `?` lists all keys, `g` + letter opens a page.
+ * The code of each dialog loads on first use.
  */
 export function Shortcuts() {
   const overlay = useOverlay();

@@ -24,7 +24,7 @@ type GraphCanvasProps = {
   className: string;
 };
 
-/** On the screen, for titles of a drawing that is too small for other text. */
+/** In screen pixels, for titles of a graph that is too small for other text. */
 const TITLE_PX = 11;
 
 /** Only visible nodes are elements of the page. */
@@ -44,7 +44,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
           ),
     [layout, selected],
   );
-  // Titles keep their size on the screen while the drawing gets smaller.
+  // Titles keep their size on screen while the graph gets smaller.
   const titlePx = view.scale < COMFORTABLE ? Math.round(TITLE_PX / view.scale) : undefined;
   const [pointed, setPointed] = useState<{ node: PlacedNode; x: number; y: number }>();
   const seen = isReadable ? [...layout.nodes.values()].filter((node) => isInView(node, view, size)) : [];

@@ -28,7 +28,7 @@ type GraphNodeBoxProps = {
   mark?: NodeMark;
   isSelected: boolean;
   isFound: boolean;
-  /** Set where only titles are readable: their size in the drawing. */
+  /** Set when only titles are readable: their size in graph units. */
   titlePx?: number;
   onSelect: (id: string) => void;
 };
@@ -62,7 +62,7 @@ export const GraphNodeBox = memo(function GraphNodeBox({ place, node, mark, isSe
         width: place.width,
         height: place.height,
         ...(isSmall && { fontSize: Math.min(titlePx, place.height * 0.7), lineHeight: 1.1, paddingTop: 0 }),
-        // A border of the usual width would be too thin to see.
+        // A border of the default width would be invisible.
         ...(isSmall && isLoud && { borderWidth: titlePx / 4 }),
       }}
       className={cn(

@@ -3,15 +3,15 @@ import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
 
-/** Below this scale a node shows its title alone, in larger letters. */
+/** Below this scale a node shows only its title, in larger letters. */
 export const COMFORTABLE = 0.62;
 const START_SCALE = 0.85;
 /** Below this scale no title is readable. */
 export const READABLE = 0.35;
-/** Windows that are compared to find the one with the most nodes. */
+/** The number of windows compared to find the one with the most nodes. */
 const MOST_WINDOWS = 400;
 
-/** Everything if readable; otherwise the node that needs attention in the middle, or the beginning, or the fullest part of a file's drawing. */
+/** Everything if readable. Otherwise the node that needs attention, or the beginning, or the densest part of a file's graph. */
 export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
   const all = fitted(layout, size);
   const isFile = layout.groups !== undefined;
@@ -63,7 +63,7 @@ function centreOf({ x, y, width, height }: PlacedNode): Point {
   return { x: x + width / 2, y: y + height / 2 };
 }
 
-/** The middle of the nodes in the window that has the most of them, each window having a node at its upper left. */
+/** The centre of the nodes in the window that contains the most of them. Each window has a node at its upper left. */
 function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
   const sorted = nodes.toSorted((one, other) => one.x - other.x || one.y - other.y);
@@ -77,7 +77,7 @@ function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   }
   const [left, top] = [Math.min(...best.map(({ x }) => x)), Math.min(...best.map(({ y }) => y))];
   const [right, bottom] = [Math.max(...best.map((node) => node.x + node.width)), Math.max(...best.map((node) => node.y + node.height))];
-  // Of a node larger than the window, its beginning.
+  // If a node is larger than the window, show its beginning.
   return { x: left + Math.min(right - left, width) / 2, y: top + Math.min(bottom - top, height) / 2 };
 }
 

@@ -18,26 +18,26 @@ export type JobRow = {
   endedMs?: number;
   workflow?: string;
   workflowId?: string;
-  /** The beginning of the prompt, for a workflow without a name. */
+  /** The beginning of the prompt, if the workflow has no name. */
   excerpt?: string;
-  /** Where the words of a search occur. */
+  /** Where the search terms occur. */
   match?: SearchMatch;
   /** Tells a copy of a run from the others. */
   label?: string;
   /** The member who submitted it here. */
   by?: string;
-  /** The name of the token that it was submitted with. */
+  /** The name of the token that submitted the job. */
   token?: string;
   /** 0 to 1 */
   progress?: number;
   error?: string;
   outputs?: number;
   preview?: OutputFile;
-  /** Its icon is shown if there is no picture of it. */
+  /** Selects the icon that is shown without a picture. */
   previewKind?: "video" | "audio";
   /** Its place in the queue: 1 is next. A running job has none. */
   position?: number;
-  /** Why it waits although a slot may be free. */
+  /** Why the job waits although a slot may be free. */
   waits?: JobWaits;
 };
 

@@ -17,7 +17,7 @@ export type OverviewJob = {
   error?: string;
   preview?: OutputFile;
 };
-/** `unreadable`: how many entries could not be read. */
+/** `unreadable`: the number of unreadable entries. */
 export type OverviewJobs = { jobs: OverviewJob[]; total?: number; unreadable?: number };
 
 /** What each part requests. Not every job gives a picture, so more are requested than shown. */

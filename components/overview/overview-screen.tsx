@@ -74,7 +74,7 @@ type OverviewScreenProps = {
   canManage: boolean;
   runners?: UnavailableRunners;
   total: Reading<number | undefined>;
-  /** Jobs have run here, although there may be none now. */
+  /** Jobs have run here before, even if none are listed now. */
   wasUsed: Promise<boolean>;
   reads: OverviewReads;
 };
@@ -83,7 +83,7 @@ const still = () => "still" as const;
 const background = () => "background" as const;
 const asRunning = ({ jobs }: OverviewJobs): Motion => (jobs.length > 0 ? "moving" : "still");
 
-/** The start page: before the first job it says what this is and how to begin; from then on the present state, even without jobs. */
+/** The start page: an introduction before the first job; after that the current state, even without jobs. */
 export function OverviewScreen(props: OverviewScreenProps) {
   const connection = useConnection()?.id;
   // The same request as the navigation's, so one answer serves both.

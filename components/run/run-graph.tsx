@@ -47,7 +47,7 @@ export function RunGraph({ opened: { graph, original, extraData }, name, catalog
   );
 }
 
-/** A node at which the job failed that the workflow was opened from tells why. */
+/** If the workflow was opened from a failed job, the failed node shows the error. */
 function markOf({ node }: NodeProblems): NodeMark {
   const failures = node.filter(({ type }) => type === "execution_failed").map(({ message }) => message);
   return failures.length > 0 ? { state: "failed", problems: failures } : { state: "faulty" };

@@ -21,7 +21,7 @@ type RevocableListProps<T extends Revocable> = {
   isOpen: (item: T) => boolean;
   canRevoke?: boolean;
   none: ReactNode;
-  /** Shown in the question before revoking, where names alone do not tell items apart. */
+  /** Shown in the confirmation, where names alone don't identify items. */
   about?: (item: T) => string;
   /** The item's description, shown before its button. */
   row: (item: T) => ReactNode;

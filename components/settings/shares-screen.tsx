@@ -52,7 +52,7 @@ export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
   );
 }
 
-/** What tells shares with the same title apart. */
+/** Distinguishes shares with the same title. */
 function useAboutShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
   const clock = useClock();

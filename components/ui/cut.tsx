@@ -18,7 +18,7 @@ export function cutWhereLong(text: string): ReactNode {
   return text.length > SHOWN ? <Cut text={text} /> : text;
 }
 
-/** The name of a file, whose writing direction never reaches the text around it. */
+/** A file's name, isolated so that its writing direction never affects the surrounding text. */
 export function FileName({ name }: { name: string }) {
   return <bdi>{name}</bdi>;
 }

@@ -31,7 +31,7 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
 
 type DisabledLinkProps = { reason: string; className?: string; children: ReactNode };
 
-/** Without an address, but reachable by keys; hovering shows the reason. */
+/** Not a link, but focusable. Hovering shows the reason. */
 export function DisabledLink({ reason, className, children }: DisabledLinkProps) {
   return (
     <span role="link" aria-disabled="true" tabIndex={0} title={reason} className={className}>

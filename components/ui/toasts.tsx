@@ -10,7 +10,7 @@ import { ToneIcon } from "./tone-icon";
 const GAP_PX = 8;
 const EDGE_PX = 16;
 
-/** The distance from the lower edge of the window at which toasts cover no element that is marked with `data-lower-edge`. */
+/** The distance from the window's lower edge at which toasts cover no element marked with `data-lower-edge`. */
 function freeBottom(stack: HTMLElement): number {
   const toasts = [...stack.children].map((toast) => toast.getBoundingClientRect());
   const [left, right] = [Math.min(...toasts.map((box) => box.left)), Math.max(...toasts.map((box) => box.right))];
@@ -18,7 +18,7 @@ function freeBottom(stack: HTMLElement): number {
   const marked = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
   const beside = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
   let bottom = EDGE_PX;
-  // From the lowest upwards: each raise may reach the next one.
+  // From bottom to top: each step may reach the next element.
   for (const { top, bottom: end } of beside.sort((one, other) => other.bottom - one.bottom)) {
     const lower = window.innerHeight - bottom;
     if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;
@@ -35,7 +35,7 @@ export function Toasts() {
   useLayoutEffect(() => {
     if (!isAny) return;
     let frame = 0;
-    // A bar may appear or grow while a toast is shown, which is only for seconds.
+    // A bar may appear or grow during the few seconds that a toast is shown.
     const place = () => {
       if (stack.current) stack.current.style.bottom = `${freeBottom(stack.current)}px`;
       frame = requestAnimationFrame(place);

@@ -10,7 +10,7 @@ type StandInProps = {
   poster?: string;
   /** The size of the whole picture, if known: the smaller one is not drawn larger. */
   size?: Partial<Size>;
-  /** Its address, if it could not be shown. */
+  /** The URL, if the file could not be shown. */
   lost: string | undefined;
 };
 

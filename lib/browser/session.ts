@@ -53,7 +53,7 @@ export async function signOut(): Promise<string | undefined> {
   return (result.value?.provider && result.value.url) || apiPath("/sign-in");
 }
 
-/** Where a sign-in leads. Read here, because the server renders one page for every visitor. */
+/** Where the sign-in redirects to. Read in the browser, because the server renders one page for every visitor. */
 export function returnPath(): `/${string}` {
   return safeReturn(new URLSearchParams(window.location.search).get("callbackUrl"));
 }

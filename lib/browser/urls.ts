@@ -63,7 +63,7 @@ export function thumbnailUrl({ connection, asset, version, file, edge, fit }: Wa
   return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
 }
 
-/** What a page shows of a picture whose file is at `src`: upright, and nothing where it is too large. Other addresses stay as they are. */
+/** The preview URL of the picture at `src`: upright, and empty if the picture is too large. Other URLs are returned unchanged. */
 export function shownPictureUrl(src: string): string {
   return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
 }

@@ -169,9 +169,9 @@ export type MemberView = {
   role: (typeof roles)[number];
   disabled: boolean;
   createdAt: number;
-  /** The last use of one of their sessions, exact to the minute; absent: never. */
+  /** When one of their sessions was last used, to the minute. Absent: never. */
   seenAt?: number;
-  /** Only in the list: the provider whose groups give the role, by its name for people. */
+  /** Only in the list: the display name of the provider whose groups give the role. */
   roleFrom?: string;
   /** Only in the list, and only if there is more than one way to sign in. */
   methods?: MemberMethods;
@@ -195,7 +195,7 @@ export type SessionView = {
 export type EndedSession =
   | { cause: "signed-out" | "ended" | "expired" | "suspended" | "removed" | "password" }
   | { cause: "role"; from: (typeof roles)[number]; to: (typeof roles)[number] };
-/** The session of an open page, as it asks about it. */
+/** The session of an open page, as returned to its polling. */
 export type SessionState = { state: "live"; memberId: string; role: (typeof roles)[number] } | ({ state: "ended" } & EndedSession);
 /** Since when the console is read-only, and who switched it on. */
 export type ReadOnlyView = { since: number; by: string; note?: string };

@@ -98,8 +98,8 @@ type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodTyp
 export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
 
 /**
- * Ids come from services: one that could mean another address never becomes part of one. Real ids are UUIDs and hashes; node classes may
- * have blanks, brackets and letters of any language.
+ * Ids come from services. One that would change the rest of a URL is never put into a URL. Real ids are UUIDs and hashes; node classes may
+ * have spaces, brackets and letters of any language.
  */
 export function isAddressableId(value: string): boolean {
   return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);

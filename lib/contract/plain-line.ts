@@ -8,7 +8,7 @@ export function toPlainLine(text: string): string {
   return text.replace(misleading, "");
 }
 
-/** For a file's name wherever one is stored or written into an archive or a header; never empty. */
+/** For file names that are stored or written into an archive or a header. Never empty. */
 export function toFileName(text: string): string {
   return toPlainLine(text) || "file";
 }

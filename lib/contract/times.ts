@@ -23,7 +23,7 @@ function byMagnitude(value: number): number {
 
 const MAX_SOON_MS = 3 * 24 * 60 * 60_000;
 
-/** In the last tenth of its lifetime, but at most three days before its end. Without a beginning only the three days count. */
+/** The last tenth of a lifetime, at most three days before its end. Without a start time, the last three days. */
 export function expiresSoon({ createdAt, expiresAt }: { createdAt?: number; expiresAt?: number }, nowMs: number): boolean {
   if (expiresAt === undefined || expiresAt <= nowMs) return false;
   const tenthMs = createdAt === undefined ? MAX_SOON_MS : (expiresAt - createdAt) / 10;

@@ -61,7 +61,7 @@ export function operatorRoutes({
     },
   };
 
-  // Monitors have no limit: one request a turn of the event loop, so that a flood of them lets pages go on in between.
+  // Monitors have no limit. One request per event loop turn, so that pages get served during a flood.
   const turn = createOwnTurn();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];

@@ -31,7 +31,7 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
   };
 }
 
-/** Whether an address is a file of the build: its scripts and styles, and what is in `public`. */
+/** Whether a URL is a file of the build: its scripts and styles, and the contents of `public`. */
 export function publicFiles(root: string, build: string): (url: string) => boolean {
   const list = (folder: string, prefix: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);

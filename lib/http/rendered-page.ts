@@ -1,4 +1,4 @@
-// Renders a page into memory instead of onto a socket, so that a client that reads slowly holds nothing but its own copy.
+// Renders a page into memory instead of into a socket, so that a slow client only holds its own copy.
 import { randomUUID } from "node:crypto";
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -10,10 +10,10 @@ export type RenderedPage = { status: number; headers: OutgoingHttpHeaders; body:
 
 const pack = promisify(gzip);
 const MIN_PACKED_BYTES = 1000;
-/** They belong to one transfer, or would let a browser keep a page whose nonce changes. */
+/** Hop-by-hop headers, and headers that would let a browser cache a page whose nonce changes. */
 const ownHeaders = ["connection", "content-encoding", "content-length", "date", "etag", "keep-alive", "transfer-encoding", "vary"];
 
-/** Sends a GET of `url` with these headers alone. */
+/** Sends a GET of `url` with only these headers. */
 export async function renderPage(render: Render, url: string, headers: IncomingMessage["headers"]): Promise<RenderedPage> {
   const request = new IncomingMessage(new Socket());
   Object.assign(request, { method: "GET", url, headers, complete: true });
@@ -49,7 +49,7 @@ class MemoryResponse extends ServerResponse {
   }
 }
 
-/** Node calls what comes last once the bytes are written. */
+/** Stream methods accept a callback as their last argument. Node calls it once the bytes are written. */
 function callLast(given: readonly unknown[]): void {
   const last = given.at(-1);
   if (typeof last === "function") process.nextTick(() => Reflect.apply(last, undefined, []));
@@ -57,7 +57,7 @@ function callLast(given: readonly unknown[]): void {
 
 const NONCE = /'nonce-([\w+/=-]+)'/;
 
-/** A page for many visitors: each gets a nonce of their own, in the policy and in the page. */
+/** A page for many visitors: each visitor gets a separate nonce, in the policy and in the page. */
 export type SharedPage = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function sharePage({ status, headers, body }: RenderedPage): SharedPage {

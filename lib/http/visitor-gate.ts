@@ -1,4 +1,4 @@
-// Limits what clients without a session can make the console render. Members pass untouched, also from the same address.
+// Limits what clients without a session can make the console render. Members are not limited, even from the same address.
 // Guarantees: a page that is the same for many visitors is rendered once; other renders run a few at a time; requests beyond an address's
 // limit get 429, and beyond the queue 503, both with Retry-After; health checks are unlimited and share one check a second.
 import { type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,9 +10,9 @@ type Options = {
   rules: () => VisitorRules | undefined;
   render: Render;
   limit: {
-    /** Milliseconds to wait before the next request of this client; 0 if this one may pass. */
+    /** Milliseconds to wait before the client's next request; 0 if the request is within the limit. */
     take(request: IncomingMessage): Promise<number>;
-    /** The request shall not count. */
+    /** Excludes the request from the limit. */
     giveBack(request: IncomingMessage): Promise<void>;
   };
   basePath?: string;
@@ -25,7 +25,7 @@ const MAX_PAGES = 200;
 const PAGE_TTL_MS = 5 * 60_000;
 const HEALTH_TTL_MS = 1000;
 const RETRY_SECONDS = 1;
-/** They answer 200 whoever sends them. */
+/** They return 200 to every client. */
 const openCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
 
 const tooMany: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };
@@ -42,7 +42,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
   let rendering = 0;
   let health: { at: number; page: Promise<SharedPage> } | undefined;
 
-  /** Undefined if too many wait already. */
+  /** Undefined if too many requests wait already. */
   async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (rendering < MAX_RENDERS) rendering += 1;
     else if (waiting.length >= MAX_WAITING) return undefined;
@@ -59,7 +59,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
   function findShared(name: string, url: string, language: string): Promise<SharedPage | undefined> {
     const known = pages.get(name);
     if (known && now() - known.at < PAGE_TTL_MS) return known.page;
-    // Only known values: nothing of one visitor's request reaches the page of others.
+    // Only known values: nothing from one visitor's request can affect the page of others.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
     const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
     pages.delete(name);
@@ -74,12 +74,12 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     refuse(request, response, { ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } }, basePath);
   }
 
-  /** For a page or a step of the sign-in. Resolves with false for a member's request, which is left to the caller. */
+  /** For a page or a sign-in step. Resolves with false for a member's request, which the caller handles. */
   async function answerVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const known = rules();
     if (!known) return false;
     const isMember = await known.isMember(request);
-    // The page of a share is the same for members, and its visits are counted on the way.
+    // The page of a share is the same for members; this counts its visits.
     if (isMember && !request.url?.startsWith("/share/")) return false;
     const refuseWith = (refused: Refused) => refuse(request, response, refused, basePath);
     const waitMs = isMember ? 0 : await limit.take(request);
@@ -105,7 +105,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     return true;
   }
 
-  /** For any other call. Of clients without a session, refused calls count, and those that anyone may send. Resolves with false if it was refused here. */
+  /** For any other call. Without a session, refused and public calls count. Resolves with false if the call was refused here. */
   async function admitCall(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const waitMs = await limit.take(request);
     const isMember = async () => (await rules()?.isMember(request)) ?? false;
@@ -123,7 +123,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     return false;
   }
 
-  /** Monitors have no limit, so all share one real check a second. */
+  /** Monitors have no limit, so all of them share one real check per second. */
   async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!health || now() - health.at >= HEALTH_TTL_MS) {
       const page = renderPage(render, "/api/health", { host: "localhost", accept: "application/json" }).then(sharePage);

@@ -1,5 +1,5 @@
-// Keeps a second console off the data folder: on SQLite, jobs that wait are in one process's memory, and two processes would run them twice.
-// Guarantees: the operating system frees the folder when the process ends, however it ends. Commands such as backup may run beside it.
+// Locks the data folder against a second console: with SQLite, each process keeps pending jobs in memory, so two would run them twice.
+// Guarantees: the operating system releases the lock when the process ends, for any reason. Commands such as backup may run meanwhile.
 
 import "server-only";
 import { mkdirSync } from "node:fs";
@@ -8,10 +8,10 @@ import Sqlite from "better-sqlite3";
 import { codeOf } from "@/lib/shared/code-of";
 
 const FILE = "running.sqlite";
-/** On `globalThis`, so that the lock is never collected as garbage. */
+/** On `globalThis`, so that the lock is never garbage-collected. */
 const kept = Symbol.for("lightdesk.data-folder");
 
-/** Throws if another process holds the folder. */
+/** Throws if another process has locked the folder. */
 export function holdDataFolder(dataDir: string): void {
   let lock: Sqlite.Database | undefined;
   try {
@@ -21,7 +21,7 @@ export function holdDataFolder(dataDir: string): void {
     Reflect.set(globalThis, kept, lock);
   } catch (error) {
     lock?.close();
-    // A folder that cannot be written is reported by the store itself.
+    // The store itself reports a folder that is not writable.
     if (!String(codeOf(error)).startsWith("SQLITE_BUSY")) return;
     throw new Error(`LIGHTDESK_DATA_DIR must be a folder of its own: another Lightdesk runs with ${dataDir}. Stop it first.`, {
       cause: error,

@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 /** With or without the base path, without query or fragment. */
 const webAddress = z.url({ protocol: /^https?$/ }).regex(/^[^?#]+$/);
 const keyPair = String.raw`[\w.-]+:[A-Za-z0-9+/=_-]{43,44}`;
-/** Nothing that a sentence or a page would interpret. */
+/** No character that a message or a page would interpret. */
 const productName = z.string().regex(/^[\p{L}\p{N} .,&+-]{1,60}$/u);
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -93,7 +93,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     ...readSignInSettings(read, fail, proxySignIn !== undefined),
     proxySignIn,
-    /** What visitors of embedded pages and shares read in place of "Lightdesk". */
+    /** Replaces "Lightdesk" for visitors of embedded pages and shares. */
     productName: read("LIGHTDESK_PRODUCT_NAME", productName, "a name of up to 60 letters, digits, spaces and . , & + -"),
     /** Whether links for people without an account may be made and work. */
     shares: read("LIGHTDESK_SHARES", flag, "0 to switch shares off, else 1") ?? true,
@@ -101,14 +101,14 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   };
 }
 
-/** The names of all settings: those that the reader asks for, and those of the named sign-in providers. */
+/** The names of all settings: those that the reader requests, and those of the named sign-in providers. */
 export function knownSettings(providers: readonly string[]): string[] {
   const names = new Set(oidcSettingNames(providers));
   readEnv(new Proxy<Record<string, undefined>>({}, { get: (_, name) => void names.add(String(name)) }));
   return [...names].filter((name) => /^(LIGHTDESK_|DATABASE_URL$|PORT$|HOST$)/.test(name));
 }
 
-/** A sentence for each LIGHTDESK_ variable that no program reads, with the setting that was probably meant. */
+/** A message for each unknown LIGHTDESK_ variable, with the most similar setting. */
 export function unknownSettings(source: Readonly<Record<string, string | undefined>> = process.env): string[] {
   const known = knownSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
   const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !known.includes(name) && name !== TEST_BROWSER);

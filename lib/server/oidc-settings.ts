@@ -31,7 +31,7 @@ export type OidcProvider = {
 };
 
 export const EVERYBODY = "*";
-/** A provider's settings, as the ends of their names. */
+/** The suffixes of a provider's setting names. */
 const providerKeys = [
   "CLIENT_ID",
   "CLIENT_SECRET",

@@ -40,7 +40,7 @@ export function keptAdmission(): AdmitListener | undefined {
   return found;
 }
 
-/** Likewise for what clients without a session get. */
+/** The same for clients without a session. */
 export function keepVisitorRules(rules: VisitorRules): void {
   Reflect.set(globalThis, visitorsPlace, rules);
 }

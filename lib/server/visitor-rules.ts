@@ -1,7 +1,7 @@
-// What clients without a session get of the console's pages: one of the few open pages, the way to the sign-in, or a refusal in JSON for
-// programs that took a page for the interface.
-// Guarantees: a key of a shared page is made of known values, so that no visitor chooses what others see.
-// Must never: authorise anything. Pages and routes check for themselves.
+// The responses to clients without a session: one of the few public pages, a redirect to the sign-in, or a JSON error for programs that
+// used a page's URL as the API.
+// Guarantees: a shared page's cache key contains only known values, so that no visitor controls what others see.
+// Must never: authorise anything. Pages and routes check access themselves.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -66,7 +66,7 @@ export const visitorRules: VisitorRules = {
   },
 };
 
-/** Where the sign-in leads afterwards is read by the page's script: the page is the same for all. */
+/** The page's script reads the sign-in's return URL: the page is the same for all. */
 function signInPage(query: URLSearchParams): string {
   const refused = oidcRefusals.find((one) => one === query.get("refused"));
   const provider = composition().env.oidc.find(({ id }) => id === query.get("provider"));
@@ -105,7 +105,7 @@ const nothingHere: VisitorAnswer = {
   refused: { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." },
 };
 
-/** A page cannot be read with a token: the answer names the address that can. */
+/** Pages don't accept a token: the response names the base address that does. */
 async function refuseProgram(headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
   const base = `${consoleUrl(composition().env, `http://${headers.host}`)}/api`;
   const admitted = await admit(toHeaders(headers));
@@ -121,7 +121,7 @@ async function refuseProgram(headers: IncomingHttpHeaders): Promise<VisitorAnswe
   return { kind: "refused", refused: { status, code, message: `${message}${hint} ${where}`, headers: more } };
 }
 
-/** A browser says that it wants a page, or is Next's router; its password for a reverse proxy is no token. */
+/** Browsers and Next's router request pages. Basic credentials for a reverse proxy are not a token. */
 function isProgram({ accept = "", authorization, rsc, ...headers }: IncomingHttpHeaders): boolean {
   if (headers["x-api-key"] !== undefined) return true;
   const isBrowser = accept.includes("text/html") || headers["sec-fetch-mode"] === "navigate" || rsc !== undefined;

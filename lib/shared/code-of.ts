@@ -1,6 +1,6 @@
 // The code that Node and libraries put on an error: "ENOENT", "SQLITE_BUSY".
 
-/** A row with the same key was stored a moment before: the two databases say it with these. */
+/** Unique constraint violation: the error codes of the two databases. */
 const uniqueCodes = new Set<unknown>(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]);
 
 export const isUniqueViolation = (error: unknown): boolean => uniqueCodes.has(codeOf(error));

@@ -1,19 +1,19 @@
-// Opens image files of unknown content within one memory budget for the whole process.
-// Guarantees: the first bytes decide the format, so SVG and PDF never reach a renderer; the decoder's memory is estimated from the headers
-// before it runs; an image over the budget is refused, and images that together exceed it wait for each other.
+// Decodes untrusted image files within one memory budget for the whole process.
+// Guarantees: the first bytes determine the format, so SVG and PDF never reach a renderer; decoding memory is estimated from the headers
+// beforehand; an image over the budget is refused, and images that together exceed it wait for each other.
 
 import { type FileHandle, open } from "node:fs/promises";
 import sharp, { type Metadata } from "sharp";
 
-/** For one image, and for all that are decoded at the same time. */
+/** For one image, and for all images being decoded. */
 const MAX_DECODE_BYTES = 512 * 1024 ** 2;
 const MIN_PIXEL_BYTES = 5;
-/** sharp's own limit, for code that was given a header. */
+/** sharp's own limit, for code that gets a header only. */
 export const MAX_DECODE_PIXELS = Math.floor(MAX_DECODE_BYTES / MIN_PIXEL_BYTES);
 
 export class ImageTooLarge extends Error {
   override name = "ImageTooLarge";
-  /** `size`: undefined if it was refused for something other than its pixels. */
+  /** `size`: undefined if the image was refused for a reason other than its pixels. */
   constructor(readonly size?: Size) {
     super(`The image takes too much memory to decode${size ? ` (${size.width} × ${size.height} pixels)` : ""}.`);
   }
@@ -24,7 +24,7 @@ type Source = string | Uint8Array;
 type Format = "png" | "jpeg" | "webp" | "gif" | "heif" | "tiff";
 type Reader = { size: number; read(at: number, length: number): Promise<Buffer> };
 
-/** Calls `use` when the budget has room for decoding the image. Throws ImageTooLarge, or an error that says why it is no image. */
+/** Calls `use` when the budget allows decoding the image. Throws ImageTooLarge, or an error that explains why it is not an image. */
 export async function withImage<T>(source: Source, use: (header: Metadata) => Promise<T>): Promise<T> {
   const { header, extraBytes } = await readHeader(source);
   return withinBudget(extraBytes + pixelBytes(header), () => use(header), header.autoOrient);
@@ -63,7 +63,7 @@ function formatOf(head: string): Format | undefined {
   return /^(II[*+]\0|MM\0[*+])/.test(head) ? "tiff" : undefined;
 }
 
-/** Peak memory of decoding, as measured with sharp 0.35. Its AVIF decoder holds several copies, a JPEG of many scans its coefficients. */
+/** Peak decoding memory, measured with sharp 0.35. Its AVIF decoder keeps several copies; a JPEG with many scans keeps its coefficients. */
 function pixelBytes({ width, height, format, depth, channels }: Metadata): number {
   const isDeep = depth !== "uchar";
   if (format === "heif") return width * height * (isDeep ? 28 : 20);
@@ -75,7 +75,7 @@ const PNG_TEXTS = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
 
-/** A PNG's compressed texts, which libpng expands while it reads the header. */
+/** A PNG's compressed texts, which libpng inflates while it reads the header. */
 async function pngTextBytes({ size, read }: Reader): Promise<number> {
   const WINDOW = 64 * 1024;
   let window: Buffer = Buffer.alloc(0);
@@ -96,7 +96,7 @@ async function pngTextBytes({ size, read }: Reader): Promise<number> {
 
 const MAX_TIFF_PAGES = 1000;
 
-/** The decoder lists all pages of a TIFF before it shows the first. */
+/** The decoder lists all pages of a TIFF before it decodes the first. */
 async function checkTiffPages({ read }: Reader): Promise<void> {
   const head = await read(0, 16);
   const isLittle = head[0] === 0x49;
@@ -161,7 +161,7 @@ async function withinBudget<T>(bytes: number, work: () => Promise<T>, size?: Siz
     return await work();
   } finally {
     budget.usedBytes -= bytes;
-    // In the order they came, so that a large image is not overtaken for good.
+    // First in, first out, so that a large image is never starved.
     for (let next = budget.waiting[0]; next && hasRoom(next.bytes); next = budget.waiting[0]) {
       budget.waiting.shift();
       budget.usedBytes += next.bytes;

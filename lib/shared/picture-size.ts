@@ -8,7 +8,7 @@ const MOST_EXIF_BYTES = 65_536;
 /** For other kinds (HEIF, AVIF, TIFF) the library does not know how they are turned or cropped. */
 const known = new Set(["png", "jpg", "gif", "webp"]);
 
-/** Of the console's empty answer for a picture that is too large to preview: its size, such as 20000x20000. */
+/** Sent with the console's empty response for a picture that is too large to preview: its size, such as 20000x20000. */
 export const TOO_LARGE_HEADER = "x-too-large";
 
 export type PictureSize = { width: number; height: number };
@@ -32,7 +32,7 @@ export async function pictureSizeOf(bytes: Uint8Array): Promise<PictureSize | un
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Undefined if it is noted after these bytes. */
+/** Undefined if the orientation is stored after these bytes. */
 function orientationInWebp(bytes: Uint8Array): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const flags = lettersOf(bytes, 12, 4) === "VP8X" ? (bytes[20] ?? 0) : 0;
@@ -46,7 +46,7 @@ function orientationInWebp(bytes: Uint8Array): number | undefined {
   return undefined;
 }
 
-/** Upright if it is noted after the pixels, as no encoder does. */
+/** Upright if the orientation is stored after the pixels, which no encoder does. */
 function orientationInPng(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 8; at + 8 <= bytes.length && lettersOf(bytes, at + 4, 4) !== "IDAT"; at += view.getUint32(at) + 12)
@@ -60,7 +60,7 @@ function lettersOf(bytes: Uint8Array, at: number, count: number): string {
 
 const ORIENTATION = 0x0112;
 
-/** From an EXIF block: how a picture is turned, 1 to 8; 1 (upright) if it does not say. Never throws. */
+/** Reads the orientation from an EXIF block: 1 to 8, or 1 (upright) if absent. Never throws. */
 export function orientationIn(tiff: Uint8Array): number {
   const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
   const order = lettersOf(tiff, 0, 2);

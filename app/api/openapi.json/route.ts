@@ -4,7 +4,7 @@ import { consoleRoute } from "@/lib/server/bff/console-route";
 import { consoleUrl } from "@/lib/server/env";
 import { ok } from "@/lib/shared/result";
 
-/** The embedded service's document; the console's own /api takes the same calls, with a token of this console instead of the service's key. */
+/** The embedded service's document. The console's own /api has the same operations, with a console token instead of the service's key. */
 export const GET = consoleRoute("readOpenApi", "viewer", async ({ console, request }) => {
   const host = request.headers.get("host");
   return ok(jsonAnswer(openApiDocument(consoleUrl(console.env, host && `http://${host}`))));

@@ -11,7 +11,7 @@ import { apiPath } from "@/lib/browser/urls";
 import { type SharedPage } from "@/lib/contract/share";
 import { readShare } from "@/lib/server/queries/shares";
 
-/** The HTTP server has counted the visit. */
+/** The HTTP server has already counted the visit. */
 const visitOnce = cache(async (token: string) => readShare(token, await headers()));
 
 // The token is in the address, so no other site may learn it from a referrer, and no search engine may keep it.

@@ -120,7 +120,7 @@ function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, in
 const MOST_SHOWN = 60;
 const MOST_NAMES = 20;
 
-/** The row goes away, and keyboard focus with it. */
+/** Removing the row would lose keyboard focus. */
 function focusNeighbour(button: HTMLElement): void {
   const row = button.closest("li");
   (row?.nextElementSibling ?? row?.previousElementSibling)?.querySelector("button")?.focus();
@@ -131,7 +131,7 @@ type OthersProps = { graph: Graph; catalogue?: ObjectInfo; inputs: readonly AppI
 function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   const t = useTranslations("apps.make.inputs");
   const [sought, setSought] = useState("");
-  // It stays open after an input is added: the next one is often added too.
+  // Stays open after an input is added: users often add several.
   const [isOpen, setOpen] = useState(inputs.length === 0);
   const all = useMemo(() => {
     const form = formBuilder(graph, topologicalOrder(graph), catalogue)(graph);

@@ -191,7 +191,7 @@ type BulkConfirmProps = {
 
 const MAX_PICTURES = 12;
 
-/** Asks for confirmation with the number and the pictures; a number beyond the limit of one action is reported beforehand. */
+/** Confirms with the number and the pictures. A number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const isLocal = useConnection()?.isLocal === true;

@@ -5,12 +5,12 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetAct, type Entry, type Meant, runAct } from "./asset-acts";
 import { walkAssets } from "./walk-assets";
 
-/** Listed assets, or everything that a query matches; `seen`: those of them that were read. */
+/** Listed assets, or everything that matches a query. `seen`: the loaded ones. */
 export type Selected =
   { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number; seen: readonly AssetView[] };
 export type Asked = { act: AssetAct; selected: Selected };
 
-/** A wrong tile among so few is noticed while the deletion can be undone. */
+/** Among so few, users notice a wrong tile while the deletion can be undone. */
 const MAX_UNCONFIRMED = 5;
 
 type Choices = {
@@ -23,7 +23,7 @@ type Choices = {
   onBack: (assets: readonly Meant[]) => void;
 };
 
-/** Deleting a few listed assets can be undone for five seconds; larger acts ask for confirmation with the number. */
+/** Deleting a few listed assets can be undone for five seconds. Larger actions require confirmation. */
 export function useAssetBulk(choices: Choices) {
   const [asked, setAsked] = useState<Asked>();
   const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({

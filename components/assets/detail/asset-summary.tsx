@@ -10,7 +10,7 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { assetFileUrl } from "../asset-urls";
 import { useHandsOutFiles } from "../use-file-download";
 
-/** A photograph's embedded thumbnail mostly ends within the first; a WebP notes its orientation at its end. */
+/** A photograph's embedded thumbnail usually ends within the first bytes. A WebP stores its orientation at its end. */
 const BEGINNINGS = [64 * 1024, 8 * 1024 ** 2];
 
 /** The size in pixels: measured when shown in full, otherwise from the metadata, otherwise from the file's beginning (if `mayAsk`). */

@@ -40,7 +40,7 @@ type Where = {
   picking: Picking;
   motion: Motion;
   onOpen: (id: string) => boolean;
-  /** The reason on rows whose id can't be part of an address. */
+  /** Explains rows whose id can't be part of a URL. */
   cannotOpen: string;
 };
 type Words = ReturnType<typeof useTranslations<"assets">>;

@@ -86,7 +86,7 @@ export const AssetTile = memo(function AssetTile(props: AssetTileProps) {
   );
 });
 
-/** Covers the tile. A part of its own, as only these tiles need words. */
+/** Covers the tile. A separate component because only these tiles need text. */
 function CannotOpen() {
   const reason = useTranslations("common")("cannotOpen");
   return (

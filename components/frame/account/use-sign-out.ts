@@ -30,7 +30,7 @@ export function useSignOut() {
   return { isBusy, leave, isOffered: signOutAt !== null };
 }
 
-/** Its code loads with the click; if it cannot, the console is not reachable and the session goes on. */
+/** Its code loads on click. If that fails, the console is unreachable and the session continues. */
 function signOut(): Promise<string | undefined> {
   return import("@/lib/browser/session").then(
     (session) => session.signOut(),

@@ -7,7 +7,7 @@ import { WholePageNote } from "@/components/ui/whole-page-note";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection-context";
 
-/** Another member's own connection, of which only the jobs may be seen. */
+/** Another member's private connection, of which only the jobs are visible. */
 export function JobsOnly({ name, owner }: { name: string; owner: string }) {
   const t = useTranslations("frame.connection.jobsOnly");
   const connection = useLinkedConnection();
@@ -24,7 +24,7 @@ export function JobsOnly({ name, owner }: { name: string; owner: string }) {
   );
 }
 
-/** A connection that the member does not have. */
+/** A connection that the member can't access. */
 export function NoSuchConnection() {
   const t = useTranslations("frame.connection.ghost");
   const errors = useTranslations("errors");

@@ -27,7 +27,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   const common = useTranslations("common");
   const code = toFaultCode(failure);
   const isSessionWatched = useIsSessionWatched();
-  // The page's own banner says why. An act that failed says so where it was tried.
+  // The page's banner shows the reason. A failed action shows it where it was tried.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
   const details = detailsText(failure.details);

@@ -8,7 +8,7 @@ type PanelProps = {
   id: string;
   label: string;
   button: RefObject<HTMLElement | null>;
-  /** By the keyboard: the focus returns to the button. */
+  /** Closed with the keyboard: focus returns to the button. */
   onClose: () => void;
   onLeave: () => void;
   children: ReactNode;
@@ -55,7 +55,7 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
   );
 }
 
-/** One filter of the popover, below its name. */
+/** One filter of the popover, with its name above it. */
 export function FilterRow({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div role="group" aria-label={name} className="flex flex-col gap-1">

@@ -9,12 +9,12 @@ const loadPanel = () => import("./filters-panel");
 const FiltersPanel = dynamic(() => loadPanel().then((module) => module.FiltersPanel), { ssr: false });
 
 type FiltersPopoverProps = {
-  /** How many of the filters inside are set. */
+  /** The number of active filters inside. */
   count: number;
   children: ReactNode;
 };
 
-/** The less used filters of a list. Outside of the bar, which scrolls and would cut it off. */
+/** The less used filters of a list. Rendered outside the bar, which scrolls and would clip it. */
 export function FiltersPopover({ count, children }: FiltersPopoverProps) {
   const t = useTranslations("common.filters");
   const [isOpen, setOpen] = useState(false);
@@ -47,7 +47,7 @@ export function FiltersPopover({ count, children }: FiltersPopoverProps) {
   );
 }
 
-/** Offered while any filter of the list is set. */
+/** Shown while any filter of the list is set. */
 export function ClearFilters({ isSet, onClear }: { isSet: boolean; onClear: () => void }) {
   const t = useTranslations("common.filters");
   if (!isSet) return null;

@@ -13,7 +13,7 @@ export type Opened = {
   subscribe: (listener: () => void) => () => void;
   get: () => string | undefined;
   has: (id: string) => boolean;
-  /** False if there is no room beside the list, or if the id can't be part of an address. */
+  /** False if there is no space beside the list, or if the id can't be part of a URL. */
   open: (id: string) => boolean;
   close: () => void;
   /** Reads the address again, which may have changed in other ways. */

@@ -10,13 +10,13 @@ export function showOverlay(overlay: Overlay | undefined): void {
   useOverlay.setState(overlay, true);
 }
 
-/** `also`: other words that find it. */
+/** `also`: more search terms. */
 export type PageAction = { key: string; label: string; also?: string; run: () => void };
 
-/** What the open page adds to the commands. */
+/** What the open page adds to the command palette. */
 export const usePageActions = create<readonly PageAction[]>(() => []);
 
-/** Offers the page's own actions among the commands while the page is open; `actions` must be stable. */
+/** Adds the page's own actions to the command palette while the page is open. `actions` must be stable. */
 export function useOfferActions(actions: readonly PageAction[]): void {
   useEffect(() => {
     usePageActions.setState(actions, true);

@@ -14,7 +14,7 @@ export type PaletteItem = {
   run: () => void;
 };
 
-/** The number of listed items in a group. Actions are few and all listed. */
+/** The maximum number of items in a group. Actions are few, so all of them are listed. */
 const MAX_GROUP_ITEMS = 12;
 
 /** Items that contain every typed word, in the order of the groups; those that begin with the text come first. */

@@ -17,7 +17,7 @@ type ClearAllProps = {
   count: number | undefined;
   /** A word that must be typed first, where the entries cannot be restored. */
   word?: string;
-  /** The address parameter that opens the question. */
+  /** The URL parameter that opens the confirmation. */
   parameter?: string;
   isBusy: boolean;
   /** `asked`: the number that was on the button. */
@@ -45,7 +45,7 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
     setTyped("");
     question.begin();
     if (!isRequested) return;
-    // A reload must not ask again.
+    // A reload must not open it again.
     const withoutRequest = new URL(window.location.href);
     withoutRequest.searchParams.delete(parameter);
     window.history.replaceState(null, "", withoutRequest);

@@ -65,12 +65,12 @@ function SecondLine({ lineEnd, ...cell }: StateCell): ReactNode {
   );
 }
 
-/** The workflow's name; without one, the beginning of the prompt says more than an id. */
+/** The workflow's name. Without one, the beginning of the prompt is more useful than an id. */
 export function titleOf({ workflow = "", excerpt }: JobRow): string {
   return excerpt !== undefined && (workflow === "" || isNameless(workflow)) ? excerpt : workflow;
 }
 
-/** A piece of a job's text with the words that were searched for. */
+/** A snippet of a job's text with the search terms marked. */
 function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]> }): ReactNode {
   const starts = [0, ...marks.map(([, to]) => to)];
   return (

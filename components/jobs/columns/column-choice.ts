@@ -14,7 +14,7 @@ export type ColumnChoice = {
   hidden: readonly ColumnId[];
   widths: Readonly<Record<string, number>>;
   labels: Readonly<Record<string, string>>;
-  /** Inputs that stay beside the workflow while a job is open. */
+  /** Pinned inputs: shown beside the workflow while a job is open. */
   pinned: readonly ColumnId[];
   isCompact: boolean;
 };
@@ -73,7 +73,7 @@ function readId(value: unknown): ColumnId | undefined {
   return namedIds.find((id) => id === value) ?? readInputId(value);
 }
 
-/** A new column is next to the workflow. */
+/** A new column is inserted next to the workflow. */
 export function addInput(choice: ColumnChoice, id: InputId): ColumnChoice {
   if (choice.order.includes(id)) return { ...choice, hidden: choice.hidden.filter((each) => each !== id) };
   return choice.order.filter(isInputId).length >= MAX_INPUTS ? choice : { ...choice, order: besideWorkflow(choice.order, id) };
@@ -84,7 +84,7 @@ export function pinInput(choice: ColumnChoice, id: InputId, isPinned: boolean): 
   return isPinned ? { ...choice, order: besideWorkflow(choice.order, id), pinned: [...pinned, id] } : { ...choice, pinned };
 }
 
-/** The inputs of a saved view take the place of the present ones. */
+/** The inputs of a saved view replace the current ones. */
 export function withInputs(choice: ColumnChoice, ids: readonly InputId[]): ColumnChoice {
   const bare: ColumnChoice = { ...choice, order: choice.order.filter((id) => !isInputId(id)), pinned: [] };
   return ids.toReversed().reduce((now, id) => pinInput(addInput(now, id), id, true), bare);

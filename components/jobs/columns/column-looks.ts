@@ -7,7 +7,7 @@ export const columnLooks = {
   status: { width: "w-[128px] max-sm:takes-rest" },
   job: { width: "w-[118px]" },
   workflow: { width: "w-[180px]", shown: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
-  /** Columns of workflow values never take its last room: the table scrolls instead. */
+  /** Columns of workflow values never take the last free space: the table scrolls instead. */
   what: { shown: "max-lg:hidden xl:min-w-[150px] xl:in-[.with-panel]:min-w-0", hiddenHeader: true },
   outputs: { width: "w-[84px]", shown: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
   by: { width: "w-[128px]", shown: "max-xl:hidden in-[.with-panel]:hidden" },

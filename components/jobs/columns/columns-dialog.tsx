@@ -14,7 +14,7 @@ import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-inputs";
 type ColumnsDialogProps = {
   choice: ColumnChoice;
   usual: ColumnChoice;
-  /** The jobs of the page, whose inputs are offered. */
+  /** The jobs of the page, whose inputs are listed. */
   jobs: readonly string[];
   connection: string | undefined;
   onChoose: (choice: ColumnChoice) => void;
@@ -86,7 +86,7 @@ type ColumnLineProps = {
   isLast: boolean;
   onShow: (isShown: boolean) => void;
   onMove: (by: -1 | 1) => void;
-  /** Only of inputs. */
+  /** Only for inputs. */
   isPinned?: boolean;
   onPin?: (isPinned: boolean) => void;
   onRemove?: () => void;
@@ -144,7 +144,7 @@ type InputPickerProps = {
 const MAX_READ_JOBS = 10;
 const MAX_SHOWN = 50;
 
-/** The inputs that the newest jobs of the page have, with an example of each. */
+/** The inputs of the newest jobs on the page, with an example of each. */
 function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   const t = useTranslations("jobs.columns");
   const common = useTranslations("common");
@@ -201,7 +201,7 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   );
 }
 
-/** A job that cannot be read is left out, unless none can. */
+/** Skips unreadable jobs. Fails only if all of them are unreadable. */
 async function readSeen(ids: readonly string[], connection: string | undefined): Promise<SeenInput[]> {
   const { readJobInputs } = await import("./value-cell");
   const read = await Promise.allSettled(ids.map((id) => readJobInputs(id, connection)));

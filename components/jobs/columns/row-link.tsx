@@ -9,12 +9,12 @@ import { isAddressableId } from "@/lib/contract/operation";
 /** `linked`: `?connection=` of the page's own address. */
 const pageOf = (id: string, linked: string | undefined) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked });
 
-/** The address of a row's links; undefined if the service's id can't be part of an address. */
+/** The URL of a row's links. Undefined if the service's id can't be part of a URL. */
 export function rowHref(id: string, linked: string | undefined): string | undefined {
   return isAddressableId(id) ? apiPath(pageOf(id, linked)) : undefined;
 }
 
-/** Plain links: `useRowClick` is the one listener for all rows. Without `href`, the row gives the reason: `cannotOpen`. */
+/** Plain links: `useRowClick` is the only listener for all rows. Without `href`, the row shows the reason in `cannotOpen`. */
 export function rowLink(id: string, href: string | undefined, cannotOpen: string): ReactNode {
   if (href === undefined)
     return (

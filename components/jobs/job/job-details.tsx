@@ -13,7 +13,7 @@ import { toJobState } from "@/lib/contract/jobs/states";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-/** `linked`: `?connection=` of the page's own address, which its links keep. */
+/** `linked`: `?connection=` of the page's URL, which its links keep. */
 type JobDetailsProps = { facts: JobFacts; linked?: string };
 
 export function JobDetails({ facts, linked }: JobDetailsProps) {

@@ -48,7 +48,7 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
   );
 }
 
-/** What the outputs do not show: that the job ran twice, or that a runner refused some of its outputs. */
+/** Notes that the outputs don't show: the job ran twice, or a runner refused some of its outputs. */
 export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.notes");
   return notes.map((note, index) => (

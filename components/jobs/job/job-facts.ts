@@ -31,8 +31,7 @@ export type RawWords = { details: string; status?: string };
 
 /** What a job's page shows: the job, and what only its details hold. The submitted graph itself stays on the server. */
 /**
- * `cache_cleared`: a runner's output files were gone, and the job ran a second time; `outputs_refused`: the runner ran only some of the
- * outputs.
+ * `cache_cleared`: a runner's output files were gone, so the job ran a second time. `outputs_refused`: the runner ran only some outputs.
  */
 export type JobNote = { code: "cache_cleared" } | { code: "outputs_refused"; runner: string; refused: RefusedNode[] };
 
@@ -43,7 +42,7 @@ export type JobFacts = {
   label?: string;
   /** The member who submitted it here. */
   submittedBy?: { name: string; token?: string };
-  /** The job that this one runs again, and the jobs that ran this one again, newest first. */
+  /** The original that this job reruns, and the reruns of this job, newest first. */
   rerunOf?: string;
   reruns?: readonly string[];
   /** Where a key or a token was; only the job's owner gets this. */
@@ -55,7 +54,7 @@ export type JobFacts = {
   /** The title of the node that is running. */
   currentNode?: string;
   failure?: JobFailure;
-  /** What happened around the run that its outputs do not show. */
+  /** Notes about the run that its outputs don't show. */
   notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
@@ -143,7 +142,7 @@ function withNames(error: JobErrorView, detail: JobDetail, names: ReadonlyMap<st
   };
 }
 
-/** From the embedded service: messages named "note" among those of the run. Unknown notes are left out. */
+/** From the embedded service: the run's messages named "note". Unknown notes are skipped. */
 function notesOf(detail: JobDetail, names: ReadonlyMap<string, string>): JobNote[] {
   return (detail.execution_status?.messages ?? []).flatMap(([event, { code, runner, nodeErrors }]): JobNote[] => {
     if (event !== "note") return [];

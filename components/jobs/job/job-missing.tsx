@@ -8,7 +8,7 @@ type JobMissingProps = {
   /** It had not ended when it was last seen. */
   wasMoving?: boolean;
   isForbidden?: boolean;
-  /** The id can't be part of an address, so no service was asked for it. */
+  /** The id can't be part of a URL, so no request was sent. */
   isUnopenable?: boolean;
   /** The link back, where the list is not beside it. */
   back?: ReactNode;

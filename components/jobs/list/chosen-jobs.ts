@@ -10,7 +10,7 @@ import { type JobAct } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
-/** An act to begin at once: on these jobs, or on all matching ones. */
+/** An action to start immediately: on these jobs, or on all matching ones. */
 export type Command = { act: "cancel" | "runAgain"; ids?: readonly string[] };
 
 /** Chosen jobs by id, or everything that a query matches, on any page. */

@@ -100,7 +100,7 @@ type JobsScreenProps = {
 const toView = (answer: JobsAnswer) => import("../job-row").then(({ toJobsView }) => toJobsView(answer));
 const countOf = ({ rows }: JobsView, state: JobRow["state"]) => rows.filter((row) => row.state === state).length;
 
-/** The count of the navigation that a list has as its total. */
+/** The navigation's count that equals the list's total. */
 function countedBy(query: JobSearchQuery): CountName | undefined {
   if (query.workflow_id || query.output_type || isSearch(query)) return undefined;
   if (!query.status) return "jobs";
@@ -109,7 +109,7 @@ function countedBy(query: JobSearchQuery): CountName | undefined {
   return state === "in_progress" ? "running" : state === "pending" ? "pending" : undefined;
 }
 
-/** A list with all jobs on one page also tells how many of them run and wait. */
+/** If a list has all jobs on one page, it also counts running and waiting ones. */
 function countsIn(counted: CountName | undefined, view: JobsView | undefined): ReadCounts {
   if (!view || counted === undefined) return {};
   const isWhole = counted === "jobs" && view.total === view.rows.length;
@@ -124,14 +124,14 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
   const counted = countedBy(query);
   useTellCounts(countsIn(counted, view), shown.atMs);
   const counts = useCounts();
-  // The navigation shows the same number: whichever of the two was read last.
+  // The navigation shows the same number: whichever was loaded last.
   const total = shown.total === undefined || !counted ? shown.total : (counts[counted] ?? shown.total);
   useFollowCounts(view && `${view.total} ${countOf(view, "in_progress")} ${countOf(view, "pending")} ${poll.failure?.code}`);
   const usual = isTeam ? usualChoice : choiceOfOne;
   const [choice, choose] = useColumnChoice(connection, usual);
   const viewInputs = useSearchParams()?.get(INPUTS_PARAM) ?? "";
   const showInputs = useEffectEvent((ids: string) => choose(withInputs(choice, readInputIds(ids))));
-  // A saved view brings its inputs; from then on they are columns like any other.
+  // A saved view restores its inputs. After that they are ordinary columns.
   useEffect(() => {
     if (viewInputs !== "") showInputs(viewInputs);
   }, [viewInputs]);

@@ -54,10 +54,10 @@ export function listHref(list: ListName, query: JobSearchQuery, { connection, vi
   return withQuery("/jobs", { ...values, view: isBare ? view : undefined, connection });
 }
 
-/** In a saved view's address: the inputs that are columns. */
+/** In a saved view's URL: the inputs that are columns. */
 export const INPUTS_PARAM = "inputs";
 
-/** What a saved view of the list keeps. */
+/** The state that a saved view of the list keeps. */
 export function viewQuery(query: JobSearchQuery, inputs: readonly InputId[]): string {
   const values = { ...addressValues(paramsOfJobs, { ...query, offset: 0 }), [INPUTS_PARAM]: inputs.join(",") || undefined };
   return withQuery("/jobs", values).split("?")[1] ?? "";

@@ -27,7 +27,7 @@ export function ListRows({ state, className, children }: { state: ListState; cla
   );
 }
 
-/** Which rows of how many these are, links to the others, and the count of new ones. */
+/** The range of shown rows, the total, links to other pages, and the count of new rows. */
 export function ListPages({ query: { offset, limit }, rows, newCount, view, total, state }: ShownList) {
   const t = useTranslations("jobList");
   if (!view) return null;

@@ -14,7 +14,7 @@ const WorkflowPicker = dynamic(() => import("./workflow-picker").then((module) =
 
 type MoreFiltersProps = { state: ListState; rows: readonly JobRow[]; connection: string | undefined };
 
-/** The filters of Jobs in the popover. */
+/** The Jobs filters in the popover. */
 export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   const t = useTranslations("jobs.filter");
   const [isPicking, setPicking] = useState(false);
@@ -34,7 +34,7 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   );
 }
 
-/** A plain local server cannot filter by output kind; if the address asks for it anyway, the filter can be removed. */
+/** A plain local server cannot filter by output kind. If the URL has this filter anyway, users can remove it. */
 export function OutputFilter({ state }: { state: ListState }) {
   const t = useTranslations("jobs.filter");
   const query = useAskedQuery(state);

@@ -22,7 +22,7 @@ type SelectedJobsProps = {
   total?: number;
   connection?: string;
   canRun: boolean;
-  /** Saved with the jobs of a file. */
+  /** The inputs to save with the jobs. */
   inputs?: readonly InputId[];
   /** An act has begun. */
   onBegun?: () => void;
@@ -35,7 +35,7 @@ function commandOn(store: SelectionStore, act: Command["act"]): Command | undefi
   return store.ids().size > 0 ? { act, ids: [...store.ids()] } : undefined;
 }
 
-/** `c` cancels and `r` reruns the selected jobs, or the job of the focused row if none is selected. */
+/** `c` cancels and `r` reruns the selected jobs, or the focused row's job if none is selected. */
 export function useJobKeys(store: SelectionStore, onCommand: (command: Command) => void): void {
   usePageKey((event) => {
     const act = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
@@ -65,7 +65,7 @@ export function SelectedJobs(props: SelectedJobsProps) {
 
 const actWords = { cancel: "stop", runAgain: "rerun" } as const;
 
-/** Offers the acts on the selected jobs among the commands. */
+/** Adds the actions on the selected jobs to the command palette. */
 function useSelectionActions(store: SelectionStore, count: number, onCommand: (command: Command | undefined) => void): void {
   const t = useTranslations("acts.selected");
   const actions = useMemo(() => {

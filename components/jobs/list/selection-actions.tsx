@@ -25,7 +25,7 @@ type ExportFormat = "csv" | "json";
 /** Proxies in front of a console refuse longer addresses. */
 const MOST_IDS_IN_ADDRESS = 150;
 
-/** `inputs`: further columns. */
+/** `inputs`: additional columns. */
 type Saved = { connection: string | undefined; inputs: readonly InputId[] | undefined };
 
 /** A download link: the file streams to the disk without passing through a script. Undefined where too many jobs are named. */
@@ -48,7 +48,7 @@ type SelectionActionsProps = {
   onDone: () => void;
   onClear: () => void;
   canRun: boolean;
-  /** Begins each time it changes. */
+  /** The action starts each time this changes. */
   command?: Command;
   /** Present if more jobs match than are selected. */
   all?: { total: number; onChoose: () => void };

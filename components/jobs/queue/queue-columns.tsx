@@ -102,7 +102,7 @@ function waitedCell({ state, createdMs, startedMs }: JobRow, { t, durations }: C
   return startedMs === undefined ? t("nothing") : durationText(durations, startedMs - createdMs);
 }
 
-/** The job cannot start before a runner accepts jobs again, or has done those before it. */
+/** The job cannot start before a runner accepts jobs again or completes the jobs ahead of it. */
 function WaitsCell({ waits: { state, runners, ahead = 0 } }: { waits: JobWaits }) {
   const t = useTranslations("queue.waits");
   const text = t(state, { runners: runners.join(", "), ahead });

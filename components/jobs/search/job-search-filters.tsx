@@ -14,13 +14,13 @@ type JobFiltersProps = {
   search: JobSearch;
   connection: string | undefined;
   onGo: (change: JobSearch) => void;
-  /** How many of `children` are set. */
+  /** The number of active filters in `children`. */
   count?: number;
-  /** Filters that only some lists have. */
+  /** Filters of specific lists. */
   children?: ReactNode;
 };
 
-/** When a job was submitted, and in the popover by whom. */
+/** Filters by submission time and, in the popover, by member. */
 export function JobSearchFilters({ search, connection, onGo, count = 0, children }: JobFiltersProps) {
   useAtFirstMove(loadPerson);
   return (

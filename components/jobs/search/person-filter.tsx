@@ -11,7 +11,7 @@ import { type JobPeople } from "@/lib/contract/console-job-search";
 
 type PersonFilterProps = { member: string | undefined; connection: string | undefined; onPick: (member: string | undefined) => void };
 
-/** The member who submitted it. The members are requested when one is chosen, or about to be. */
+/** Filters by the member who submitted the job. Members load when the filter is set or about to be. */
 export function PersonFilter({ member, connection, onPick }: PersonFilterProps) {
   const t = useTranslations("jobSearch");
   const [isPicking, setPicking] = useState(false);
@@ -45,7 +45,7 @@ function usePeople(connection: string | undefined) {
   return useSWR<JobPeople["people"], ApiFailure>(path, readPeople, { revalidateOnFocus: false });
 }
 
-/** The chosen member's name. */
+/** The selected member's name. */
 function PersonName({ member, connection }: Member) {
   const t = useTranslations("jobSearch");
   const { data: people } = usePeople(connection);

@@ -49,7 +49,7 @@ async function readBody(answer: Response, announced: number, { stop, onProgress 
       return failed({ kind: "too-large", why: { reason: "bytes", bytes } });
     }
     parts.push(value);
-    // From its header, so that no more of a picture that is too large is loaded.
+    // Read from the header, so that a picture that is too large is not loaded further.
     if (!isMeasured && bytes >= HEADER_BYTES) {
       isMeasured = true;
       const why = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});

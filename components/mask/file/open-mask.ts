@@ -115,7 +115,7 @@ async function openFile(
   });
 }
 
-/** Drawn anew by the console, as a node would load it. */
+/** Re-encoded by the console, in the orientation in which a node would load it. */
 async function uprightWebp(
   file: Blob,
   source: MaskSource,

@@ -1,4 +1,4 @@
-// The camera's rotation as noted in the file: 1 to 8, as in EXIF. The picture is turned on screen; a service may store it unturned.
+// The camera's rotation as stored in the file: 1 to 8, as in EXIF. The picture is rotated on screen; a service may store it unrotated.
 // Guarantees: never throws on a damaged file; 1 if nothing is noted; reads a few kilobytes, never a pixel.
 
 import { orientationIn } from "@/lib/shared/picture-size";
@@ -16,13 +16,13 @@ const MOST_PARTS = 1_000;
 /** Enough for the block's first directory, which has the orientation among its first entries. */
 const MOST_EXIF = 4_096;
 
-/** Browsers show a WebP as it is stored, and turn every other picture. */
+/** Browsers show a WebP as it is stored, and rotate every other picture. */
 export async function isTurnedWebp(file: Blob): Promise<boolean> {
   const { kind, block } = await findExif(file);
   return kind === "webp" && block !== undefined && orientationOf(block) > 1;
 }
 
-/** `isShownUpright`: also if it is a WebP. Undefined: the mask is written as it was drawn. */
+/** `isShownUpright`: true for WebP too. Undefined: the mask is written as it was drawn. */
 export async function holdOf(file: Blob, ofStoredPixels: boolean, isShownUpright = false): Promise<Hold | undefined> {
   const { kind, block } = await findExif(file);
   const orientation = block ? orientationOf(block) : 1;

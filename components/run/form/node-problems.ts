@@ -16,9 +16,9 @@ export type PlacedProblems = {
   byNode: Record<string, NodeProblems>;
   /** About nodes that the form does not have. */
   strays: { nodeId: string; problems: Problem[] }[];
-  /** The first problem in the form's order that is no warning; it gets the focus. */
+  /** The first problem in form order that is not a warning. It gets the focus. */
   first?: { nodeId: string; field?: string };
-  /** Nodes with a problem that is no warning. */
+  /** Nodes with a problem that is not a warning. */
   nodeCount: number;
 };
 

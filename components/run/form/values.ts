@@ -1,7 +1,7 @@
 // Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
 // Guarantees: pure; judges only nodes that an output needs, of classes in the catalogue, by limits that it states; the limits themselves
 // are allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
-// A list or range is only a warning unless the class is built in: other classes may have checks of their own, so the service decides.
+// A value outside a list or range is an error only for built-in classes. Other classes may have their own checks, so the service decides.
 // Must never: judge a value that comes over a link, or an unknown kind of input.
 
 import { isLink } from "@/lib/contract/workflow/graph";
@@ -67,7 +67,7 @@ function asWarning(found: NodeError): NodeError {
   return listsAndRanges.has(found.type) ? { ...found, extra_info: { ...found.extra_info, isWarning: true } } : found;
 }
 
-/** An empty value counts as not chosen. */
+/** An empty value counts as not set. */
 function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];

@@ -26,9 +26,9 @@ export type Submission = {
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };
 
-/** `label`: tells this job from the other copies of a run. `rerunOf`: the job that the workflow was opened from. */
+/** `label`: distinguishes this job from the other copies of a run. `rerunOf`: the job that the workflow was opened from. */
 export type SubmissionNotes = { label?: string; act?: string; rerunOf?: string };
-/** `attempt`: the key under which the console starts one job at most. */
+/** `attempt`: the idempotency key. */
 export type SendPrompt = (submission: Submission, attempt: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
 
 export type SubmitPorts = {

@@ -39,7 +39,7 @@ export function useStartedJob(jobId: string | undefined, connection: string | un
   const { value: landed } = usePoll(landing, { read: toLanded, motion: () => "moving" });
   const isGone = isUnlisted && failure?.status === 404;
   const job = isGone ? undefined : toStarted(listed, detail, landed);
-  // Whether it still runs is unknown while the service does not answer.
+  // Whether the job still runs is unknown while the service is unreachable.
   return { job, isGone, isAway: outage !== undefined && !job?.terminal, refresh };
 }
 

@@ -113,7 +113,7 @@ export async function openFile(
 ): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
   try {
-    // A folder may have no size either, but cannot be read.
+    // A folder may also have no size, but it cannot be read.
     if (source.size === 0 && (await source.text()) === "") return refuse({ code: "empty" });
     // Loaded on demand: most people open JSON.
     const { carriedBy } = await import("@/lib/browser/carried-texts");

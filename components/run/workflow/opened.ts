@@ -27,14 +27,14 @@ export type OpenWorkflow = {
   advanced?: Advanced;
   /** Where keys and tokens were taken out. */
   leftOut?: readonly SecretPlace[];
-  /** Node ids that the file uses more than once. */
+  /** Duplicate node ids in the file. */
   duplicates?: readonly string[];
   /** Set if it was made from a graph editor's file: the connection whose list of nodes was used. */
   readFor?: string;
   both?: BothFormats;
   /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
   rawTexts?: readonly string[];
-  /** The job that it was opened from. */
+  /** The job that the workflow was opened from. */
   fromJob?: string;
   /** The graph that the newest job was started with. */
   sent?: Graph;
@@ -50,7 +50,7 @@ export type Format = "run" | "drawing";
 /** Never part of a draft, as extra_data may hold secrets. */
 export type Advanced = { targets?: readonly string[]; extra?: string };
 
-/** `errors`: why the job that it was opened from failed. */
+/** `errors`: why the original job failed. */
 export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent"> & { errors?: NodeErrors };
 
 export type Edit = { nodeId: string; name: string; value: unknown };

@@ -44,7 +44,7 @@ function useAuditNote(): (note: string) => string {
   };
 }
 
-/** From which role to which, whether suspended, and why. */
+/** Both roles, whether the member is suspended, and the cause. */
 function useMemberChangeText(): (change: MemberChange) => string {
   const t = useTranslations("settings.audit.note");
   const roleName = useTranslations("frame.member.role");

@@ -5,7 +5,7 @@ import { useActWords } from "@/components/frame/act-words";
 import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 
-/** How the log marks what acted for the member: a token, a page that embeds the console, or a sign-in provider. */
+/** Labels what acted for the member: a token, an embedding page, or a sign-in provider. */
 const ways = [
   ["token ", "byToken"],
   ["embed ", "byEmbed"],

@@ -1,4 +1,4 @@
-// The servers that a host's developer pastes: each is whole, runs with its language's own library, and is filled in with the host's settings.
+// Complete servers for developers of host pages. Each uses its language's standard library and contains the host's settings.
 
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -10,11 +10,11 @@ export function serverCode(language: ServerLanguage, host: CodeSettings): string
   return makers[language](host, host.jwksUrl !== null);
 }
 
-/** A text in quotes, as all these languages read it; origins and addresses have no character that one of them would interpret. */
+/** A quoted string that is valid in all these languages. Origins and URLs contain no character that needs escaping in one of them. */
 const quoted = (text: string) => writeExactJson(text);
 const list = ({ origins }: CodeSettings) => origins.map(quoted).join(", ");
 const setting = (isKey: boolean) => (isKey ? "LIGHTDESK_KEY_FILE=key.pem LIGHTDESK_KEY_ID=ID" : "LIGHTDESK_SECRET=SECRET");
-/** PHP and Ruby put variables into texts with double quotes. */
+/** PHP and Ruby interpolate variables in double quotes. */
 const plainly = (text: string) => `'${text.replace(/['\\]/g, "\\$&")}'`;
 
 const makers: Readonly<Record<ServerLanguage, (host: CodeSettings, isKey: boolean) => string>> = {

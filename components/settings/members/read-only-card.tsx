@@ -20,7 +20,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
   const router = useRouter();
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  /** Set while the question is open. */
+  /** Set while the confirmation is open. */
   const [asking, setAsking] = useState<{ note: string }>();
 
   async function call(init: CallInit) {

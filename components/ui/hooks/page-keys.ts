@@ -1,12 +1,12 @@
 import { useEffect, useEffectEvent, useRef } from "react";
 
-/** The key belongs to an input method (IME), which may use Enter, Esc and arrows itself. Safari marks the last one by its code alone. */
+/** The key belongs to an input method (IME), which uses Enter, Esc and arrows itself. Safari marks the last one only by its key code. */
 export function isComposing({ isComposing: isOpen, keyCode }: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
   return isOpen || keyCode === 229;
 }
 
 /**
- * Listens for every key on the page, whatever has the focus, except keys of an input method. `isFirst`: runs before all listeners without it.
+ * Listens for every key on the page, regardless of focus, except keys of an input method. `isFirst`: runs before all listeners without it.
  */
 export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true, isFirst = false } = {}): void {
   const handle = useEffectEvent(onKey);

@@ -5,7 +5,7 @@ import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { cn } from "../cn";
 import { inTurn, watchLost } from "./picture-turns";
 
-/** Room for a sentence. */
+/** Whether there is space for a sentence. */
 const WIDE = 200;
 
 type PictureProps = {
@@ -19,7 +19,7 @@ type PictureProps = {
   /** Visible at once: loads immediately instead of when it scrolls into view. */
   eager?: boolean;
   fit?: "cover" | "contain";
-  /** Of the file: its icon is shown where a video or audio file has no picture. */
+  /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
   /** Shown instead if the picture cannot load. It may request the address to find out why. */
   instead?: (address: string) => ReactNode;
@@ -48,7 +48,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
   if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lost.address} />;
   return (
     <img
-      // An element with another address would show the picture before it until its own arrives. In another size it is the same picture.
+      // With another URL, an element would show the previous picture until its own loads. Another size is the same picture.
       key={src.replace(/\bedge=\d+/, "")}
       ref={attach}
       src={src}
@@ -73,7 +73,7 @@ function Placeholder({ alt, width, height, title, className, children }: Placeho
       aria-label={[alt, title].filter(Boolean).join(". ") || undefined}
       aria-hidden={alt ? undefined : true}
       title={title}
-      // The picture's own proportions, for a fluid width with matching height.
+      // The picture's own aspect ratio, for a fluid width with matching height.
       style={{ aspectRatio: `${width} / ${height}` }}
       className={cn("picture", className)}
     >
@@ -101,7 +101,7 @@ function LostPicture({ address, kind, ...box }: PlaceholderProps & { kind: strin
 
 type LostReason = "none" | { width: number; height: number };
 
-/** Why a lost picture cannot come: there is none, or its pixels are too many to preview. Nothing is requested twice. */
+/** Why the picture can't be shown: there is none, or it is too large to preview. Nothing is requested twice. */
 export function useLostReason(address: string | undefined): LostReason | undefined {
   const [found, setFound] = useState<{ address: string; reason: LostReason }>();
   useEffect(() => {
@@ -113,7 +113,7 @@ export function useLostReason(address: string | undefined): LostReason | undefin
         const [width = 0, height = 0] = headers.get(TOO_LARGE_HEADER)?.split("x").map(Number) ?? [];
         setFound({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
       },
-      // Not stored, as the picture failed for another reason.
+      // Not cached: the picture failed for another reason.
       () => undefined,
     );
     return () => void (isWanted = false);

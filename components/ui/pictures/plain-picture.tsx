@@ -6,7 +6,7 @@ type PlainPictureProps = {
   src?: string;
   width: number;
   height: number;
-  /** Of the file: its icon is shown where a video or audio file has no picture. */
+  /** The file's kind. Its icon replaces a missing picture of a video or audio file. */
   kind?: string;
   className?: string;
 };

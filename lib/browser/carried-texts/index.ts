@@ -68,7 +68,7 @@ function workflowText({ prompt: graph, workflow: drawing }: Found): string | und
   return `{"prompt":${graph}${extra}}`;
 }
 
-/** A text with too many exact numbers counts: the reader of the whole refuses it with the reason. */
+/** A text with too many exact numbers counts: parsing all of it reports the error. */
 function isObjectText(text: string): boolean {
   try {
     return isObject(readLenientJson(text));

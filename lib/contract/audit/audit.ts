@@ -28,7 +28,7 @@ export type AuditItem = {
   id: number;
   at: number;
   requestId: string;
-  /** The address is absent for guests, and where it is not known any more. */
+  /** Absent for guests, and if the address is no longer stored. */
   member?: { id: string; name: string; email?: string };
   /** What acted for the member, such as "token NAME"; absent: the member themselves. */
   via?: string;
@@ -39,7 +39,7 @@ export type AuditItem = {
   status: number;
   code?: string;
   outcome?: string;
-  /** What the act changed of a member, and why; `outcome` says the same in one line. */
+  /** What the action changed about a member, and why. `outcome` has the same in one line. */
   change?: MemberChange;
   /** The things it was done to, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];

@@ -1,4 +1,4 @@
-// What an act changed of a member, and why: stored as JSON in the outcome of an audit entry, and put into one English line for files.
+// What an action changed about a member, and why: stored as JSON in an audit entry's outcome, and formatted as one English line in exports.
 
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
@@ -10,27 +10,27 @@ const text = z.string().max(400);
 const roleSchema = z.enum(roles);
 const changeSchema = z
   .object({
-    /** Older entries have the new role alone. */
+    /** Older entries have only the new role. */
     role: z.union([roleSchema.transform((to) => ({ to })), z.object({ from: roleSchema.optional(), to: roleSchema })]),
     disabled: z.boolean(),
     /** Name and address of the admin who decided it. */
     by: text,
-    /** The sign-in provider, by the name that people see. */
+    /** The sign-in provider's display name. */
     provider: text,
-    /** The groups at the provider that gave the role; `*` is everybody else. */
+    /** The provider's groups that gave the role. `*` matches everybody else. */
     groups: z.array(text).max(MAX_GROUPS),
-    /** The role is the one of the settings for people who sign in for the first time. */
+    /** The default role for people who sign in for the first time. */
     signUp: z.boolean(),
-    /** Name and address of the member who made the invitation. */
+    /** Name and address of the member who created the invitation. */
     invitedBy: text,
-    /** Name and address of the member to whom a token or a share belongs. */
+    /** Name and address of the member who owns the token or share. */
     of: text,
   })
   .partial()
   .strict();
 export type MemberChange = z.output<typeof changeSchema> & { role?: { from?: (typeof roles)[number]; to: (typeof roles)[number] } };
 
-/** How a log names a person. A person without a name of their own is named by the address alone; guests have no address. */
+/** How a log names a person: without a name, by the address alone. Guests have no address. */
 export function personLabel({ name, email }: { name: string; email?: string }): string {
   if (email === undefined || !email.includes("@")) return name;
   return name === "" || name === email ? email : `${name} <${email}>`;
@@ -38,7 +38,7 @@ export function personLabel({ name, email }: { name: string; email?: string }): 
 
 type Person = { id: string; name: string; email?: string };
 
-/** The target and outcome of an entry about a member: name and address are stored, so that later changes do not matter. */
+/** The target and outcome of an entry about a member. Name and address are stored, so later changes don't affect it. */
 export function aboutMember(person: Person, change?: MemberChange): { target: string; outcome: string | undefined } {
   const target = personLabel(person);
   return { target, outcome: writeThings([{ id: person.id, name: target }], change && writeExactJson(bounded(change))) };

@@ -1,4 +1,4 @@
-// Finds where the value of an input comes from: through reroutes, bypassed nodes, Set and Get nodes, and the edges of subgraphs.
+// Resolves the value of an input through reroutes, bypassed nodes, Set and Get nodes, and subgraph boundaries.
 // Guarantees: never throws; ends on loops; never answers with a node that is not sent.
 // Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
 
@@ -72,7 +72,7 @@ function fromOutput(place: Place, output: number, way: Way, following: Following
   return end === undefined ? nothing : fromInput(within.scope, { ...unnamed, link: end }, onward, following);
 }
 
-/** The Set node that a Get node reads: of several the first in its own graph, else in the nearest graph around it. */
+/** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
 export function setterFor({ scope, node }: Place, { info }: Following): Place | undefined {
   const wanted = tunnelOf(node, info);
   if (!wanted || wanted.name === "") return undefined;

@@ -50,7 +50,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const notices: EditorNotice[] = [];
   const nodes: [string, GraphNode][] = [];
-  /** Of classes that the service lacks, without a link. */
+  /** Unlinked nodes whose classes the service lacks. */
   const lone: Place[] = [];
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
@@ -156,7 +156,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     };
   }
 
-  /** Values that are sent as they are in the file keep the spelling that they have there. */
+  /** Values that are sent unchanged keep their spelling from the file. */
   function spelledAsInFile(nodeId: string, inputs: JsonObject): JsonObject {
     for (const name of Object.keys(inputs)) {
       const home = homes.get(`${nodeId} ${name}`);
@@ -186,7 +186,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   }
 
   send({ path: "", net: file });
-  // If no other node is left, the missing classes are the reason that nothing can run.
+  // If no other node is left, the missing classes explain why nothing can run.
   if (nodes.length > 0) notices.push(...lone.map(leftOut));
   else for (const place of lone) nodes.push([idIn(place.scope, place.node), sentNode(place)]);
   if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });

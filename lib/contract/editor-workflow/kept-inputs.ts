@@ -17,7 +17,7 @@ export function keptInputs({ properties }: Pick<EditorNode, "properties">): Read
   return read(properties[PROPERTY])?.inputs ?? {};
 }
 
-/** The node was written from a graph, so it is sent whatever its class. */
+/** The node was written from a graph, so it is sent even if its class is unknown. */
 export function isKept({ properties }: Pick<EditorNode, "properties">): boolean {
   return Object.hasOwn(properties, PROPERTY);
 }

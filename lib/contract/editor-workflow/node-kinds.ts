@@ -10,7 +10,7 @@ export const BYPASSED = 4;
 const PRIMITIVE = "PrimitiveNode";
 const reroutes = new Set(["Reroute", "Reroute (rgthree)"]);
 const notes = new Set(["Note", "MarkdownNote", "Note Plus (mtb)"]);
-/** Labels, and switches that only change modes, which the file has already. Source: rgthree-comfy's virtual nodes. */
+/** Labels, and switches that only change modes, which the file already contains. Source: rgthree-comfy's virtual nodes. */
 const switches = new Set(
   [
     ...["Label", "Bookmark", "Fast Groups Muter", "Fast Groups Bypasser", "Fast Muter", "Fast Bypasser", "Fast Node Muter"],
@@ -46,7 +46,7 @@ export function isRunning({ mode }: EditorNode): boolean {
   return mode !== MUTED && mode !== BYPASSED;
 }
 
-/** A node that passes a value on by name, without a link. A server's own class with such a name is an ordinary node. */
+/** A node that passes a value on by name, without a link. A server class with such a name is an ordinary node. */
 export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "get"; setter: string; name: string } | undefined {
   const { type, values } = node;
   // "PixaromaGetNode" is one, "TargetNode" and "OffsetNode" are not.
@@ -57,7 +57,7 @@ export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "g
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }
 
-/** Ids of the nodes that a link leads to or from. A link into a switch has no effect on a run. */
+/** Ids of the nodes that have links. A link into a switch has no effect on a run. */
 export const linkedIds = once((net: Net): ReadonlySet<string> => {
   const ends = net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link }) => {

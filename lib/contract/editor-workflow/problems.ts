@@ -10,7 +10,7 @@ export type EditorProblem =
   /** `pack`: the node pack by its registry id or repository, if the file names it. */
   | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
-  /** Several nodes have this id; links and values go to the last one. */
+  /** Several nodes have this id. Links and values use the last one. */
   | { code: "duplicate_id"; nodeId: string; count: number }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
@@ -20,7 +20,7 @@ export type EditorProblem =
   | { code: "broken_link"; nodeId: string; input: string }
   /** The node before it is bypassed and has nothing of that type to pass on. */
   | { code: "bypass_passes_nothing"; nodeId: string; input: string }
-  /** A Get node feeds it, but no linked Set node has this name. */
+  /** A Get node is connected to it, but no linked Set node has this name. */
   | { code: "not_set"; nodeId: string; input: string; name: string }
   /** The editor itself would round this number. */
   | { code: "digits_kept"; nodeId: string; input: string }
@@ -29,7 +29,7 @@ export type EditorProblem =
   /** A node pack links nodes by its own rules, which the file does not spell out. */
   | { code: "links_by_rule" };
 
-/** Handled without a person: a node that exists only in the editor was left out, or a Get node was replaced by what its Set node takes. */
+/** Resolved automatically: an editor-only node was left out, or a Get node was replaced by its Set node's input. */
 export type EditorNotice =
   { code: "left_out"; nodeId: string; classType: string; title?: string } | { code: "resolved"; nodeId: string; name: string };
 

@@ -9,9 +9,9 @@ import { type Following, idIn, type Place, type Scope, type Use } from "./scope"
 import { slotsOf, widgetsIn } from "./slots";
 import { type Home, homeOf, isControlled } from "./values";
 
-/** `home`: where the file has it. `isRaw`: it comes from a widget of a subgraph, whose texts are not filled in. */
+/** `home`: where the file stores it. `isRaw`: it comes from a subgraph widget, whose texts are not filled in. */
 export type Value = { kind: "value"; value: unknown; home: Home; isRaw?: boolean };
-/** `source`: the inner node and the widget that an input shows. `hasControl`: a control_after_generate belongs to it. */
+/** `source`: the inner node and the widget that an input shows. `hasControl`: it has a control_after_generate. */
 type Shown = Value & { source: string; hasControl: boolean };
 
 const valuesFound = once<Following, Map<string, Shown | undefined>>(() => new Map());
@@ -30,7 +30,7 @@ export function valueOfUse(use: Use, inside: Scope, input: number, following: Fo
   return value;
 }
 
-/** The value that the use around a node has for one of its widgets, at the widget's place in `proxyWidgets`. */
+/** The enclosing use's value for one of a node's widgets, at the widget's position in `proxyWidgets`. */
 export function valueOfHost({ scope: { use }, node }: Place, widget: string): Value | undefined {
   return use && proxiedValue(use.node, [sourceOf(node, widget)]);
 }
@@ -75,8 +75,8 @@ const startsOf = once(({ inputs, links, nodes }: Definition) => {
 const placeByLink = once((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
 
 /**
- * By the newest editor's rules: values that it keeps by name because a repair of the file failed; values at the places of `proxyWidgets`,
- * as older editors wrote them; else one value for each input that shows a widget, in the order of the definition.
+ * Follows the newest editor: first values stored by name because a repair of the file failed; then values at the positions of `proxyWidgets`,
+ * as older editors wrote them; otherwise one value for each input that shows a widget, in the definition's order.
  */
 function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; shown: Shown }, following: Following): Value | undefined {
   const { node, definition, scope } = use;
@@ -93,7 +93,7 @@ function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; sh
   return value === undefined || value === null ? undefined : { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
 }
 
-/** The first value that the use's list has at one of the places that `proxyWidgets` gives these widgets. */
+/** The first value in the use's list at a position that `proxyWidgets` assigns to these widgets. */
 function proxiedValue(node: EditorNode, widgets: readonly string[]): Value | undefined {
   for (const widget of widgets) {
     const key = placesOfProxies(node).get(widget) ?? -1;
@@ -103,13 +103,13 @@ function proxiedValue(node: EditorNode, widgets: readonly string[]): Value | und
   return undefined;
 }
 
-/** "-1" stands for an input of the subgraph itself. */
+/** "-1" is an input of the subgraph itself. */
 const placesOfProxies = once(({ properties: { proxyWidgets } }: EditorNode): ReadonlyMap<string, number> => {
   const listed = entriesOf(proxyWidgets).map(listOf);
   return new Map(listed.map(([id, name], at) => [`${idText(id)} ${String(name)}`, at] as const).reverse());
 });
 
-/** By the input's name. */
+/** Keyed by input name. */
 const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
   const kept = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
     const { originalEntry, hostValue } = isObject(entry) ? entry : {};
@@ -119,7 +119,7 @@ const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorN
   return new Map(kept.reverse());
 });
 
-/** The editor saves some of its lists as JSON. */
+/** The editor saves some lists as JSON strings. */
 export function entriesOf(property: unknown): readonly unknown[] {
   return listOf(typeof property === "string" ? parseJson(property) : property);
 }
@@ -133,7 +133,7 @@ function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap
   return places;
 }
 
-/** A list that is longer than the inputs has a value behind each control_after_generate too. */
+/** If the list is longer than the inputs, each control_after_generate has a value too. */
 function findPlacesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
   const shown = use.definition.inputs.flatMap((_, input) => {
     const inner = innerValue(use, inside, input, following);

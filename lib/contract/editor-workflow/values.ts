@@ -8,7 +8,7 @@ import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
 
-/** The place in widgets_values, and the node in the file. `keptAs`: the node also keeps it under this name, which counts first. */
+/** The index in widgets_values, and the node in the file. `keptAs`: the node also stores it by this name, which takes precedence. */
 type ValueKey = string | number;
 export type Home = { node: JsonObject; key: ValueKey; keptAs?: string };
 /** `value` is undefined if the file holds none. */

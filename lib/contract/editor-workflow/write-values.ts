@@ -25,7 +25,7 @@ type Unplaced = { nodeId: string; input?: string };
 export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
 export type Writable = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
-/** `notKept`: names under which the node must no longer keep values, as these would count first. */
+/** `notKept`: names whose stored values must be removed from the node, because they would take precedence. */
 type Change = { values: Values; notKept: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 

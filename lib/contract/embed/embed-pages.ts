@@ -5,13 +5,12 @@ export type EmbedPage = (typeof embedPages)[number];
 export const embedThemes = ["system", "light", "dark"] as const;
 export type EmbedTheme = (typeof embedThemes)[number];
 
-/** Parts of the settings that a frame may show. What is left out belongs to the member or decides who signs in: their account and tokens,
- * shares and host pages. */
+/** Settings pages that a frame may show. The others are about the member's account or who can sign in: tokens, shares and host pages. */
 const embedSettings: readonly string[] = ["members", "usage", "runners", "audit"];
-/** Pages with addresses below their own, such as that of one job. */
+/** Pages with subpages, such as a job's. */
 const pagesWithParts: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 
-/** The page at an address of the console; undefined for every address that is not listed here, however it is written. */
+/** The page at a console URL. Undefined for every URL that is not listed here, in any spelling. */
 export function embedPageOf(address: string): EmbedPage | undefined {
   const [first = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
   const page = embedPages.find((one) => one === (first === "" ? "overview" : first));

@@ -1,4 +1,4 @@
-// The values that jobs have for the inputs of their nodes.
+// The values of jobs' node inputs.
 
 import { type JsonObject } from "../json/json";
 import { looseGraph } from "../workflow/loose-graph";
@@ -6,7 +6,7 @@ import { CLASS_MARK, type InputId, inputIdOf, inputOf } from "./job-inputs";
 
 const MAX_VALUE = 200;
 
-/** By node and input; linked and structured values are absent. */
+/** By node and input. Linked and structured values are absent. */
 export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Values of a job's graph, by node id and by class, shortened so that many rows stay small. */
@@ -28,7 +28,7 @@ export function toInputs(workflow: JsonObject | undefined): JobInputs {
 
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
 
-/** The inputs by class that these jobs have, the most frequent first. */
+/** The inputs of these jobs by class, most frequent first. */
 export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
   const seen = new Map<InputId, SeenInput>();
   for (const job of jobs) {

@@ -1,4 +1,4 @@
-// Inputs of a job's nodes as columns of a list and of a saved file: `input:<node>:<input>`, where `*Class` stands for the first node of a
+// Inputs of a job's nodes as columns of a list and of an export: `input:<node>:<input>`, where `*Class` stands for the first node of a
 // class that has the input. Free of zod: browsers load it with the first page.
 
 export type InputId = `input:${string}:${string}`;
@@ -14,7 +14,7 @@ export function readInputId(text: unknown): InputId | undefined {
   return typeof text === "string" && isInputId(text) && decodes(text) ? text : undefined;
 }
 
-/** From an address: several, joined by commas. */
+/** Parses a comma-separated URL parameter. */
 export function readInputIds(text: string): InputId[] {
   return [...new Set(text.split(",").flatMap((id) => readInputId(id) ?? []))].slice(0, MAX_INPUTS);
 }

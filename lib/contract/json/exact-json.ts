@@ -1,6 +1,6 @@
-// JSON without loss: numbers are written with the spelling that they came with, because 5.0 and 5 differ for a service in Python, and a seed
-// has twenty digits. Whole numbers beyond 2^53 are BigInts; any other number stays a number, and its spelling belongs to the object or list
-// that was parsed (docs/decisions/0014). Free of zod: browsers load it with the first page.
+// JSON without loss: numbers keep their original spelling, because 5.0 and 5 differ for a Python service, and a seed has twenty digits.
+// Whole numbers beyond 2^53 are BigInts. Any other number stays a number, and its spelling is stored with the parsed object or list
+// (docs/decisions/0014). Free of zod: browsers load it with the first page.
 // Guarantees: accepts and refuses what JSON.parse does; linear, and as fast as JSON.parse where numbers are written as JavaScript does.
 // Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata.
 
@@ -11,26 +11,26 @@ const POINT = 46;
 const ZERO = 48;
 const COLON = 58;
 const number = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-/** JavaScript writes these as they are: up to 15 digits, and no zero at the end. Anything else is compared. */
+/** JavaScript writes these unchanged: up to 15 digits, and no trailing zero. Anything else is compared. */
 const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
-/** Larger whole numbers are doubles with a spelling: computing with them is not worth the time. */
+/** Larger whole numbers are doubles with a spelling: exact arithmetic on them is not worth the time. */
 const MAX_BIGINT_DIGITS = 1000;
 /**
- * How many numbers of a text may be exact, that is, need their spelling kept: of a body, a file or a message, and of an answer with many jobs.
- * Graph and drawing of five thousand nodes have fewer than 30,000.
+ * The maximum count of exact numbers, whose spelling must be stored: for a body, a file or a message, and for a response with many jobs.
+ * A graph of five thousand nodes and its editor file have fewer than 30,000.
  */
 export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
 /** On average; all exact numbers of a text count together. */
 const MAX_EXACT_LENGTH = 20;
 
-/** By container: the spellings of its numbers by key, or by index in a list, where JavaScript would write them differently. */
+/** By container: the spellings of its numbers by key or list index, where JavaScript would write them differently. */
 const spellings = new WeakMap<object, ReadonlyMap<string | number, string>>();
 
-/** `means`: what an empty text means, if it is allowed. `most`: exact numbers. */
+/** `means`: the value of an empty text, if that is allowed. `most`: the maximum number of exact numbers. */
 type Options = { means?: undefined; most?: number };
 
 export class TooManyExactNumbers extends RangeError {
-  /** `most` numbers are allowed. The message is a sentence for the sender; `excess` is its end. */
+  /** More than `most` exact numbers. The message is a sentence for the sender; `excess` is its end. */
   constructor(
     readonly most: number,
     readonly excess = `more than ${most} long or unusually written numbers, or ${most * MAX_EXACT_LENGTH} digits in them`,
@@ -45,7 +45,7 @@ export class TooManyExactNumbers extends RangeError {
  */
 export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
   const exact = findExactNumbers(text, options.most ?? maxExactNumbers.answer);
-  // Parsed once, with each such number as a text that begins in a way no sender can know.
+  // Parsed once: each exact number becomes a string with a prefix that no sender can know.
   const mark = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
   const marked = exact.length === 0 ? text : markNumbers(text, exact, mark);
   const read = { value: "means" in options && text === "" ? options.means : JSON.parse(marked) };
@@ -53,7 +53,7 @@ export function parseExactJson<T = unknown>(text: string, options: Options = {})
   return read.value;
 }
 
-/** Gives a changed copy the spellings of its original, for the values that are the same. Returns the copy. */
+/** Copies the original's spellings to a changed copy, for equal values. Returns the copy. */
 export function withSpellingsOf<T extends object>(original: object, copy: T): T {
   const known = spellings.get(original);
   if (known) spellings.set(copy, new Map([...known, ...(spellings.get(copy) ?? [])]));
@@ -77,7 +77,7 @@ export function writeExactJson(value: unknown, indent = 0): string {
   return write(value, indent, "\n") ?? "null";
 }
 
-/** Where each exact number begins and ends, one after the other. Stops at the first one beyond the limit. */
+/** Start and end of each exact number, in sequence. Stops at the first one beyond the limit. */
 function findExactNumbers(text: string, most: number): number[] {
   const found: number[] = [];
   let characters = 0;
@@ -92,7 +92,7 @@ function findExactNumbers(text: string, most: number): number[] {
       continue;
     }
     const end = afterNumber(text, at);
-    // In the place of a name it is left for JSON.parse to refuse.
+    // In place of a key, leave it for JSON.parse to reject.
     if (isExact(text, at, end) && text.charCodeAt(afterBlank(text, end)) !== COLON) {
       characters += end - at;
       if (found.length >= 2 * most || characters > most * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(most);
@@ -117,7 +117,7 @@ function markNumbers(text: string, exact: readonly number[], mark: string): stri
 function isExact(text: string, start: number, end: number): boolean {
   const first = text.charCodeAt(start) === MINUS ? start + 1 : start;
   if (isDigits(text, first, end)) {
-    // Up to 15 digits, by far the most common case; -0 is the exception, and 01 is refused later.
+    // Up to 15 digits is by far the most common case. -0 is the exception, and 01 is rejected later.
     if (end - first < 16) return first > start && end - first === 1 && text.charCodeAt(first) === ZERO;
     return text.charCodeAt(first) !== ZERO && (end - first > 16 || !Number.isSafeInteger(Number(text.slice(start, end))));
   }
@@ -127,7 +127,7 @@ function isExact(text: string, start: number, end: number): boolean {
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
 
-/** Number characters as far as they go, whether or not they make a number. */
+/** Scans number characters, whether or not they form a number. */
 function afterNumber(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at += 1) {
@@ -166,13 +166,13 @@ function afterString(text: string, start: number): number {
   return text.length;
 }
 
-/** No recursion: the sender chooses the depth. */
+/** No recursion: the sender controls the depth. */
 function restoreNumbers(root: object, mark: string): void {
   const open: object[] = [root];
   let own: Map<string | number, string> | undefined;
   for (let container = open.pop(); container; container = open.pop()) {
     own = undefined;
-    // Lists by their indexes: a text for each would take longer than everything else.
+    // Index lists directly: a key string per entry would dominate the run time.
     if (Array.isArray(container)) for (let at = 0; at < container.length; at += 1) restore(container, at, container[at]);
     else for (const key of Object.keys(container)) restore(container, key, Reflect.get(container, key));
     if (own) spellings.set(container, own);
@@ -191,7 +191,7 @@ function restoreNumbers(root: object, mark: string): void {
   }
 }
 
-/** True if a BigInt or a spelling is in it. A value that holds itself is left for JSON.stringify to refuse. */
+/** Whether it contains a BigInt or a spelling. A circular value is left for JSON.stringify to reject. */
 export function needsSpelling(root: unknown): boolean {
   const open: unknown[] = [root];
   const seen = new Set<unknown>();

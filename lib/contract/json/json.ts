@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Undefined if the text is not JSON (which has no undefined), or has too many exact numbers. */
+/** Undefined if the text is not JSON (JSON has no undefined), or has too many exact numbers. */
 export function parseJson(text: string): unknown {
   try {
     return parseExactJson(text, { most: maxExactNumbers.text });
@@ -34,7 +34,7 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /**
- * Also reads NaN and Infinity, which some programs write and JSON does not have, as null. A text that is JSON is read as it is.
+ * Also parses NaN and Infinity as null: some programs write them, although JSON has neither. Valid JSON is parsed unchanged.
  * Throws SyntaxError, and TooManyExactNumbers beyond `most`.
  */
 export function readLenientJson<T = unknown>(text: string, most: number = maxExactNumbers.text): T {
@@ -46,12 +46,12 @@ export function readLenientJson<T = unknown>(text: string, most: number = maxExa
   }
 }
 
-/** Of a service's answer. */
+/** For service responses. */
 export function parseServiceJson<T = unknown>(text: string): T {
   return readLenientJson<T>(text, maxExactNumbers.answer);
 }
 
-/** Like readLenientJson, but undefined where it throws. */
+/** Like readLenientJson, but returns undefined where it throws. */
 export function parseLenientJson(text: string): unknown {
   try {
     return readLenientJson(text);
@@ -62,7 +62,7 @@ export function parseLenientJson(text: string): unknown {
 
 const textOrNaN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
 
-/** `as`: what replaces each NaN and Infinity, filled up to its length. Texts in quotes stay as they are. */
+/** `as`: replaces each NaN and Infinity, padded to its length. Quoted strings are unchanged. */
 export function withoutNaN(text: string, as: "null" | "0" = "null"): string {
   return text.replace(textOrNaN, (found) => (found.startsWith('"') ? found : as.padEnd(found.length)));
 }

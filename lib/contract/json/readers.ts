@@ -49,7 +49,7 @@ export const map =
 
 const skips = new WeakMap<object, number>();
 
-/** Notes how many entries of a list were left out because they could not be read. */
+/** Records how many unreadable entries of a list were skipped. */
 export function noteSkipped<T extends object>(list: T, count: number): T {
   if (count > 0) skips.set(list, count);
   return list;

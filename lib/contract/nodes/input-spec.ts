@@ -61,7 +61,7 @@ const settings = object(
 const keyed = object({ key: choiceValue });
 type Settings = ReadBy<typeof settings>;
 
-/** `python_module` of the classes that the embedded service runs itself, and checks as strictly as its description says. */
+/** `python_module` of the embedded service's own classes, which are validated strictly against their description. */
 export const BUILT_IN_MODULE = "nodes.lightdesk";
 
 /** The type as the catalogue names it; COMBO for a list of choices. */

@@ -14,7 +14,7 @@ const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCa
 
 let made: { document: JsonSchema; schemas: JsonSchema } | undefined;
 
-/** `baseUrl`: the address of the service, without /api. */
+/** `baseUrl`: the service's URL, without /api. */
 export function openApiDocument(baseUrl: string): JsonSchema {
   made ??= makeDocument();
   return {

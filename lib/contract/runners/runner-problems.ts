@@ -3,7 +3,7 @@
 /**
  * Why an address is no usable runner. `not_reachable`: nothing answers; `timeout`: it answers too slowly; `redirects`: it leads elsewhere;
  * `wrong_protocol`: http and https were mixed up; `cloud_service`: it asks for a key; `not_a_server`: something else answers; `too_old`: it
- * lacks something that is needed; `failing`: it answers with failures of its own; `over_limits`: it sends more than a runner may.
+ * lacks something that is needed; `failing`: it answers with failures of its own; `over_limits`: it exceeds a runner's limits.
  */
 export const runnerProblems = [
   "not_reachable",

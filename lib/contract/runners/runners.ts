@@ -24,8 +24,8 @@ const tags = z
 const slots = z.int().min(1).max(16);
 
 /**
- * As people type it: `localhost:8188`, or an address that ends with /api, is accepted. It is stored in one spelling, in ASCII, so that each
- * server has one address.
+ * Accepts common input: `localhost:8188`, or a URL that ends with /api. The result is in one canonical ASCII spelling, so that each server
+ * has one URL.
  */
 export const runnerAddressSchema = z
   .string()
@@ -125,8 +125,8 @@ export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
 /**
  * For a job that waits although a slot may be free: no runner that can do it takes jobs now. `state`: that of the runner closest to taking
- * it; `none`: no runner has what the job needs any more. `queued`: a runner has the job, and it waits in that server's own queue behind
- * `ahead` jobs, also those of others.
+ * it; `none`: no runner has what the job needs any more. `queued`: the job waits in a runner's own queue behind `ahead` jobs,
+ * including other clients' jobs.
  */
 export const jobWaitsSchema = z.object({
   state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none", "queued"]),

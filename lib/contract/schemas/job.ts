@@ -11,7 +11,7 @@ import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progr
 import { anyCount, entries, freeForm, loosely, moment, querySchema, unreadableCount } from "./lenient";
 import { outputsSchema, previewOutputSchema } from "./outputs";
 
-/** `marks`: from and to (excluded) of each word in the text. */
+/** `marks`: start and end (exclusive) of each word in the text. */
 const searchMatchSchema = z.object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()])) });
 export type SearchMatch = z.infer<typeof searchMatchSchema>;
 
@@ -42,13 +42,13 @@ export const jobListItemSchema = component("Job", {
   job_label: foreign(loosely(z.string())),
   /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(loosely(z.string())),
-  /** Also added by the console: the name of the token that it was submitted with. */
+  /** Also added by the console: the name of the token that submitted the job. */
   submitted_token: foreign(loosely(z.string())),
   /** Also added by the console, for a job whose workflow has no name: the beginning of its prompt. */
   prompt_excerpt: foreign(loosely(z.string())),
-  /** Also added by the console, to a job that a search found: where its words occur. */
+  /** Also added by the console, to search results: where the search terms occur. */
   search_match: foreign(loosely(searchMatchSchema)),
-  /** Also added by the console: the job that this one runs again. */
+  /** Also added by the console: the original that this job reruns. */
   rerun_of: foreign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
@@ -75,11 +75,11 @@ export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 export const jobDetailSchema = named(
   "JobDetail",
   jobListItemSchema.extend({
-    /** Without a readable one, the rest of the job is still shown. */
+    /** If it is unreadable, the rest of the job is still shown. */
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
     /** Also added by the console: what the node catalogue calls the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
-    /** Also added by the console: the jobs that ran this one again, newest first. */
+    /** Also added by the console: the job's reruns, newest first. */
     reruns: foreign(loosely(z.array(z.string()))),
     /** Also added by the console, for the job's owner only: the places where a masked key was. */
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),

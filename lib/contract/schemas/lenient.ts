@@ -37,7 +37,7 @@ export function maybe<T extends z.ZodType>(schema: T) {
     .optional();
 }
 
-/** The same object that was parsed: a copy would lose the spelling of its numbers. */
+/** Returns the parsed object itself: a copy would lose the spelling of its numbers. */
 export const freeForm = onWire(z.custom<JsonObject>(isObject, "must be an object"), { kind: "object" });
 
 /** A size, a count or a time as a service sends it; a number beyond what a double holds is rounded. */
@@ -53,7 +53,7 @@ export function loosely<T extends z.ZodType>(schema: T) {
   return maybe(schema).catch(undefined);
 }
 
-/** A list in an answer: entries that cannot be read are left out and counted (`skippedIn`). */
+/** A list in a response: unreadable entries are skipped and counted (`skippedIn`). */
 export function entries<T extends z.ZodType>(item: T) {
   const read = z.array(z.unknown()).transform((all): z.output<T>[] => {
     const good = all.flatMap((one) => entryOf(item.safeParse(one)));
@@ -62,7 +62,7 @@ export function entries<T extends z.ZodType>(item: T) {
   return reads(read, z.array(exactOf(item)));
 }
 
-/** The same for a list whose entries have their ids as keys. */
+/** The same for a list that is keyed by id. */
 export function entriesById<T extends z.ZodType>(item: T) {
   const read = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
     const named = Object.entries(all);
@@ -76,7 +76,7 @@ function entryOf<T>(read: z.ZodSafeParseResult<T>): T[] {
   return read.success ? [read.data] : [];
 }
 
-/** Of a list inside an entry: what is not a text is left out. */
+/** For a list inside an entry: skips everything but strings. */
 export const texts = reads(
   z
     .array(z.unknown())
@@ -85,7 +85,7 @@ export const texts = reads(
   z.array(z.string()),
 );
 
-/** Not in the interface: how many entries of a list the console left out, because they could not be read. */
+/** Not in the interface: how many unreadable entries the console skipped. */
 export const unreadableCount = foreign(loosely(count.max(100_000)));
 
 /** Node ids are texts; some nodes send them as numbers. */
@@ -127,10 +127,10 @@ export function commaList<T extends z.ZodType<string, string>>(item: T, most = 1
   return onWire(schema, { kind: "list", item, most });
 }
 
-/** Names that clients add to any address: cache busters, who is listening, credentials. They narrow nothing. */
+/** Query parameters that clients add to any URL: cache busters, client ids, credentials. They filter nothing. */
 const harmless = new Set(["_", "t", "ts", "rand", "timestamp", "nocache", "v", "clientId", "client_id", "token", "workspace_id"]);
 
-/** Of a list, a parameter that it does not have: ignoring a filter would answer more than was asked for. */
+/** Rejects a list's unknown parameters: ignoring a filter would return more than was requested. */
 export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { field: string; message: string } | undefined {
   const known = Object.keys(query.shape);
   if (!["limit", "max_items", "dir"].some((name) => known.includes(name))) return undefined;

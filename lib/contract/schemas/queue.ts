@@ -68,7 +68,7 @@ const historyEntrySchema = z.looseObject({
   job_label: foreign(loosely(z.string())),
   /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(loosely(z.string())),
-  /** Also added by the console: the name of the token that it was submitted with. */
+  /** Also added by the console: the name of the token that submitted the job. */
   submitted_token: foreign(loosely(z.string())),
   /** Also added by the console, for a job whose workflow has no name: the beginning of its prompt. */
   prompt_excerpt: foreign(loosely(z.string())),

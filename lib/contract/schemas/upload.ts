@@ -66,7 +66,7 @@ export const viewQuerySchema = z.object({
   channel: z.enum(["rgb", "a", "alpha"]).optional(),
   /** The edge of a thumbnail, in pixels. */
   res: integerText({ min: 64, max: 1024 }).optional(),
-  /** Another encoding of the image: a format and its quality, such as `webp;90`. */
+  /** Re-encodes the image: a format and its quality, such as `webp;90`. */
   preview: z.string().max(50).optional(),
   timestamp: z.string().max(100).optional(),
   /** For video previews; a service may ignore them. */

@@ -13,7 +13,7 @@ export const userSchema = component("User", {
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
-/** Folders of models, or the models in one. */
+/** Model folders, or the models in one. */
 export const modelNamesSchema = named("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {

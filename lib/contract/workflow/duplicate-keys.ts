@@ -1,14 +1,14 @@
-// Finds keys that a JSON text gives twice in one of its objects: every parser keeps the last one and drops the others without a word.
+// Finds duplicate keys within an object of a JSON text: every parser keeps the last one and silently drops the others.
 // Guarantees: linear; no recursion; expects a text that parsed as JSON, NaN and Infinity included.
 
 const token = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
 const MOST = 100;
 
-/** `path`: the keys that lead to the object, with "0" for the first entry of a list. */
+/** `path`: the keys that lead to the object, with "0" for a list's first entry. */
 export function duplicateKeys(text: string, path: readonly string[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();
-  /** The key that is open at each level. */
+  /** The current key at each level. */
   const open: string[] = [];
   const isList: boolean[] = [];
   let isKey = false;

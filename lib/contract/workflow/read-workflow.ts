@@ -1,5 +1,5 @@
-// Reads a text that was dropped, pasted or stored into a graph to submit or a problem to explain: a bare API graph, or one inside the objects
-// that programs wrap it in. The editor's own format is handed back: it needs the service's list of nodes (editor-workflow/).
+// Parses a dropped, pasted or stored text into a graph to submit or a problem to explain: a bare API graph, or one inside the wrappers that
+// programs use. The editor's own format is returned as is: it needs the service's list of nodes (editor-workflow/).
 // Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
 // Must never: pass on a partner key (another person's, or a redacted one).
 
@@ -15,12 +15,12 @@ export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 }
 
 /** Facts only: sentences belong to the message catalogue. */
 export type WorkflowProblem =
-  /** A text without a character, or only blanks. */
+  /** An empty text, or only whitespace. */
   | { code: "empty" }
   /** `{}`, or a workflow with an empty list of nodes. */
   | { code: "no_nodes" }
   | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
-  /** Long or unusually written ones. */
+  /** Too many long or unusually written numbers. */
   | { code: "too_many_numbers"; most: number }
   | { code: "not_json"; line: number; column: number }
   | { code: "ui_format"; file: JsonObject }
@@ -28,7 +28,7 @@ export type WorkflowProblem =
   | { code: "node_without_class"; nodeId: string }
   | { code: "node_with_bad_inputs"; nodeId: string };
 
-/** `duplicates`: ids that the text gives to several nodes. */
+/** `duplicates`: ids that several nodes share. */
 export type Workflow = { graph: Graph; title?: string; extraData?: JsonObject; duplicates?: readonly string[] };
 export type WorkflowReading = { ok: true; value: Workflow } | { ok: false; failure: WorkflowProblem };
 
@@ -41,7 +41,7 @@ export function readWorkflow(text: string): WorkflowReading {
     parsed = readLenientJson(json);
   } catch (error) {
     if (error instanceof TooManyExactNumbers) return refuse({ code: "too_many_numbers", most: error.most });
-    // Stand-ins of the same length keep the place of an error.
+    // Replacements of the same length preserve error positions.
     return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
   }
   return readParsed(parsed, json);
@@ -74,15 +74,15 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
   };
 }
 
-/** `text`: the JSON text that has it at `path`. */
+/** `text`: the JSON text that contains it at `path`. */
 type Place = { text: string | undefined; path: readonly string[] };
 type Located = Place & { graph: JsonObject; extraData?: unknown };
 
-/** Keys under which programs put a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
+/** Keys that programs use for a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
 const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
 const DEEPEST_WRAPPER = 4;
 
-/** The graph or the editor's file in a value: itself, or in one of the objects, lists of one, and JSON texts around it. */
+/** The graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
 function locate(value: unknown, place: Place): Located | undefined {
   if (place.path.length > DEEPEST_WRAPPER) return undefined;
   if (typeof value === "string") {

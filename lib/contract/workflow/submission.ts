@@ -15,7 +15,7 @@ export function isIdempotencyKey(text: string): boolean {
 export const LABEL_HEADER = "x-lightdesk-label";
 const LONGEST_LABEL = 120;
 
-/** The job that a submission runs again, as encodeURIComponent writes its id. It never reaches a service either. */
+/** The original job of a rerun, with its id encoded by encodeURIComponent. Never sent to a service either. */
 export const RERUN_HEADER = "x-lightdesk-rerun-of";
 const MAX_JOB_ID = 200;
 

@@ -10,7 +10,7 @@ import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared
 
 /** `jobs` and `bytes` are limits for each socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
-/** Nodes of a job that are remembered one by one. */
+/** The maximum number of nodes tracked individually per job. */
 const MAX_ENDED = 2000;
 const LOOK_MS = 30_000;
 /** Long, because a job may run long without anyone looking at it. */
@@ -21,11 +21,11 @@ const WITHOUT_MS = 10 * 60_000;
 /** `isListening`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
 type Place = { askedAt: number; isListening: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, LiveReport> };
 /**
- * `done`: nodes that have ended, also those from a cache. `within`: progress of the running nodes, from 0 to 1 each, added up. `node`: the one
- * that runs, with its step.
+ * `done`: nodes that have ended, including cached ones. `within`: the sum of the running nodes' progress, from 0 to 1 each.
+ * `node`: the running one, with its step.
  */
 type LiveProgress = { done: number; within: number; node?: string; step?: number; steps?: number };
-/** `ended`: nodes that ended, by the messages of older servers. `nodesTotal`: known once the job was submitted or opened here. */
+/** `ended`: nodes that ended, from the messages of older servers. `nodesTotal`: set once the job was submitted or opened here. */
 export type LiveReport = {
   outputs: Outputs;
   cached: readonly string[];
@@ -90,7 +90,7 @@ export function createLandedOutputs(now: () => number) {
       return place.jobs;
     },
 
-    /** How many nodes a job's graph has. */
+    /** The number of nodes in a job's graph. */
     setTotal(name: string, jobId: string, nodesTotal: number): void {
       const jobs = places.get(name)?.jobs;
       if (jobs) keep(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
@@ -106,7 +106,7 @@ export function createLandedOutputs(now: () => number) {
 const wanted = /"(?:executed|execution_cached|execution_start|executing|progress|progress_state)"/;
 const unknownJob: LiveReport = { outputs: {}, cached: [], ended: new Set(), bytes: 0 };
 
-/** Preview pictures are not wanted. */
+/** Preview pictures are ignored. */
 export function isWanted(message: string | Uint8Array): message is string {
   return typeof message === "string" && message.length <= most.messageBytes && wanted.test(message);
 }

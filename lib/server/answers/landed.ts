@@ -13,9 +13,9 @@ import { isWanted, type LiveReport } from "./landed-outputs";
 import { isEmbedded } from "../upstream/send";
 import { passMessages } from "./pass-messages";
 
-/** Of a service that sends more, the rest of the second is not read. */
+/** If a service sends more, the rest of the second is dropped. */
 const MAX_COST_PER_SECOND = 1024 ** 2;
-/** A small message costs time too. */
+/** Small messages have a cost too. */
 const MESSAGE_COST = 2048;
 
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined; fingerprint: string | undefined; target: Target };
@@ -25,7 +25,7 @@ export function landedOf(from: From, jobId: string): { outputs: Outputs; progres
   return listenForLanded(from).get(jobId) ?? { outputs: {} };
 }
 
-/** What is known of the running jobs in an answer, added to those that report no progress by themselves. */
+/** Adds progress to a response's running jobs that have none of their own. */
 export function withLiveProgress<T>(operation: Operation, from: From, value: T): T;
 export function withLiveProgress({ tells }: Operation, from: From, value: unknown): unknown {
   if ((tells !== "jobs" && tells !== "job") || isEmbedded(from.connection.baseUrl) || !isObject(value)) return value;
@@ -39,7 +39,7 @@ export function withLiveProgress({ tells }: Operation, from: From, value: unknow
   return tells === "job" ? added[0] : { ...value, jobs: added };
 }
 
-/** A percentage needs to know how many nodes the graph has. */
+/** A percentage requires the graph's number of nodes. */
 export function noteTotal(from: From, jobId: string | undefined, graph: object | undefined): void {
   if (jobId !== undefined && graph) composition().landed.setTotal(nameOf(from), jobId, Object.keys(graph).length);
 }

@@ -36,7 +36,7 @@ function createFileNames() {
   };
 }
 
-/** Slashes and characters that some systems refuse become underscores. */
+/** Slashes, and characters that some systems reject, become underscores. */
 function parts(wanted: string): { stem: string; ending: string } {
   const safe = toFileName(wanted)
     .replace(/[\\/:*?"<>|]/g, "_")

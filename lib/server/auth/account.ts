@@ -64,7 +64,7 @@ export async function listSessions({ memberId, credential }: Viewer): Promise<Se
     });
 }
 
-/** Ends a session of the member and answers which browser it was; undefined if they have no such session. */
+/** Ends one of the member's sessions and returns its browser. Undefined if they have no such session. */
 export async function endOwnSession({ memberId }: Viewer, id: string): Promise<string | undefined> {
   const own = (await composition().store.sessions.list(memberId)).find((session) => session.id === id);
   if (!own) return undefined;
@@ -72,7 +72,7 @@ export async function endOwnSession({ memberId }: Viewer, id: string): Promise<s
   return [own.browser, own.address].filter(Boolean).join(", ");
 }
 
-/** Answers how many there were. */
+/** Returns how many sessions were ended. */
 export async function endOtherSessions({ memberId, credential }: Viewer): Promise<number> {
   const others = (await composition().store.sessions.list(memberId)).map(({ id }) => id).filter((id) => id !== credential.id);
   await endAll(memberId, others);

@@ -66,7 +66,7 @@ export async function readInvitation(token: string): Promise<InvitationView> {
   return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
 }
 
-/** Name and address of the member who made the invitation, for the audit log. */
+/** Name and address of the member who created the invitation, for the audit log. */
 export async function inviterOf(token: string): Promise<string | undefined> {
   const { store } = composition();
   const invitation = await store.invitations.find(token);

@@ -43,7 +43,7 @@ export async function removeMember(viewer: Viewer, id: string): Promise<Result<u
   return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
 
-/** For the audit log, before the change: who it is about and, for a change, from what to what and by whom. */
+/** For the audit log, before the change: the affected member and, for a change, both values and the actor. */
 export async function memberFacts(viewer: Viewer, id: string, change?: Change): Promise<{ target: string; outcome?: string }> {
   const member = await composition().store.members.get(id);
   if (!member) return { target: id };
@@ -59,7 +59,7 @@ export function toMemberView({ id, name, email, role, disabled, createdAt, seenA
   return { id, name, email, role, disabled, createdAt, ...(seenAt !== undefined && { seenAt }) };
 }
 
-/** The provider whose groups give the member's role at each sign-in there; undefined: admins give it. */
+/** The provider whose groups give the member's role at each sign-in there. Undefined: admins set it. */
 export function roleProviderOf({ id, role }: Member, identities: readonly KnownIdentity[]): OidcProvider | undefined {
   if (role === "owner") return undefined;
   const own = new Set(identities.filter(({ memberId }) => memberId === id).map(({ provider }) => provider));

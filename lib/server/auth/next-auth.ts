@@ -1,6 +1,6 @@
-// Calls next-auth with exactly what a step of the sign-in needs; nothing else of the request reaches it.
-// Guarantees: of cookies only next-auth's own, of parameters only those of a provider's answer, each once; never an address to return to,
-// so that neither a redirect nor an error can be provoked with one.
+// Calls next-auth with exactly what a sign-in step needs; nothing else from the request reaches it.
+// Guarantees: only next-auth's own cookies and only a provider's response parameters, each once; never a return URL, so that
+// neither a redirect nor an error can be provoked with one.
 
 import "server-only";
 import NextAuth, { type NextAuthOptions } from "next-auth";
@@ -16,9 +16,9 @@ type AuthQuestion = {
   step: AuthStep;
   provider?: string;
   sent: Pick<Headers, "get">;
-  /** The form of a POST; absent for a GET. */
+  /** The form of a POST. Absent for a GET. */
   form?: URLSearchParams;
-  /** Parameters of a provider's answer. */
+  /** Parameters of a provider's response. */
   search?: URLSearchParams;
 };
 

@@ -76,7 +76,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
         const { id, name, email } = admitted.member;
         return { ...token, sub: id, name, email, sid: await beginProviderSession(admitted, account, sent) };
       },
-      // The routes say where a browser goes.
+      // The routes decide redirects.
       redirect: ({ baseUrl }) => baseUrl,
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
@@ -94,7 +94,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       },
     },
     logger: {
-      // A visitor can send an invalid session cookie as often as they like.
+      // A visitor can send an invalid session cookie any number of times.
       error: (code) => (code === "JWT_SESSION_ERROR" ? undefined : log.error({ code }, "next-auth")),
       warn: (code) => log.warn({ code }, "next-auth"),
       debug: () => undefined,

@@ -1,5 +1,5 @@
-// Whether the session of an open page still counts, and otherwise why it ended.
-// Guarantees: only a browser that holds the session's cookie learns about it. Asking is not a use: it keeps no session alive.
+// Whether the session of an open page is still valid, and otherwise why it ended.
+// Guarantees: only a browser with the session's cookie gets the reason. A check is not a use: it never extends a session.
 
 import "server-only";
 import { type EndedSession, type SessionState } from "@/lib/contract/console";
@@ -37,7 +37,7 @@ async function whyEnded(sent: SentHeaders): Promise<EndedSession> {
   return causeOf(member, noted);
 }
 
-/** What is true of the member now comes first: a suspended member cannot sign in again, whatever ended the session. */
+/** The member's current state comes first: a suspended member cannot sign in again, whatever ended the session. */
 function causeOf(member: Member | undefined, noted: string | undefined): EndedSession {
   if (!member) return { cause: "removed" };
   if (member.disabled) return { cause: "suspended" };
@@ -50,7 +50,7 @@ function causeOf(member: Member | undefined, noted: string | undefined): EndedSe
 async function whyEmbeddedEnded(sent: SentHeaders): Promise<EndedSession> {
   const { store, now } = composition();
   const session = await findSessionOf(sent);
-  // The session goes with its host page and with its member.
+  // The session ends with its host page and with its member.
   if (!session) return { cause: "ended" };
   if (session.expiresAt <= now()) return { cause: "expired" };
   const member = await store.members.get(session.memberId);

@@ -78,7 +78,7 @@ export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
   return token ? sessionIdOf(token) : undefined;
 }
 
-/** What the cookie names, even if the session has ended. */
+/** The session that the cookie names, even if it has ended. */
 export async function sessionTokenIn(sent: Sent): Promise<JWT | null> {
   const { env, authSecret } = composition();
   const cookie = readCookie(sent.get("cookie"), sessionCookieName(env));

@@ -1,6 +1,6 @@
 // Signing in with an address and a password.
-// Guarantees: the same answer, at the same cost, for an unknown account, a wrong password and a member without a password. Only the right
-// password learns that the member is suspended, or that passwords are switched off.
+// Guarantees: the same response, at the same cost, for an unknown account, a wrong password and a member without a password. Only the right
+// password reveals that the member is suspended, or that passwords are switched off.
 // Must never: log the address of a failed attempt or anything about a password.
 
 import "server-only";
@@ -53,6 +53,6 @@ const passwordOff: Failure = {
   message: "Signing in with a password is switched off here. Use a sign-in provider.",
   status: 403,
 };
-/** What the right password learns. Passed through next-auth by code. */
+/** Failures shown only for the right password. Passed through next-auth by code. */
 export const explainedRefusals: readonly Failure[] = [suspended, passwordOff];
 const refused: Failure = { code: "UNAUTHORIZED", message: "Address or password is wrong.", status: 401 };

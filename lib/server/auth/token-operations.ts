@@ -51,7 +51,7 @@ const appActs = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
 const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];
 
-/** What a member does in a frame beside what a token can do: all but what needs a sign-in of its own or is the member's account. */
+/** What a member can do in a frame besides a token's operations: all but the member's account and what requires a recent sign-in. */
 export const embedOperations: readonly string[] = [
   ...all,
   ...["embedLook", "endEmbedSession"],

@@ -1,5 +1,5 @@
-// The steps of a sign-in at /api/auth, which next-auth takes behind our own guard. Everything else that next-auth offers does not exist.
-// Guarantees: a body is read within our limits; no answer of next-auth reaches a client as it is.
+// The steps of a sign-in at /api/auth, which next-auth performs behind our own guard. Its other endpoints are not exposed.
+// Guarantees: a body is read within our limits; no next-auth response reaches a client unchanged.
 
 import "server-only";
 import { z } from "zod";
@@ -77,7 +77,7 @@ async function take({ step, provider }: Step, opened: Opened, form: URLSearchPar
   return failed(status === 401 ? reasonOf(url ?? "") : notBegunHere);
 }
 
-/** Our own check of the password gave next-auth its reason, which is in the address that next-auth names. */
+/** The reason from our own password check, which next-auth returns in its redirect URL. */
 function reasonOf(url: string): Failure {
   const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
   if (seconds !== undefined)
@@ -86,10 +86,10 @@ function reasonOf(url: string): Failure {
   return explained ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
 }
 
-/** The token against foreign forms is missing or another browser's. */
+/** The CSRF token is missing or belongs to another browser. */
 const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
 
-/** A form, or a JSON object of texts; of a field that comes twice, the first counts. */
+/** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(request: Request): Promise<Result<URLSearchParams, Failure>> {
   if (request.headers.get("content-type")?.includes("json")) {
     const read = await readJson(request, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS);

@@ -59,7 +59,7 @@ function nameOf(disposition: string | null): string {
   return shown.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }
 
-/** Headers arrive with one character a byte; browsers read these bytes as UTF-8. */
+/** Node decodes each header byte as one character. Browsers decode these bytes as UTF-8. */
 function plainName(part: string): string {
   const text = Buffer.from(part, "latin1").toString("utf8");
   const line = toPlainLine(text);

@@ -41,7 +41,7 @@ export type Guard = {
   recent?: true;
   session?: true;
   whileReadOnly?: true;
-  /** For the audit log: whom or what a refused request was about. */
+  /** For the audit log: the target of a refused request. */
   about?: (asked: Asked) => Promise<Pick<Noted, "target" | "outcome">>;
 };
 export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };

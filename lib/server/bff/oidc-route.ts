@@ -1,6 +1,6 @@
 // The way to a provider and back, around next-auth: what was asked is kept in a cookie, the result goes into the audit log, and a refusal
 // to the sign-in page, which explains it in one sentence.
-// Guarantees: no parameter of the caller reaches the provider; only a person whom the provider has verified learns why they are refused.
+// Guarantees: no parameter of the caller reaches the provider; only a person whom the provider has verified gets the reason of a refusal.
 
 import "server-only";
 import { aboutMember } from "@/lib/contract/audit/member-change";

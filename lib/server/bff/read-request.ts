@@ -49,7 +49,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   return ok(parsed.data);
 }
 
-/** The query of an operation of the interface. */
+/** The query of an interface operation. */
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => name !== CONNECTION_PARAMETER);
   const unknown = query && unknownFilter(query, names);

@@ -1,5 +1,5 @@
-// Checks each sign-in provider as a sign-in uses it: its discovery document, its own name, its clock, and the redirect address.
-// Must never: send the client's secret, or follow a redirect.
+// Checks each sign-in provider the way a sign-in uses it: its discovery document, issuer, clock, and redirect URI.
+// Must never: send the client secret, or follow a redirect.
 
 import "server-only";
 import { type Discovered, discover, FRESH_MS } from "../auth/oidc/discovery";
@@ -8,7 +8,7 @@ import { type OidcProvider, oidcSetting } from "../oidc-settings";
 import { ask } from "./ask";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 
-/** As far as an ID token may come from the future. */
+/** The maximum time by which an ID token may be issued in the future. */
 const MAX_SKEW_MS = 60_000;
 
 export async function checkOidc(env: Env, now: () => number): Promise<Finding[]> {
@@ -50,7 +50,7 @@ function judgeClock(check: string, offMs: number | undefined): Finding {
   return wrong(check, `Its clock is ${seconds} s ${direction} this one: sign-ins are refused.`, "Set both clocks (NTP).");
 }
 
-/** A provider sends a browser back only to an address that is registered there; `prompt=none` asks nobody anything. */
+/** A provider redirects only to a registered URI. `prompt=none` shows no prompt to anyone. */
 async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: Discovered): Promise<Finding> {
   const check = `sign-in ${id}`;
   const redirect = `${consoleUrl(env)}/api/auth/callback/${id}`;
@@ -59,7 +59,7 @@ async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, {
     return noted(check, `LIGHTDESK_PUBLIC_URL is not set: the redirect address is ${redirect}.`, "Set it to the address that people open.");
   const url = new URL(authorizationUrl);
   const asked = { response_type: "code", client_id: clientId, redirect_uri: redirect, scope: scopes, prompt: "none" };
-  // Any challenge does: no code is ever exchanged.
+  // Any challenge works: no code is ever exchanged.
   const proof = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
   for (const [name, value] of Object.entries({ ...asked, ...proof })) url.searchParams.set(name, value);
   const answer = await ask(url.href);

@@ -33,7 +33,7 @@ export async function readEmbedded(sent: Sent): Promise<Embedded | undefined> {
   return session && whileValid(session);
 }
 
-/** Even one that has expired or may do nothing any more, while it is stored. */
+/** Returns a stored session even if it has expired or lost its rights. */
 export async function findSessionOf(sent: Sent): Promise<EmbedSession | undefined> {
   const embed = readEmbedAddress(sent);
   const token = embed && tokenOf(sent, embed);

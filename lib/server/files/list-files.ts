@@ -55,7 +55,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   return cut.every(({ path }) => innerPaths.has(path)) ? listed : ok(cut);
 }
 
-/** The number of entries that could not be read stays with the list. */
+/** Keeps the list's count of unreadable entries. */
 function mapped(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
   return noteSkipped(files.map(change), skippedIn(files));
 }

@@ -13,7 +13,7 @@ export const messagesOf: Readonly<Record<Language, Messages>> = { en: english, "
 
 const renamed = new Map<string, Messages>();
 
-/** The sentences of a language with another name of the product. */
+/** A language's messages with another product name. */
 export function messagesNaming(language: Language, product: string): Messages {
   const name = `${language} ${product}`;
   const known = renamed.get(name);

@@ -11,7 +11,7 @@ import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";
 import { type Messages, messagesNaming, messagesOf } from "./messages-of";
 
-/** The product's name on the page of this request: visitors of other products and of shares may know it by another one. */
+/** The product name for this request's page: embedded pages and shares may use another one. */
 export async function productHere(): Promise<string> {
   const sent = await headers();
   const isForVisitors = readEmbedAddress(sent) !== undefined || sent.get(PAGE_HEADER)?.startsWith("/share/");

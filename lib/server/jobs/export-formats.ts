@@ -11,9 +11,9 @@ import { type JobListItem } from "@/lib/contract/schemas/job";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
 
-/** `inputs`: the value of each requested input, in the order of the columns; undefined where the job has none. */
+/** `inputs`: the value of each requested input, in column order. Undefined where the job has none. */
 export type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };
-/** `inputs`: the number of their columns. */
+/** `inputs`: the number of input columns. */
 type ExportEnd = { count: number; inputs: number; total: number | undefined; failure: Failure | undefined };
 type ExportFormat = {
   type: string;

@@ -22,7 +22,7 @@ import { type JobPage, jobPages, PAGE } from "./job-pages";
 
 /** A service whose pages never end must not fill a disk. */
 const MOST_JOBS = 1_000_000;
-/** Each of them is one more request to the service. */
+/** Each job is one more request to the service. */
 const MAX_WITH_INPUTS = 5_000;
 const JOBS_AT_ONCE = 4;
 
@@ -31,7 +31,7 @@ type ExportOptions = {
   format: keyof typeof exportFormats;
   /** Only these jobs of the list; it is read until all of them were found. */
   ids?: readonly string[];
-  /** Further columns: inputs of the jobs' nodes, for which each job's details are read. */
+  /** Additional columns: node inputs, which are read from each job's details. */
   inputs?: readonly InputId[];
   signal: AbortSignal;
 };
@@ -96,7 +96,7 @@ export async function exportJobs(
   );
 }
 
-/** A job whose details are gone has no values. */
+/** A job whose details are gone has empty values. */
 async function withInputs(
   access: Access,
   jobs: readonly JobListItem[],

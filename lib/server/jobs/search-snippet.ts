@@ -1,5 +1,5 @@
-// Where the words of a search occur in a job, for its row: a short piece of the text with the positions of the words.
-// Guarantees: pure and bounded; finds words as the index does, without case. The text is plain: whoever shows it escapes it.
+// Finds the search terms in a job's text, for its row: a short snippet with the positions of the terms.
+// Guarantees: pure and bounded; matches terms as the index does, ignoring case. The text is plain: callers must escape it.
 
 import "server-only";
 import { type SearchMatch } from "@/lib/contract/schemas/job";
@@ -9,7 +9,7 @@ const MAX_TEXT = 8192;
 const BEFORE = 30;
 const MAX_SNIPPET = 140;
 
-/** The text with the most words counts; of several, the first one. */
+/** The text with the most terms wins; if several have as many, the first one. */
 export function snippetOf(texts: readonly string[], words: readonly string[]): SearchMatch | undefined {
   let best: { text: string; hits: Hit[]; words: number } | undefined;
   for (const text of texts) {
@@ -28,11 +28,11 @@ export function snippetOf(texts: readonly string[], words: readonly string[]): S
 
 type Hit = [from: number, to: number];
 
-/** `line`: the text on one line. Hits are in order and do not overlap. */
+/** `line`: the text on one line. Matches are in order and don't overlap. */
 function hitsIn(text: string, words: readonly string[]): { line: string; hits: Hit[]; found: number } {
   const line = text.slice(0, MAX_TEXT).replaceAll(/\s+/gu, " ").trim();
   let folded = "";
-  /** For each character of `folded`, where its letter begins and ends in `line`. */
+  /** For each character of `folded`, the start and end of its letter in `line`. */
   const places: Hit[] = [];
   let at = 0;
   for (const letter of line) {

@@ -12,7 +12,7 @@ import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
 import { type LedgerRead } from "./reads";
 
 const PAGE = 1000;
-/** After a 429 that names no wait. */
+/** After a 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 60_000;
 /** Pages overlap, so that jobs that left the list between two pages are noticed. */
 const OVERLAP = 10;
@@ -33,7 +33,7 @@ export type Listed = {
   answeredMs?: number;
   /** When the last page was requested. */
   pageMs?: number;
-  /** The service has asked to wait. */
+  /** The service has requested a wait. */
   pausedUntilMs?: number;
   /** Set while the list is read again: how far back it has come. What was known before stays known meanwhile. */
   round?: Round;

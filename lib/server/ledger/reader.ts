@@ -1,6 +1,6 @@
 // Fills the ledger in idle time from pages of a service's list of jobs. A job's details are recorded when someone opens or submits it.
-// Guarantees: one reader per connection, while it is used; at most one page every 5 s, also for searches; failures make it wait longer and
-// longer, and at least as long as the service says. What it reads is masked like everything else.
+// Guarantees: one reader per connection, while it is in use; at most one page every 5 s, including searches; retries back off, and wait at
+// least as long as the service requests. Everything it reads is masked.
 // Must never: call with rights that were lost: each read uses the rights of the member who used the connection last.
 
 import "server-only";
@@ -32,7 +32,7 @@ type Used = Listed & {
   loop?: Promise<void>;
   /** The newest page that a search has requested. */
   newest?: Promise<Failure | undefined>;
-  /** The last page was for a search. While the loop waits for a page too, the next one is not. */
+  /** Whether the last page was for a search. If the loop waits for a page too, the next one is the loop's. */
   wasSearch?: boolean;
   isWaiting?: boolean;
 };
@@ -73,7 +73,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     }
   }
 
-  /** All pages of a connection share one pace, and a wait that the service named. */
+  /** All pages of a connection share one rate limit, and any wait that the service requested. */
   function waitBeforePage({ pageMs, pausedUntilMs = 0 }: Used): number {
     return Math.max(pageMs === undefined ? 0 : pageMs + PAGE_EVERY_MS, pausedUntilMs) - now();
   }
@@ -100,7 +100,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     return listed === "older" ? "done" : listed;
   }
 
-  /** Only of the service in this process: elsewhere each job would be a request. */
+  /** Only for the service in this process: elsewhere each job would be a request. */
   async function readSizesOf(id: string, { read: { assets } }: Used): Promise<Step> {
     return assets && underWay((signal) => readSizes(id, assets, signal));
   }
@@ -163,8 +163,8 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
     gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
     /**
-     * Reads the newest jobs if a page is due, and waits a moment for them. If the last reading failed, or the service has asked to wait: when
-     * it last answered.
+     * Reads the newest jobs if a page is due, and waits briefly for them. If the last read failed or the service has requested a wait,
+     * returns when the service last responded.
      */
     async refresh(id: string): Promise<{ sinceMs: number | undefined } | undefined> {
       const used = connections.get(id);

@@ -14,7 +14,7 @@ import { type CallInput } from "../upstream/outgoing";
 
 export type LedgerRead = {
   jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
-  /** A job's outputs, with sizes: of the service in this process only. */
+  /** A job's outputs, with sizes. Only for the service in this process. */
   assets?(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
 };
 type ReadAssets = NonNullable<LedgerRead["assets"]>;

@@ -1,5 +1,5 @@
-// The audit log's entries with the names of people and connections, and as a file.
-// Guarantees: needs no running console; the file is read a page at a time, as fast as its reader takes it.
+// The audit log's entries with the names of people and connections, as rows and as a CSV file.
+// Guarantees: needs no running console; the file is read one page at a time, as fast as its consumer reads it.
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
@@ -12,12 +12,12 @@ import { groupAudit, type Logged } from "./group-audit";
 type LogStore = Pick<Store, "audit" | "members">;
 
 const EXPORT_PAGE = 100;
-/** The file names every thing, and one entry may name a hundred. */
+/** The file names every target, and one entry may name a hundred. */
 const EXPORT_ENTRIES = 1_000;
-/** How many entries are read for a page, and for one row of the file; further ones become another row. */
+/** How many entries are read for a page, and for one row of the file. More entries start another row. */
 export const MOST_READ = 5_000;
 
-/** A plain generator: it ends when the reader stops. */
+/** A plain generator: it ends when the consumer stops. */
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
   const search = { ...filter, upTo: await store.audit.newestId() };
   yield (
@@ -79,7 +79,7 @@ function partText({ id, name }: AuditPart): string {
   return name === undefined || name === id ? id : `${name} (${id})`;
 }
 
-/** `people`: labels of members by id; removed ones are added as entries name them. */
+/** `people`: labels of members by id. Removed members are added when entries name them. */
 export type Names = { connections: ReadonlyMap<string, string>; people: Map<string, string>; emails: ReadonlyMap<string, string> };
 
 export async function readNames(store: LogStore, connections: readonly { id: string; name: string }[]): Promise<Names> {
@@ -91,7 +91,7 @@ export async function readNames(store: LogStore, connections: readonly { id: str
   };
 }
 
-/** Entries of earlier versions name the member they are about by id alone; a removed member is named as in their own last entry. */
+/** Older entries identify the affected member only by id. A removed member gets the name of their own last entry. */
 const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
 
@@ -103,7 +103,7 @@ export async function toItems(store: LogStore, acts: readonly (readonly KeptEntr
   return acts.map((act) => act.map((entry) => toItem(entry, names)));
 }
 
-/** Whether a row from before such names were left out holds the name of a member's own connection. */
+/** Whether an older row contains the name of a member's private connection, which newer rows omit. */
 function isPrivateName({ action, connectionId }: KeptEntry, { connections }: Names): boolean {
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }

@@ -14,7 +14,7 @@ export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: st
   return readThrough(viewer, connection, operations.listJobs, { query });
 }
 
-/** Whether jobs were submitted to the connection, or removed from it, through this console: it is then not new, even without jobs. */
+/** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
 export async function wasUsed(viewer: Viewer, connection?: string): Promise<boolean> {
   const found = await findVisible(viewer, connection);
   return found.ok && composition().store.audit.wasDone(["submitPrompt", "manageHistory"], found.value.id);

@@ -17,7 +17,7 @@ import { type ListedShare, type ShareItem } from "../store/shares";
 
 type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
 
-/** Counts the visit, and limits how many an address makes. The page itself is then read with `readShare`, or sent from memory. */
+/** Counts the visit, and limits visits per address. The page itself is then read with `readShare`, or sent from the cache. */
 export async function visitShare(token: string, sent: SentHeaders): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
   const { store, shareLimit, log, ready } = composition();
   await ready;
@@ -32,7 +32,7 @@ export async function readShare(token: string, sent: SentHeaders): Promise<Visit
   return (await find(token, sent)).visit;
 }
 
-/** `id`: of an open share, for the count of its visits. */
+/** `id`: of an open share, to count its visits. */
 async function find(token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition();
   const opened = await openShare(token);
@@ -61,7 +61,7 @@ export function sharesAreOn(): boolean {
   return composition().env.shares;
 }
 
-/** For the audit log: the share's title, and whose it is. */
+/** For the audit log: the share's title and owner. */
 export async function shareFacts(id: string): Promise<{ target: string; outcome?: string }> {
   const { store } = composition();
   const share = (await store.shares.list()).find((one) => one.id === id);

@@ -19,7 +19,7 @@ export async function getSignInChoices(): Promise<SignInChoices> {
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
 }
 
-/** Why a person whom the reverse proxy names is not let in. */
+/** Why a person whom the reverse proxy identifies is refused. */
 export async function getVouchedRefusal(email: string): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
   const address = email.trim().toLowerCase();
   const member = await composition().store.members.getByEmail(address);

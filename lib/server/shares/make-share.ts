@@ -78,7 +78,7 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
 
 const MAX_NAME_LENGTH = 80;
 
-/** The date and the first file's name; numbered if an earlier share of the member has the same title. */
+/** The date and the first file's name, numbered if an earlier share of the member has the same title. */
 async function defaultTitle(memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
   const name = toPlainLine(items.find((item) => item.name !== "")?.name ?? "").slice(0, MAX_NAME_LENGTH);
   const title = `${new Date(nowMs).toISOString().slice(0, 10)} ${name}`.trim();

@@ -99,7 +99,7 @@ export type AuditRow = {
   act_id: string | null;
   /** The member's credential that was used, such as "token NAME"; null: the member themselves. */
   via: string | null;
-  /** Null: no member, or written before addresses were stored. */
+  /** Null: no member, or written before addresses were recorded. */
   member_email: string | null;
   hash: string;
 };
@@ -169,7 +169,7 @@ export type JobUsageRow = {
   bytes: number | null;
   /** 1: the service was asked for the size. */
   is_sized: Generated<number>;
-  /** The name of the token that it was submitted with. */
+  /** The name of the token that submitted the job. */
   token: string | null;
 };
 

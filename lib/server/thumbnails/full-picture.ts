@@ -1,5 +1,5 @@
-// A whole picture for a page to show: its bytes as they are, unless a browser would show them otherwise than the console and its nodes do.
-// Guarantees: a picture too large to decode is never sent; whatever is drawn anew is upright, and has no metadata.
+// A full-size picture for a page: its original bytes, unless a browser would show them differently than the console and its nodes do.
+// Guarantees: a picture too large to decode is never sent; a re-encoded picture is upright and has no metadata.
 
 import "server-only";
 import sharp from "sharp";
@@ -67,23 +67,23 @@ async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>): Promis
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Browsers turn a JPEG as its camera noted, but not each of them every other kind; none shows TIFF. */
+/** Browsers apply a JPEG's orientation, but not all of them that of other formats. None shows TIFF. */
 async function judge(head: Buffer): Promise<Judged> {
   try {
     const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
   } catch (error) {
     if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
-    // The header of some formats is read only with the whole file.
+    // Some formats' headers can only be read with the whole file.
     const size = await pictureSizeOf(head);
     if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
   }
-  // A WebP notes its orientation after its pixels.
+  // A WebP stores its orientation after its pixels.
   const flags = head.toString("latin1", 8, 16) === "WEBPVP8X" ? (head[20] ?? 0) : 0;
   return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "redrawn if turned" : "as it is";
 }
 
-/** The same bytes if nothing has to be done; undefined if they cannot be read. */
+/** Returns the same bytes if nothing needs to change. Undefined if they are unreadable. */
 async function redrawn(bytes: Uint8Array, judged: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
   try {
     return await withImage(bytes, async ({ orientation = 1 }) => {

@@ -8,7 +8,7 @@ import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 
 type Size = { width: number; height: number };
 
-/** The picture is not decoded for its size. */
+/** The picture is too large to decode. */
 export function tooLargeToShow({ width, height }: Size): Failure {
   return { code: "UNPROCESSABLE", message: "The picture is too large to preview.", status: 422, details: { width, height } };
 }

@@ -1,6 +1,6 @@
 // From bytes of unknown content to a WebP of a given edge.
-// Guarantees: the content decides the type (decode-image.ts); decoding time is bounded; the result is small, does not move, and does not
-// contain where it was taken.
+// Guarantees: the content determines the type (decode-image.ts); decoding time is bounded; the result is small, not animated, and has no
+// location data.
 
 import "server-only";
 import sharp, { type Metadata } from "sharp";
@@ -25,12 +25,12 @@ type Made = {
 /** `signal`: no one waits any more; drawing that has not begun is skipped. */
 type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
-/** A picture file's size in pixels; undefined for other files. Reads only the header. */
+/** A picture file's size in pixels. Undefined for other files. Reads only the header. */
 export async function pictureSize(path: string): Promise<Size | undefined> {
   return imageHeader(path).catch(() => undefined);
 }
 
-/** `unreadable`: these bytes can never be a picture here. Undefined: it is not drawn for another reason, such as the time it takes. */
+/** `unreadable`: these bytes can never be a picture here. Undefined: not rendered for another reason, such as a timeout. */
 export async function toThumbnail(bytes: Uint8Array, wanted: Wanted): Promise<Made | { tooLarge: Size } | "unreadable" | undefined> {
   try {
     return await withImage(bytes, (header) => draw(bytes, header, wanted));

@@ -23,7 +23,7 @@ const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
 const fit = z.enum(thumbnailFits).optional();
-/** The whole picture, for a page to show. */
+/** The full-size picture, for a page. */
 const whole = z.literal("true").optional();
 const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({

@@ -72,7 +72,7 @@ export async function revokeToken(viewer: Viewer, id: string): Promise<Result<To
   return view ? ok(view) : failed(noSuchToken);
 }
 
-/** For the audit log: the token's name, and whose it is. */
+/** For the audit log: the token's name and owner. */
 export async function tokenFacts(id: string): Promise<{ target: string; outcome?: string }> {
   const { store } = composition();
   const token = await store.tokens.get(id);

@@ -22,7 +22,7 @@ export type CallInput = {
   waits?: "page" | "poll";
 };
 
-/** Only a file's path has slashes. */
+/** Only a file's path may contain slashes. */
 export function isAddressable({ path }: Operation, { params = {} }: CallInput): boolean {
   const isPath = path.startsWith("/api/userdata/");
   return Object.values(params).every((value) => (isPath ? value.split("/").every(isFileName) : isAddressableId(value)));

@@ -58,7 +58,7 @@ export async function readAnswer(answer: Response, context: Context): Promise<Re
   const read = await (elsewhere ? elsewhere.read(bytes, { ...how, isPassedOn: context.isPassedOn }, context.signal) : readBody(bytes, how));
   if (!read.ok) return failed(unreadable(baseUrl, answer.status, read.why));
   const { value, skipped = 0 } = read;
-  // A list that was read in the thread is a copy, without the note.
+  // A list that the worker thread read is a copy and lacks the count.
   return ok({ status: answer.status, value: typeof value === "object" && value !== null ? noteSkipped(value, skipped) : value });
 }
 

@@ -18,7 +18,7 @@ const MOST_VALUES = 2_000_000;
 export const MOST_NAMES = 120_000;
 
 export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
-/** `skipped`: how many entries of its lists were left out. `why`: the end of a sentence. */
+/** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
 export type ReadBody = { ok: true; value: unknown; skipped?: number } | { ok: false; why: string };
 
 export async function readBody(bytes: Uint8Array, { operation, status, apiKey, mostRows }: ToRead): Promise<ReadBody> {
@@ -41,7 +41,7 @@ export function answerFor({ answers }: Operation, status: number): OperationAnsw
   return answers[status] ?? Object.values(answers)[0];
 }
 
-/** The number of left out entries, also in the answer itself if it has a field for it: a translation may have left out more. */
+/** The number of skipped entries, including the response's own count if it has that field: a translation may have skipped more. */
 function counted(schema: z.ZodType, value: unknown): { value: unknown; skipped: number } {
   const lists = isObject(value) ? [value, ...Object.values(value)] : [value];
   const skipped = lists.reduce<number>((sum, list) => sum + skippedIn(list), 0);

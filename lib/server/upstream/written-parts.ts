@@ -30,7 +30,7 @@ export function takeApart(value: unknown): { rest: unknown; inParts: InParts } {
     const isContainer = typeof item === "object" && item !== null;
     if (isContainer ? false : typeof item !== "string" || item.length <= LONGEST_TEXT) return item;
     const piece = Buffer.from(writeExactJson(item));
-    // The spelling of numbers does not pass from thread to thread.
+    // The spelling of numbers is lost between threads.
     if (isContainer && piece.byteLength <= LARGEST_VALUE && !needsSpelling(item)) return item;
     pieces.push(piece);
     end += piece.byteLength;

@@ -1,7 +1,7 @@
 // Names of workflows: learnt from submissions through the console and from job details, added to jobs that have only an id.
 // Guarantees: names are never shared between connections; an answer without jobs is unchanged; a name that cannot be stored is logged and
 // fails nothing. The added fields are the console's own: `workflow_name`, `job_label` (of a copy of a run), `rerun_of`, `submitted_by` and
-// `submitted_token` (from the console's log, whatever a service says under these names) and, only in details, `class_names` and `reruns`.
+// `submitted_token` (from the console's log, whatever a service sends under these names) and, only in details, `class_names` and `reruns`.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -69,7 +69,7 @@ function submittedId(sent: unknown): unknown {
 
 const MAX_EXCERPT = 120;
 
-/** The first text, on one line; undefined if it says nothing, as a single word does not. */
+/** The first text with more than one word or a non-ASCII character, on one line. Undefined if there is none. */
 function excerptOf(texts: string | undefined): string | undefined {
   const line = texts?.split("\n").find((text) => /\s|[^\p{ASCII}]/u.test(text.trim()));
   if (line === undefined) return undefined;

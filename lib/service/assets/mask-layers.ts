@@ -27,7 +27,7 @@ export type MaskNames = { result: string; mask: string; paint: string; painted: 
 /** With the asset name of the result, which users see. */
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
-/** One at a time: each may process images of the largest size several times. */
+/** One at a time: each may process several images of the maximum size. */
 const inTurn = createTurns(1);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {

@@ -18,7 +18,7 @@ export async function requireRoom(tx: Transaction, userId: number, content: { ha
   if (refusal) throw refusal;
 }
 
-/** Undefined if the content fits, or the user has it already. `reservedBytes`: of content that is about to be stored. */
+/** Undefined if the content fits, or the user already has it. `reservedBytes`: for content that is about to be stored. */
 export async function refusalOf(
   reader: Limited,
   userId: number,

@@ -9,7 +9,7 @@ import { asRefusal, type Refusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { json, text } from "./answers";
 
-/** Two requests stored the same thing at the same time. */
+/** Two concurrent requests stored the same thing. */
 const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
 const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to answer this request." };
 

@@ -19,7 +19,7 @@ import { receiveUpload, type UploadCall } from "./receive-upload";
 import { route, type Route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
-/** As the family answers a preview without a quality. */
+/** ComfyUI's default for a preview without a quality. */
 const DEFAULT_QUALITY = 90;
 
 export function fileRoutes(parts: Parts): Route[] {
@@ -27,7 +27,7 @@ export function fileRoutes(parts: Parts): Route[] {
   return [
     route(operations.uploadImage, async (call) => {
       const { user } = call;
-      // Any file, as the family takes for its loaders of video, audio and latents; an image has limits.
+      // Any file: ComfyUI's video, audio and latent loaders use this route too. Only images have limits.
       const upload = await receiveUpload(parts, call, parts.settings.maxUploadBytes);
       try {
         const { type, subfolder } = upload.fields;
@@ -135,7 +135,7 @@ function inBlobs(blobs: BlobStore, hash: string, size: number) {
   return { inFile, open: () => blobs.open(hash, size) };
 }
 
-/** A mask has at most 50 MB; beyond that the answer is 400, as for any image that is too large, not 413. */
+/** A mask has at most 50 MB. Beyond that the response is 400, as for any image that is too large, not 413. */
 async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadMask>) {
   const { maxUploadBytes } = parts.settings;
   try {

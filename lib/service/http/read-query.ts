@@ -1,4 +1,4 @@
-// Reads a query or a path with the contract's schema. A refusal names the parameter; unknown parameters are refused by lists and ignored elsewhere.
+// Parses a query or a path with the contract's schema. Errors name the parameter. Only lists reject unknown parameters.
 
 import { type z } from "zod";
 import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";

@@ -118,7 +118,7 @@ type Named = { fileName: string; mediaType: string; disposition?: "attachment" |
 /** A plain name for old clients, and the real one beside it. */
 function contentDisposition(file: Named): string {
   const kind = isServedInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
-  // A name is no path.
+  // A name is not a path.
   const name = toFileName(file.fileName).replace(/[/\\]/g, "_");
   const plain = name.replace(/[^\x20-\x7e]|["%]/g, "_");
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, toPercent)}`;

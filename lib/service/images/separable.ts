@@ -1,5 +1,5 @@
 // Applies taps to a frame, first along the rows, then down the columns: this is resampling.
-// Sums are rounded to float32 where torch rounds them: saving truncates, so another last bit would be another byte.
+// Sums are rounded to float32 where torch rounds them: saving truncates, so a different last bit would change a byte.
 
 import { type Size } from "./raster";
 import { type Tick } from "./tick";

@@ -1,7 +1,7 @@
 // One axis of a resampling: for each result, the indexes in the source that it reads, and their weights.
 // The rules are those of torch without antialiasing and with align_corners off (nearest-exact, bilinear, bicubic).
 // Indexes are clamped to the axis here, so that a kernel reads without checks. Indexes and weights are computed in float32, each step rounded
-// where torch's own build rounds: saving truncates, so another last bit would be another byte.
+// where torch's own build rounds: saving truncates, so a different last bit would change a byte.
 
 export type Taps = {
   /** How many samples of the source each result reads. */
@@ -17,7 +17,7 @@ type Rule = (place: number, from: number, to: number) => { first: number; weight
 
 const f = Math.fround;
 
-/** Where the centre of a result is in the source. The product is not rounded before the subtraction. */
+/** The source coordinate of a result's centre. The product is not rounded before the subtraction. */
 const centreOf = (place: number, from: number, to: number) => f(f(from / to) * (place + 0.5) - 0.5);
 
 const CUBIC = -0.75;

@@ -38,7 +38,7 @@ export async function readJobs(reader: Reader, seqs: readonly number[]): Promise
   return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
 
-/** Reads the text that was checked when the job was accepted. A runner gets the graph as it was sent: it reads values by itself. */
+/** Reads the text that was checked on submission. A runner gets the graph unchanged: it parses values itself. */
 export function readGraph(inputs: { prompt: string; graph: string }, isRemote: boolean): Graph {
   return graphSchema.parse(parseExactJson(isRemote || inputs.graph === "" ? inputs.prompt : inputs.graph));
 }

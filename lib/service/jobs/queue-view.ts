@@ -96,7 +96,7 @@ async function clearQueue(parts: QueueParts, userId: number): Promise<string[]> 
   }
 }
 
-/** `slot`: of the runner whose own queue has it. */
+/** `slot`: of the runner whose own queue contains the job. */
 type Pending = { seq: number; id: string; create_time: number; slot: string | null; fence: number };
 const pendingColumns = ["seq", "id", "create_time", "slot", "fence"] as const;
 

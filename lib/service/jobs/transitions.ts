@@ -6,8 +6,7 @@
 //      └──cancel──▶ cancelled ◀──cancel──┘
 //   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
 //
-// A pending job that was handed to a runner, and waits in that server's own queue, has a `slot`. It is begun, given back or cancelled, and
-// no other slot takes it.
+// A pending job that waits in a runner's own queue has a `slot`. It is started, given back or cancelled, and no other slot claims it.
 //
 // completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
@@ -30,7 +29,7 @@ export const terminalStates: readonly KnownJobState[] = ["completed", "failed", 
 /** Added to a condition on the state, so that the planner uses the small index of unfinished jobs: it does not infer this by itself. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
-/** A pending job that waits in this service's queue, and not in a runner's. */
+/** A pending job in this service's queue, not in a runner's. */
 export const isInOwnQueue = sql<boolean>`slot is null`;
 
 export function isTerminal(state: KnownJobState): boolean {
@@ -49,7 +48,7 @@ export async function move(
   return (await moveAll(tx, { ...step, seqs: [step.seq] }, changes)) === 1;
 }
 
-/** A pending job that its runner begins now. False if it has begun already, or is no longer this attempt's. */
+/** A pending job that its runner starts now. False if it has started already, or no longer belongs to this attempt. */
 export function begin(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
   return move(tx, { seq, fence, from: "pending", to: "in_progress", at }, { start_time: at });
 }

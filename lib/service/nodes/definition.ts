@@ -99,7 +99,7 @@ export type NodeDefinition = {
 export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs" | "isOutput" | "imageInput"> & {
   /** It may read inputs that it does not declare. */
   takesMore?: true;
-  /** Only runners have it. It may have checks of its own in place of lists and ranges, so these refuse nothing here. */
+  /** Only runners have this class. It may have its own checks, so its lists and ranges never cause a refusal here. */
   isForeign?: true;
 };
 export type NodeLibrary = ReadonlyMap<string, NodeDeclaration>;

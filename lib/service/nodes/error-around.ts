@@ -2,7 +2,7 @@
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 
-/** The type of error of a job whose workflow a runner refused. */
+/** The error type of a job whose workflow a runner refused. */
 export const REFUSED = "ValidationError";
 
 /** An error that no node caused. */

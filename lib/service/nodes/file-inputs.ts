@@ -1,5 +1,5 @@
-// Which texts in a graph may name a file of the user. A class that is built in says so of its inputs. Of a class that only runners have, any
-// text may: a loader's list is that of the runner, and custom loaders take plain texts.
+// Which strings in a graph may name a user's file. Built-in classes declare these inputs. For classes that only runners have, any string
+// may: a loader's list is the runner's, and custom loaders accept plain strings.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
@@ -8,27 +8,27 @@ import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeDeclaration } from "./definition";
 import { toLink } from "./link";
 
-/** A graph's own values nest less deep; what is below is never a file's name. */
+/** A graph's own values nest less deep. Anything deeper is never a file name. */
 const MAX_DEPTH = 4;
 const MAX_NAME_LENGTH = 255;
 const fileName = /^[^\n\r]+\.[A-Za-z0-9]{1,12}( ?\[(input|output|temp)\])?$/;
 
-/** Content by its hash, and what jobs put out: on a runner these may be another user's. */
+/** Content by its hash, and job outputs: on a runner these may belong to another user. */
 const privateName = /^(blake3:)?[0-9a-f]{64}(\.[A-Za-z0-9]{1,12})?( ?\[(input|output|temp)\])?$|\[(output|temp)\]$/;
 
 type Test = (text: string) => boolean;
 
-/** Whether a name that means no file of the user must not be looked for on a runner. */
+/** Whether a name that matches none of the user's files must not be looked up on a runner. */
 export const isPrivateName: Test = (text) => privateName.test(text.trim());
 
-/** The texts of a node that may name a file, in no order. */
+/** The strings of a node that may name a file, in no order. */
 export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
   const found = new Set<string>();
   mapFileTexts(node, definition, (text) => (found.add(text), text));
   return [...found];
 }
 
-/** The inputs with those texts replaced. */
+/** The inputs with those strings replaced. */
 export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {
   const inputs = Object.entries(node.inputs).map(([name, value]) => {
     const test = testFor(definition, name);
@@ -37,7 +37,7 @@ export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, renam
   return withSpellingsOf(node.inputs, Object.fromEntries(inputs));
 }
 
-/** Whether an input's value is, as a whole, the name of one of these files. */
+/** Whether an input's whole value is the name of one of these files. */
 export function namesOneOf(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
   const value = own(node.inputs, input);
   return typeof value === "string" && files.has(value) && testFor(definition, input)?.(value) === true;

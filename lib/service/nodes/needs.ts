@@ -14,8 +14,8 @@ export type Need = { node: string; class: string; given?: string[]; chosen?: [st
 export type Needs = readonly Need[];
 
 /**
- * `reached`: the nodes that will run; `files`: the names of the user's files among the values. Nodes that need the same are merged; the first
- * of them is named.
+ * `reached`: the nodes that will run. `files`: the names of the user's files among the values. Nodes with equal needs are merged under the
+ * first one's name.
  */
 export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
   const needs = new Map<string, Need>();
@@ -35,7 +35,7 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
   return [...needs.values()];
 }
 
-/** A value that no runner's list has is not a need: whether a class takes it is decided where it runs. */
+/** A value that is in no runner's list is not a need: the runner decides whether its class accepts the value. */
 function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
   if (!field.choices || field.isOpen || field.namesFile || written === undefined || isLinkLike(written)) return [];
   const value = unwrapLiteral(written);

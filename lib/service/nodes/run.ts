@@ -67,18 +67,18 @@ export type RunEvent =
       texts?: string[];
       others?: NodeOthers;
     }
-  /** It waits in the runner's own queue, behind so many jobs. */
+  /** It waits in the runner's own queue, behind this many jobs. */
   | { kind: "queued"; runner: string; ahead: number }
-  /** The runner has begun it. Reported again and again. */
+  /** The runner has started it. May be reported repeatedly. */
   | { kind: "begun" }
-  /** Something about the run that its user should know. */
+  /** A note about the run for its user. */
   | { kind: "note"; at: number; note: RunNote }
   /** A picture of unfinished work, as the family sends it. */
   | { kind: "preview"; bytes: Uint8Array };
 
 /**
- * Kept with the job. `outputs_refused`: the runner runs only some of the outputs, and says why. `cache_cleared`: a runner no longer had files
- * that its cache still listed, so the cache was cleared and the job ran a second time.
+ * Stored with the job. `outputs_refused`: the runner runs only some of the outputs, and gives the reason. `cache_cleared`: a runner's cache
+ * listed files that were gone, so the cache was cleared and the job ran a second time.
  */
 export type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared" };
 

@@ -43,10 +43,10 @@ export async function askHealth(address: string, patience: Patience = {}): Promi
   });
 }
 
-/** What a runner's queue says of a job: its place in the order, its id at the runner, and who submitted it. */
+/** An entry of a runner's queue: the job's position, its id at the runner, and who submitted it. */
 export type QueueEntry = { number: number; promptId: string; clientId: string | undefined };
 
-/** A queue or history holds whole graphs; of them, nothing below the job's extra_data is read. */
+/** A queue or history contains whole graphs. Nothing below a job's extra_data is read. */
 export const ENTRY_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 
 export async function askQueue(

@@ -10,7 +10,7 @@ import { type AttemptRow } from "../store/schema";
 /** `clientId`: our own name for the attempt at the runner, whatever id the runner gives the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
-/** A job that has a slot of a runner, whether it runs there or waits in the runner's own queue. */
+/** A job with a slot of a runner, whether it runs there or waits in the runner's own queue. */
 export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
 
 /** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
@@ -109,16 +109,16 @@ async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | un
   return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
 }
 
-/** The end of an attempt's reason if the runner reported files that it no longer had, and was told to forget its results. */
+/** The end of an attempt's reason if the runner reported missing files and its cache was cleared. */
 export const CACHE_CLEARED = "Its cache was cleared.";
 
-/** Whether an earlier attempt of the job ended in that way. */
+/** Whether an earlier attempt of the job ended with that reason. */
 export async function wasCacheCleared(reader: Reader, seq: number): Promise<boolean> {
   const ended = query.selectFrom("attempts").select("number").where("job_seq", "=", seq).where("reason", "like", `%${CACHE_CLEARED}`);
   return (await reader.row(ended)) !== undefined;
 }
 
-/** Our names for the jobs that this service has at the runner now. */
+/** Our ids for this service's current jobs at the runner. */
 export async function openClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
   const open = query.selectFrom("attempts").select("client_id").where("runner", "=", runner).where("state", "in", ["sending", "sent"]);
   return new Set((await reader.rows(open)).map(({ client_id }) => client_id));
@@ -152,7 +152,7 @@ export async function noteEnd(
       .set(({ eb }) => ({ [column]: eb(column, "+", 1), run_ms: eb("run_ms", "+", Math.max(0, Math.round(ms))) }))
       .where("id", "=", id),
   );
-  // A refused workflow says nothing about the runner.
+  // A refused workflow is not the runner's fault.
   if (runner === null || isRefused) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;

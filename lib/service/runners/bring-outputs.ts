@@ -34,7 +34,7 @@ type Parts = {
   isGone: () => Promise<boolean>;
   on: (event: RunEvent) => void;
 };
-/** `error`: how the job ends because of it; without one, it may be tried again. */
+/** `error`: the job's error. Without one, the job may be retried. */
 export type OutputFailure = { message: string; code: string; status?: number; error?: ExecutionError };
 type Fetch = (file: FileThere) => Promise<Result<FetchedFile, OutputFailure>>;
 /** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
@@ -46,7 +46,7 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
   let last: Promise<unknown> = Promise.resolve();
   /** After a failure the rest comes at the end: an unreachable runner is not waited for once for each node. */
   let isFailing = false;
-  /** What does not fit is not fetched a second time. */
+  /** A file that doesn't fit is not downloaded again. */
   let tooMuch: OutputFailure | undefined;
 
   const fetchOnce: Fetch = async (file) => {

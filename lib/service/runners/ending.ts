@@ -14,7 +14,7 @@ export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "er
 
 const MOST_FILES = 10_000;
 const MAX_NAME_LENGTH = 1000;
-/** An error is shown with its job in every list. */
+/** Every list shows the error with its job. */
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_TRACEBACK_LENGTH = 64 * 1024;
 const MAX_INPUTS_LENGTH = 256 * 1024;
@@ -46,7 +46,7 @@ function boundError(error: ExecutionError): ExecutionError {
     node_type: node_type && cut(node_type, MAX_NAME_LENGTH),
     exception_type: cut(exception_type, MAX_NAME_LENGTH),
     exception_message: cut(exception_message, MAX_MESSAGE_LENGTH),
-    // The last lines name the place of the error.
+    // The last lines contain the location of the error.
     traceback: traceback
       .map((line) => cut(line, MAX_MESSAGE_LENGTH))
       .reverse()
@@ -62,7 +62,7 @@ function cut(text: string, maxLength: number): string {
 }
 
 /**
- * The outputs of each node of the graph. A node that expanded into others at the runner also gets theirs (`meta` names it as their
+ * The outputs of each node of the graph. A node that expanded into others at the runner also gets their outputs (`meta` names it as their
  * `display_node`); outputs of other ids are dropped.
  */
 export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {

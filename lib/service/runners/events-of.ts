@@ -1,6 +1,6 @@
 // Turns what a runner reports of one job while it runs (GET /ws of the family) into the events of a run.
 // Best effort on purpose: how a job ended is read from its history; without this, only progress is missing.
-// Guarantees: messages are counted and bounded before they are read, one per turn of the event loop; what repeats is reported once.
+// Guarantees: messages are counted and bounded before they are parsed, one per event loop turn; repeated ones are reported once.
 // Must never: send an Origin, or take a message about another job for one about this job.
 
 import { lookup as systemLookup } from "node:dns";
@@ -12,10 +12,10 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "../nodes/run";
 import { meterJson, type RunnerTraffic } from "./runner-limits";
 
-/** SaveImageWebsocket sends whole pictures. */
+/** SaveImageWebsocket sends full-size pictures. */
 const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;
 const TEXT_BOUNDS = { bytes: 4 * 1024 ** 2, values: 50_000 };
-/** Names every node of the job, and nothing of it is read. */
+/** Lists every node of the job; its content is ignored. */
 const UNREAD = /^\{\s*"type"\s*:\s*"progress_state"/;
 const HANDSHAKE_MS = 3000;
 const AGAIN_MS = 1000;
@@ -28,7 +28,7 @@ type Handlers = {
   executed: (nodeId: string, output: unknown) => void;
   /** The job has ended at the runner, in whatever way. */
   ended: () => void;
-  /** The runner sends more than it may; nothing more of it is read. `message`: what, as a sentence. */
+  /** The runner exceeds its limits; nothing more from it is read. `message`: the reason, as a sentence. */
   exceeded: (message: string) => void;
   on: (event: RunEvent) => void;
 };
@@ -44,7 +44,7 @@ export type Listening = {
   timesOf(nodeId: string): Times | undefined;
   /** The number of the connection that is open now, since one follows another; undefined: none. A restarted runner has another one. */
   connection(): number | undefined;
-  /** Changes with the runner's queue, and when the job begins. */
+  /** Changes with the runner's queue, and when the job starts. */
   queueVersion(): string;
   stop(): void;
 };
@@ -140,7 +140,7 @@ export function listenTo(
       handshakeTimeout: HANDSHAKE_MS,
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
-      // Messages that arrive together are read one per turn of the event loop, so that others get theirs.
+      // Messages that arrive together are parsed one per event loop turn, so that other work can run in between.
       allowSynchronousEvents: false,
       followRedirects: false,
       lookup: guardedLookup(systemLookup),
@@ -197,7 +197,7 @@ export function listenTo(
     if (type !== undefined && data) handle(type, data);
   }
 
-  /** What is not JSON is ignored. */
+  /** Anything but JSON is ignored. */
   function read(text: string) {
     try {
       return objectOf(parseExactJson(text, { most: maxExactNumbers.text }));

@@ -185,7 +185,7 @@ export function withoutFileNames(info: Info): Info {
   return { ...shown, input: { ...input, ...Object.fromEntries(groupsShown) } };
 }
 
-/** Loaders without an upload control also list what was sent to the runner for a job. */
+/** Loaders without an upload control also list files that jobs have uploaded to the runner. */
 function withoutSentFiles(spec: unknown): unknown {
   const choices = listOf(spec);
   const left = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));

@@ -7,7 +7,7 @@ import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/file-inputs";
 import { bareName, type Input, nameThere } from "./transfer";
 
-/** The user's names by those at the runner, both without annotations. */
+/** The user's file names by their names at the runner, both without annotations. */
 export function userNames(inputs: readonly Input[]): Map<string, string> {
   return new Map(inputs.map((input) => [nameThere(input), bareName(input.name)]));
 }

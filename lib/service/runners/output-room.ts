@@ -1,5 +1,5 @@
-// How much a job on a runner may put out. A runner may send a file without end: the limits apply while it is written, not afterwards.
-// Guarantees: a job takes at most half of the disk space that was free when it began, and no more than its user's quota allows.
+// Limits the output of a job on a runner. A runner may send an endless file, so the limits apply during the download, not afterwards.
+// Guarantees: a job takes at most half of the disk space that was free when it started, and no more than its user's quota allows.
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { freeBytes } from "@/lib/shared/readiness";
@@ -14,11 +14,11 @@ type Parts = { database: Database; folder: string; label: string; maxFileBytes: 
 
 export function createOutputRoom({ database, folder, label, maxFileBytes }: Parts, userId: number) {
   const maxJobBytes = freeBytes(folder) / 2;
-  /** Of files that are fetched and not stored yet. */
+  /** Bytes of downloaded files that are not stored yet. */
   let takenBytes = 0;
 
   return {
-    /** The most bytes that the next file may have, and the error of the job if it has more. */
+    /** The maximum size of the next file, and the job's error if the file is larger. */
     async next(filename: string): Promise<{ bytes: number; error: () => Promise<ExecutionError> }> {
       const perFile = Math.min(maxFileBytes, MAX_FILE_BYTES);
       const ofQuota = await roomFor(database, userId, takenBytes);
@@ -35,7 +35,7 @@ export function createOutputRoom({ database, folder, label, maxFileBytes }: Part
       };
     },
 
-    /** Counts a fetched file. Returns the error of the job if the file does not fit after all. */
+    /** Counts a downloaded file. Returns the job's error if the file doesn't fit after all. */
     async take(file: { hash: string; size: number }): Promise<ExecutionError | undefined> {
       const refusal = await refusalOf(database, userId, file, takenBytes);
       if (refusal) return errorAround("StorageQuotaExceeded", refusal.message);

@@ -20,7 +20,7 @@ export type Pool = Awaited<ReturnType<typeof createPool>>;
 /** How near a runner is to taking jobs again. */
 const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
 
-/** For how long a runner counts as busy with the work of others. */
+/** How long a runner counts as busy with other clients' jobs. */
 const BUSY_MS = 5000;
 
 /** What was worked out is kept of so many, and worked out again after that. */
@@ -37,7 +37,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const libraries = createLibraries(database);
   const used = new Map<string, Set<number>>();
   const traffic = new Map<string, RunnerTraffic>();
-  /** Until when a runner counts as busy with the work of others. */
+  /** When the runner stops counting as busy with other clients' jobs. */
   const busyUntil = new Map<string, number>();
   const needsById = new Map<number, Needs>();
   const lacking = new Map<string, string[]>();
@@ -120,7 +120,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const isFreeElsewhere = (kind: string, runnerId: string) =>
     free().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
 
-  /** A runner without work of others first, then the one with the same models, then the one with the least to do, including other clients' jobs there. */
+  /** Prefers a runner without other clients' jobs, then one with the same models, then the one with the shortest queue. */
   function better(kind: string) {
     const { needs } = readKind(kind);
     const models = modelsOfNeeds(needs);
@@ -163,12 +163,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     isFreeElsewhere,
     reportBusy: (runnerId: string) => void busyUntil.set(runnerId, performance.now() + BUSY_MS),
 
-    /** Like `canDo`; a runner that is busy with the work of others leaves the job to one that is free. */
+    /** Like `canDo`, but a runner that is busy with other clients' jobs leaves the job to a free one. */
     mayTake(kind: string, runner: RunnerRow): boolean {
       return canDo(kind, runner.id) && !(isBusy(runner) && isFreeElsewhere(kind, runner.id));
     },
 
-    /** What the runner has sent to this process lately. */
+    /** What the runner has recently sent to this process. */
     trafficOf(runnerId: string): RunnerTraffic {
       const known = traffic.get(runnerId) ?? createRunnerTraffic();
       traffic.set(runnerId, known);

@@ -41,14 +41,14 @@ export type Order = {
   outputDir: string;
   /** Whether another runner could take the job now. */
   isFreeElsewhere: () => Promise<boolean>;
-  /** Jobs of others are in the runner's queue: it gets no job for a moment if another runner is free. */
+  /** The runner's queue has other clients' jobs: it gets no job for a moment if another runner is free. */
   reportBusy: () => void;
   /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
-  /** Stores what is wrong with the runner: it gets no other job before it is checked, or before someone resumes it. */
+  /** Records a problem with the runner. It gets no other job before it is checked or someone resumes it. */
   reportProblem: (failure: ExchangeFailure) => void;
   traffic: RunnerTraffic;
-  /** Room for the files that the job puts out. */
+  /** Space for the job's output files. */
   room: OutputRoom;
 };
 
@@ -62,7 +62,7 @@ export function lost(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
 }
 
-/** Whether jobs of others are among `entries` of the runner's queue while another runner is free for this job. */
+/** Whether `entries` of the runner's queue include other clients' jobs while another runner is free for this job. */
 export async function shouldGoElsewhere(job: RemoteJob, entries: readonly QueueEntry[]): Promise<boolean> {
   if (entries.length === 0 || !(await job.isFreeElsewhere())) return false;
   const own = await openClients(job.database, job.runner.id);

@@ -22,7 +22,7 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   const report = (event: RunEvent) => {
     if (!isOver) on(event);
   };
-  /** The rounds (rounds.ts) clear away what is left at the runner. */
+  /** rounds.ts removes what is left at the runner. */
   const exceeded = (message: string) => {
     order.reportProblem(overLimits(message));
     end(lost(`${order.runner.label}: ${message}`));

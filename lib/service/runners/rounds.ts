@@ -82,7 +82,7 @@ async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): P
   });
 }
 
-/** The runner may have been removed or set aside, or have another address, since it was asked. */
+/** The runner may have been removed, disabled or changed since the request. */
 async function isStillThere(tx: Transaction, { id, address }: RunnerRow): Promise<boolean> {
   const row = await readRunner(tx, id);
   return row?.address === address && !isOverLimits(row);

@@ -1,9 +1,9 @@
-// Limits for what a runner sends. JSON is measured before it is parsed: its bytes, the number of its values and how deep they nest. Parsing a
-// few megabytes of tiny values would block the event loop for seconds; counting them takes milliseconds, chunk by chunk as they arrive.
+// Limits for a runner's messages and responses. JSON is measured before it is parsed: bytes, number of values and depth. Parsing a few
+// megabytes of tiny values would block the event loop for seconds; counting them takes milliseconds, chunk by chunk.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
 
-/** `keepDepth`: objects and lists below this level are read as null, and count toward `bytes` alone. */
+/** `keepDepth`: objects and lists below this level are read as null, and count only toward `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
 
 /** A graph nests about ten levels. */
@@ -19,7 +19,7 @@ export function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth 
   let isInString = false;
   let isEscaped = false;
 
-  /** Returns what exceeds the bounds, as the end of a sentence; undefined if nothing does. */
+  /** Returns the exceeded limit, as the end of a sentence. Undefined if there is none. */
   function push(chunk: Uint8Array): string | undefined {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) return `more than ${Math.round(maxBytes / 1024 ** 2)} MB`;
@@ -55,14 +55,14 @@ export function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth 
   return { push, text: () => Buffer.concat(parts).toString("utf8") };
 }
 
-/** Of a whole message. */
+/** For a whole message. */
 export function meterJson(text: Uint8Array, bounds: JsonBounds): Result<string, string> {
   const meter = createJsonMeter(bounds);
   const excess = meter.push(text);
   return excess === undefined ? ok(meter.text()) : failed(excess);
 }
 
-/** A graph of a thousand quick nodes sends five thousand messages at once. */
+/** A graph of a thousand fast nodes sends five thousand messages at once. */
 const MAX_MESSAGES = 10_000;
 const MESSAGES_PER_SECOND = 1000;
 const MAX_TRAFFIC_BYTES = 128 * 1024 ** 2;
@@ -70,11 +70,11 @@ const BYTES_PER_SECOND = 16 * 1024 ** 2;
 
 export type RunnerTraffic = ReturnType<typeof createRunnerTraffic>;
 
-/** What a runner may send over all of its connections: a burst, and after that so much per second. */
+/** Rate limit for a runner, over all of its connections: a burst, then a rate per second. */
 export function createRunnerTraffic(nowMs: () => number = () => performance.now()) {
   let [messages, bytes, countedMs] = [0, 0, nowMs()];
   return {
-    /** Returns what exceeds the limits, as the end of a sentence; undefined if nothing does. */
+    /** Returns the exceeded limit, as the end of a sentence. Undefined if there is none. */
     add(messageBytes: number): string | undefined {
       const at = nowMs();
       const seconds = (at - countedMs) / 1000;

@@ -1,5 +1,5 @@
 // Talks to a plain local server of the family over HTTP: returns its answer, or what is wrong with it, as data.
-// Guarantees: every exchange is bounded in time, bytes and values; a redirect is an answer and never followed; an address where no service
+// Guarantees: every exchange is bounded in time, bytes and values; a redirect is a response and never followed; an address where no service
 // can be is never opened. Must never: send an Origin (a local server refuses it), or a key.
 
 import { type Readable } from "node:stream";
@@ -18,10 +18,10 @@ const CONNECT_MS = 5000;
 const ANSWER_MS = 15_000;
 /** How long the bytes may pause. */
 const PAUSE_MS = 30_000;
-/** How long the bytes of an answer may take in all; a runner that sends one byte now and then would never end otherwise. */
+/** The total time for a response body. Without it, a runner that sends one byte now and then would never end. */
 const MAX_BODY_MS = 120_000;
 const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
-/** A refused workflow comes with an error for each of its nodes. */
+/** A refused workflow has an error for each of its nodes. */
 const REFUSAL_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
 const agent = new Agent({
@@ -117,7 +117,7 @@ export async function openFile(address: string, path: string, ask: Ask = {}): Pr
   }
 }
 
-/** Fails with what exceeds the bounds. */
+/** Fails with the exceeded limit. */
 async function readBounded(body: Readable, bounds: JsonBounds): Promise<Result<string, string>> {
   const meter = createJsonMeter(bounds);
   for await (const chunk of body) {
@@ -127,7 +127,7 @@ async function readBounded(body: Readable, bounds: JsonBounds): Promise<Result<s
   return ok(meter.text());
 }
 
-/** The runner sends more than the service takes: it gets no more jobs until someone resumes it. */
+/** The runner exceeds its limits: it gets no more jobs until someone resumes it. */
 export function overLimits(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }

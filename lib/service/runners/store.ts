@@ -132,7 +132,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
           ...(tags !== undefined && { tags: writeExactJson(tags) }),
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
-          // It is asked again, and takes no job before it has answered.
+          // It is checked again, and gets no job before the check succeeds.
           ...((isMoved || state !== undefined) && isOverLimits(row) && { ...askedAnew, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
@@ -195,10 +195,10 @@ export async function storeFacts(
 
 const askedAnew = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
 
-/** It is not asked anything until someone resumes it. */
+/** No requests are sent to it until someone resumes it. */
 export const isOverLimits = ({ problem }: Pick<RunnerRow, "problem">): boolean => problem === "over_limits";
 
-/** Inside a commit. A runner that sends too much is set aside: the next answer may do the same harm. */
+/** Inside a commit. A runner that sends too much is disabled: its next response may do the same harm. */
 export async function storeProblem(
   tx: Transaction,
   id: string,
@@ -222,7 +222,7 @@ type RunnerKey = Pick<RunnerRow, "id" | "address">;
 /** How many jobs run at the runner, whichever process started them. */
 const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row, sql<boolean>`state = 'in_progress'`);
 
-/** Also those that wait in the runner's own queue. */
+/** Includes jobs that wait in the runner's own queue. */
 export const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
 
 async function countThere(reader: Reader, { id, address }: RunnerKey, which: RawBuilder<boolean>): Promise<number> {

@@ -91,7 +91,7 @@ function refused(job: RemoteJob, body: string): RunOutcome {
   return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${known}`) };
 }
 
-/** What of a refusal is kept with the job: errors of some nodes, without the lists that they may choose from. */
+/** The part of a refusal that is stored with the job: errors of some nodes, without their lists of options. */
 function readRefusal(
   { graph, inputs }: RemoteJob,
   answer: JsonObject | undefined,

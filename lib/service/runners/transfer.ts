@@ -13,11 +13,11 @@ import { asRefusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { askJson, nonsense, openFile, type ExchangeFailure } from "./speak";
 
-/** `name`: the name in the graph, perhaps with " [output]" or the like at its end. */
+/** `name`: the name in the graph, possibly with an annotation such as " [output]". */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
 
 const annotation = / ?\[(input|output|temp)\]$/;
-/** The family's loaders of 3D models list the files of this folder only. */
+/** ComfyUI's loaders of 3D models list only the files of this folder. */
 const MODEL_FOLDER = "3d";
 const modelExtensions = new Set(["glb", "gltf", "obj", "fbx", "stl", "ply", "spz", "splat", "ksplat"]);
 
@@ -30,7 +30,7 @@ export function nameThere(input: Input): string {
 }
 
 function fileOf({ hash, mediaType, name }: Input): FileThere {
-  // Models are known by their names: a .gltf is JSON, and an .obj is plain text.
+  // Models are recognised by file extension: a .gltf is JSON, and an .obj is plain text.
   const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
   const isModel = modelExtensions.has(ownExtension);
   const filename = `${hash}.${isModel ? ownExtension : extensionOf(mediaType, bareName(name))}`;
@@ -70,16 +70,16 @@ function viewPath({ filename, subfolder, type }: FileThere): string {
   return `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 }
 
-/** A file may pause for seconds, but a runner that sends one byte now and then would never end. */
+/** A transfer may pause for seconds, but a runner that sends one byte now and then would never end. */
 const SLOW_MS = 60_000;
 const MIN_BYTES_PER_MS = 16;
 
 export type FetchedFile = StagedFile & { width?: number; height?: number };
-/** `isTooLarge`: it has more than `maxBytes`. */
+/** `isTooLarge`: larger than `maxBytes`. */
 export type FetchFailure = ExchangeFailure & { isTooLarge?: true };
 type FetchOptions = { folder: string; maxBytes: number; now: () => number; signal: AbortSignal };
 
-/** Complete, or a failure: bytes that were cut short are refused. After a failure nothing of the file is left. */
+/** Complete, or a failure: truncated files are refused. After a failure, nothing of the file is left. */
 export async function fetchOutput(
   address: string,
   file: FileThere,

@@ -106,8 +106,8 @@ async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"
 }
 
 /**
- * The runner's output folder was cleaned while its cache still names the files. POST /free of the family makes it forget its results; then
- * the job runs once more.
+ * The runner's output folder was cleaned while its cache still lists the files. ComfyUI's POST /free clears the cache; then the job runs
+ * once more.
  */
 async function missingFile(job: RemoteJob): Promise<RunOutcome> {
   const { runner, attempt, signal } = job;

@@ -9,12 +9,12 @@ import { askJson, askText, type ExchangeFailure } from "./speak";
 
 type Whereabouts =
   | { kind: "ended"; entry: unknown }
-  /** `ahead`: what the runner does before it. */
+  /** `ahead`: the queue entries before it. */
   | { kind: "waits"; ahead: readonly QueueEntry[] }
   | { kind: "runs" | "nowhere" }
   | { kind: "silent"; failure: ExchangeFailure };
 
-/** A job's graph, the editor's workflow, and what its nodes put out. */
+/** A job's graph, the editor's workflow, and its nodes' outputs. */
 const HISTORY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
 const LOOKS_A_QUEUE = 10;
 /** How many of the last entries are searched for a job whose id there is not known. */
@@ -25,9 +25,8 @@ type Known = { promptId: string; clientId: string };
 const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
 
 /**
- * Looks for a job again and again. A queue holds whole graphs: while the runner reports over the same connection (its number is
- * `connection`), the queue is asked for in one of ten looks, and for a waiting job whenever it has changed. In the others the job is where it
- * was, unless it has ended.
+ * Polls for a job. A queue contains whole graphs. While the runner reports over the same connection (number `connection`), only one of ten
+ * polls requests the queue, plus one after each change for a waiting job. Other polls assume the last position unless the job has ended.
  */
 export function looksFor(
   address: string,
@@ -66,7 +65,7 @@ export async function whereIs(address: string, known: Known, signal?: AbortSigna
 }
 
 async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
-  // The server chose this id: it must not mean another address.
+  // The server chose this id: it must not change the rest of the URL.
   if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "nowhere" };
   const answer = await askJson(address, `/history/${encodeURIComponent(promptId)}`, { signal }, HISTORY_BOUNDS);
   if (!answer.ok) return { kind: "silent", failure: answer.failure };

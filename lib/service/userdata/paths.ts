@@ -49,7 +49,7 @@ function refuseWayOut(path: string): string[] {
   if (path.includes("\0")) throw notAllowed("It contains a NUL character.");
   for (const name of segments) {
     if (name === "." || name === "..") throw notAllowed(`"${name}" is not a name.`);
-    // Some systems drop dots and spaces at the end of a name.
+    // Some systems drop trailing dots and spaces.
     if (/[. ]$/.test(name)) throw notAllowed(`"${short(name)}" ends with a dot or a space.`);
     if (/^[A-Za-z]:/.test(name)) throw notAllowed(`"${short(name)}" starts with a drive letter.`);
     if (device.test(name)) throw notAllowed(`"${short(name)}" is a device name on some systems.`);
@@ -57,7 +57,7 @@ function refuseWayOut(path: string): string[] {
   return segments;
 }
 
-/** A name of the path for a message. */
+/** A name from the path, for a message. */
 function short(name: string): string {
   const printable = name.replace(/\p{C}/gu, "\uFFFD");
   return printable.length > 60 ? `${printable.slice(0, 60)}…` : printable;

@@ -5,7 +5,7 @@ import { unguarded } from "@/lib/server/bff/guard";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { ok } from "@/lib/shared/result";
 
-/** Open pages ask it every few seconds; it also tells members that the console has become read-only. */
+/** Open pages poll it every few seconds. It also reports to members that the console has become read-only. */
 export const GET = unguarded("readSession", async ({ request }) => {
   const session = await readSessionState(request.headers);
   const answer = jsonAnswer(session);

@@ -77,7 +77,7 @@ export function PictureControl(props: PictureControlProps) {
   const camera = useFilePick({ accept: "image/*", isCamera: true, onFiles: take });
 
   return (
-    // A press on the picture focuses the control, so that a paste goes into it.
+    // Clicking the picture focuses the control, so that a paste goes into it.
     <div
       {...(canSend && { ...target, tabIndex: -1, onPaste: (event: ReactClipboardEvent) => takePasted(event.nativeEvent, take) })}
       className={cn(
@@ -214,7 +214,7 @@ function useStoredName(value: string, { storedName, onNamed }: PictureContext, o
   }, [value, isNameless]);
 }
 
-/** Takes the files of a paste that nothing else handled. A focused field keeps a paste that also has text. */
+/** Handles pasted files that nothing else handled. If the clipboard also has text, a focused field gets the paste. */
 function takePasted(event: ClipboardEvent, take: (files: File[]) => void): void {
   const files = [...(event.clipboardData?.files ?? [])];
   const keepsText = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
@@ -223,7 +223,7 @@ function takePasted(event: ClipboardEvent, take: (files: File[]) => void): void 
   take(files);
 }
 
-/** Takes a picture pasted anywhere on the page, except into a field outside this control. */
+/** Accepts a picture pasted anywhere on the page, except into a field outside this control. */
 function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
   const paste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : takePasted(event, take)));
   useEffect(() => {

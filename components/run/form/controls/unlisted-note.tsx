@@ -6,7 +6,7 @@ import { contentOf } from "./asset-value";
 import { toFileRef } from "@/lib/contract/assets/image-ref";
 import { type PictureContext } from "./picture-context";
 
-/** `options`: undefined if the service's list is not known here. */
+/** `options`: undefined if the service's list is not loaded. */
 type UnlistedNoteProps = {
   value: string;
   options: readonly ChoiceValue[] | undefined;

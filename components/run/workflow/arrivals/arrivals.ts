@@ -103,7 +103,7 @@ async function openJob({ job: id, without }: Extract<Arrival, { job: string }>, 
   return opened.ok ? opened : refuse(opened.failure.reason);
 }
 
-/** The error of a failed job, placed on its node. */
+/** The error of a failed job, on its node. */
 function failureOf(job: JobDetail): NodeErrors | undefined {
   const { error } = toJobView(job);
   if (!error) return undefined;

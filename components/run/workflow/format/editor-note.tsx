@@ -4,7 +4,7 @@ import { focusProblem } from "@/components/run/form/field-ids";
 
 const MOST_SHOWN = 12;
 
-/** What was done with nodes that exist only in the editor, and the problems that the form does not show at its fields. */
+/** How editor-only nodes were handled, and the problems that the form doesn't show at its fields. */
 export function EditorNote({ problems, notices }: EditorReport) {
   return (
     <>

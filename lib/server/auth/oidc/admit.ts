@@ -1,6 +1,6 @@
 // Which member a provider's person is: known by issuer and subject, linked, invited, newly made, or refused.
 // Guarantees: an address alone leads to a member only if it is verified and the provider's settings allow it; a group's role is never owner
-// and never changes the owner; a suspended or removed member stays out. The person learns the reason: the provider has verified them.
+// and never changes the owner; a suspended or removed member stays out. The person sees the reason: the provider has verified them.
 
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
@@ -18,7 +18,7 @@ import { isRemoved } from "../removed";
 import { type Purpose } from "./asked";
 import { type Person } from "./claims";
 
-/** `how`: for the audit log, if more happened than a sign-in; `change`: what it gave the member, and why. */
+/** `how`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
 export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made"; change?: MemberChange };
 /** `shown` is for the person, `cause` for the log; `person` is set once the address is verified. */
 export type Refused = { shown: OidcRefusal; cause: string; person?: string };
@@ -92,7 +92,7 @@ async function link(identity: Identity, member: Member | undefined): Promise<Res
   return ok({ member, how: "linked" });
 }
 
-/** The link and the verified address together prove that this is the invited person. Groups take precedence over the invitation's role. */
+/** The link and the verified address together prove that this is the invited person. Groups override the invitation's role. */
 async function joinTeam(provider: OidcProvider, identity: Identity, person: Verified, token: string): Promise<Result<Admitted, Refused>> {
   const { store, now } = composition();
   const invitation = await readInvitation(token);
@@ -124,7 +124,7 @@ async function applyRole(
   if (!hasRole(member.role, role) && (await readReadOnly())) return member;
   await store.sessions.noteEnds(member.id, `role ${member.role} ${role}`, now());
   const changed = await store.members.change(member.id, { role });
-  // The entry of someone who joins names the role already.
+  // A new member's entry already contains the role.
   if (!changed || how === "joined") return changed;
   const who = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
   const about = aboutMember(member, { role: { from: member.role, to: role }, groups, provider: label });

@@ -1,5 +1,5 @@
 // What a browser asked a provider for: kept in a sealed cookie until the browser comes back, and tied to the state of that request.
-// Guarantees: a provider's answer counts only for what was asked with its state, and once.
+// Guarantees: a provider's response is valid only for the request with the same state, and once.
 
 import "server-only";
 import { z } from "zod";
@@ -21,8 +21,8 @@ export type Asked = z.infer<typeof askedSchema>;
 const ASKED_SECONDS = 15 * 60;
 
 /**
- * False if an answer with this state came before: the address of an answer stays in histories and logs, and a provider may accept its code
- * again. Stored for longer than the cookie is valid, for all consoles of a database.
+ * False if a response with this state was used before: its URL stays in histories and logs, and a provider may accept its code again.
+ * Stored for longer than the cookie is valid, for all consoles that share a database.
  */
 export async function takeState(state: string): Promise<boolean> {
   const { store, now } = composition();

@@ -61,7 +61,7 @@ function readEmail(given: unknown): string | undefined {
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
-/** The strongest role that the groups give, and which of them give it. */
+/** The highest role that the groups give, and the groups that give it. */
 function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MOST_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));

@@ -40,7 +40,7 @@ export function toNextAuth(
       request: ({ client, tokens }) =>
         hearing(async () => {
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
-          // The library compares `exp` and `nbf` with the same clock, but not `iat`.
+          // The library checks `exp` and `nbf` against this clock, but not `iat`.
           if (Number(claims.iat) * 1000 > Date.now() + MAX_SKEW_MS) throw new Error("its ID token was issued in the future");
           if (found.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
           const more = await client.userinfo(tokens.access_token);
@@ -59,7 +59,7 @@ export function toNextAuth(
   };
 }
 
-/** How far a provider's clock may be ahead. */
+/** The maximum clock skew of a provider. */
 const MAX_SKEW_MS = 60_000;
 
 /** Some providers tell the time of the sign-in only if the claim is requested by name. */

@@ -1,5 +1,5 @@
-// GIF without comments, plain texts, application data and bytes after its end. Pixels, delays and the number of loops are kept.
-// Guarantees: kept extensions have exactly the length that the format gives them, and belong to a picture.
+// GIF without comments, plain text, application data and trailing bytes. Pixels, delays and the loop count are kept.
+// Guarantees: kept extensions have exactly the length that the format defines, and belong to a picture.
 
 import "server-only";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";

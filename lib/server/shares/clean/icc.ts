@@ -1,6 +1,6 @@
 // Rebuilds a colour profile from the numbers that define its colours.
-// Guarantees: no text, name, date, private tag or reserved byte of the original is in the result; undefined if the profile is not made of a
-// matrix and curves, so the picture is then shown without it.
+// Guarantees: the result contains no text, name, date, private tag or reserved byte of the original. Undefined if the profile is not a
+// matrix with curves; the picture is then shown without it.
 
 import "server-only";
 
@@ -35,7 +35,7 @@ function build(profile: Buffer, tags: ReadonlyMap<string, Buffer>): Buffer {
   profile.copy(head, 8, 8, 10);
   profile.copy(head, 12, 12, 24);
   head.write("acsp", 36, "latin1");
-  // The white of the connection space, which every profile has.
+  // The white point of the connection space, which every profile has.
   head.set([0, 0, 0xf6, 0xd6, 0, 1, 0, 0, 0, 0, 0xd3, 0x2d], 68);
   head.writeUInt32BE(tags.size, HEADER_BYTES);
   let [entry, at] = [HEADER_BYTES + 4, head.length];
@@ -54,7 +54,7 @@ function cleanTag(name: string, content: Buffer): Buffer | undefined {
   const type = content.toString("latin1", 0, 4);
   const cut = (length: number) => {
     if (content.length < length) return undefined;
-    // Every tag begins at a multiple of four.
+    // Tags are aligned to four bytes.
     const own = Buffer.alloc(Math.ceil(length / 4) * 4);
     content.copy(own, 0, 0, length);
     return own.fill(0, 4, 8);
@@ -70,7 +70,7 @@ function cleanTag(name: string, content: Buffer): Buffer | undefined {
   const points = content.readUInt32BE(8);
   const curve = points <= 65_536 ? cut(12 + points * 2) : undefined;
   if (!curve) return undefined;
-  // A curve never falls: bytes that are something else are no curve.
+  // A curve never falls: bytes that do are not a curve.
   for (let index = 1; index < points; index++)
     if (curve.readUInt16BE(12 + index * 2) < curve.readUInt16BE(10 + index * 2)) return undefined;
   return curve;

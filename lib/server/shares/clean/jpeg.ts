@@ -1,6 +1,6 @@
-// JPEG without EXIF, XMP, comments, embedded thumbnails and bytes after its end. Pixels, orientation and simple colour profiles are kept.
-// Guarantees: segments of applications are written anew from the fields that decoding needs; every other kept segment has exactly the length
-// that its content gives it.
+// JPEG without EXIF, XMP, comments, embedded thumbnails and trailing bytes. Pixels, orientation and simple colour profiles are kept.
+// Guarantees: application segments are rewritten from the fields that decoding needs; every other kept segment has exactly the length
+// that its content requires.
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
@@ -41,7 +41,7 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
 
 type Segment = { marker: number; at: number; end: number };
 
-/** To the end of the picture; what is between a scan and the next marker belongs to the scan. */
+/** To the end of the picture. The bytes between a scan and the next marker belong to the scan. */
 async function* segments(file: Reading): AsyncGenerator<Segment> {
   for (let at = 2; ;) {
     const [mark = 0, marker = 0] = await exactly(file, at, 2);
@@ -59,7 +59,7 @@ async function* segments(file: Reading): AsyncGenerator<Segment> {
   }
 }
 
-/** Frames, tables, restart interval and scans: their lengths follow from their first bytes. */
+/** Frames, tables, restart interval and scans: their first bytes determine their lengths. */
 function isExact(marker: number, content: Buffer): boolean {
   const at = (index: number) => content[index] ?? 0;
   if (marker === 0xda) return content.length === 4 + 2 * at(0);
@@ -72,7 +72,7 @@ function isExact(marker: number, content: Buffer): boolean {
     }
     return from === content.length;
   }
-  // Baseline, extended and progressive; others are decoded by nothing that people use.
+  // Baseline, extended and progressive. Common decoders support no others.
   return marker <= 0xc2 && content.length === 6 + 3 * at(5);
 }
 

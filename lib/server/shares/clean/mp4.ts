@@ -58,7 +58,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
     } else if (type === "hdlr") {
       if (parent === "mdia") isShown = shown.has((await exactly(file, headEnd + 8, 4)).toString("latin1"));
       if (!isShown) break;
-      // After the kind of track come reserved bytes and a name.
+      // The track kind is followed by reserved bytes and a name.
       const rest = Math.min(headEnd + 12, end);
       out.keep(at, rest);
       out.zeros(end - rest);
@@ -77,7 +77,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to }: { par
 const MAX_BRANDS = 32;
 const brand = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
 
-/** Formats that the file follows; anything that is no known one is blanked, as is the version of the writer. */
+/** Compatible brands. Unknown ones are blanked, as is the writer's version. */
 async function keepBrands(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const content = await exactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
   for (let at = 0; at + 4 <= content.length; at += 4) {

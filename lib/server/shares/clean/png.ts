@@ -1,5 +1,5 @@
-// PNG and APNG without texts, EXIF, unknown chunks and bytes that no pixel needs. Pixels, colours, animation and orientation are kept.
-// Guarantees: each kept chunk has exactly the length that the format gives it; compressed pixels end with their last row.
+// PNG and APNG without text, EXIF, unknown chunks and trailing bytes. Pixels, colours, animation and orientation are kept.
+// Guarantees: each kept chunk has exactly the length that the format defines; compressed pixels end with their last row.
 
 import "server-only";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
 
-/** Lengths of the chunks before the pixels, each at most once. */
+/** Lengths of the chunks before the pixels, each allowed once. */
 const lengths: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
   PLTE: (length, { depth, color }) => color === 3 && length % 3 === 0 && length > 0 && length <= 3 * 2 ** depth,
   tRNS: (length, { depth, color }) =>
@@ -107,7 +107,7 @@ function pixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): numb
 
 type PixelStream = ReturnType<typeof pixelStream>;
 
-/** Follows the compressed pixels of one frame to their end. */
+/** Reads the compressed pixels of one frame to their end. */
 function pixelStream(header: Header) {
   const STRETCH = 256 * 1024;
   const expected = pixelBytes(header);

@@ -1,5 +1,5 @@
-// WebP without EXIF, XMP, unknown chunks and bytes after its end. Pixels, animation, orientation and simple colour profiles are kept.
-// Guarantees: chunks around the pixels are written anew with exactly the length that the format gives them.
+// WebP without EXIF, XMP, unknown chunks and trailing bytes. Pixels, animation, orientation and simple colour profiles are kept.
+// Guarantees: chunks around the pixels are rewritten with exactly the length that the format defines.
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
@@ -96,7 +96,7 @@ function lengthOf({ content }: Made): number {
   return content.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.to - part.from), 0);
 }
 
-/** With its head, and a byte that makes its length even. */
+/** With its header, and a padding byte if its length is odd. */
 function sizeOf(chunk: Made): number {
   const length = lengthOf(chunk);
   return 8 + length + (length % 2);

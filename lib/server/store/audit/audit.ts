@@ -170,7 +170,7 @@ export function createAuditStore(database: Database) {
     if (failed.has(row)) throw failed.get(row);
   };
 
-  /** Members who acted, or some of them, by name and address in their last entry. */
+  /** Members in the log, or some of them, with the name and address of their last entry. */
   async function lastNames(ids?: readonly string[]): Promise<LoggedPerson[]> {
     const last = database
       .selectFrom("audit")
@@ -245,13 +245,13 @@ export function createAuditStore(database: Database) {
       );
     },
 
-    /** Whether any of these acts succeeded on the connection. */
+    /** Whether any of these actions succeeded on the connection. */
     async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
       const found = database.selectFrom("audit").select("id").where("action", "in", actions).where("connection_id", "=", connectionId);
       return (await found.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    /** All members and all acts in the log. */
+    /** All members and all actions in the log. */
     async choices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
         lastNames(),
@@ -262,7 +262,7 @@ export function createAuditStore(database: Database) {
   };
 }
 
-/** `memberId`: of a member who may have been removed. `token`: the name of the token that was used. */
+/** `memberId`: may belong to a removed member. `token`: the name of the token that was used. */
 type Actor = { memberId: string | undefined; name: string; token: string | undefined };
 
 /** The name of the token in `via`. */

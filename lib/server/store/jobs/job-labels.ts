@@ -1,4 +1,4 @@
-// The console's own facts about a submission: its label among the copies of one run ("3/12 · seed 41"), and the job that it runs again.
+// The console's own data about a submission: its label among the copies of one run ("3/12 · seed 41"), and the original that it reruns.
 // Guarantees: one row per connection and job; deleted with the connection, and after a year.
 // Must never: be read for another connection than the job's.
 
@@ -27,7 +27,7 @@ export function createJobLabelStore(database: Database) {
         .execute();
     },
 
-    /** By job; jobs of which nothing is known are absent. */
+    /** By job. Jobs without data are absent. */
     async list(connectionId: string, jobIds: readonly string[]): Promise<Map<string, JobLabel>> {
       const rows = await database
         .selectFrom("job_labels")
@@ -43,7 +43,7 @@ export function createJobLabelStore(database: Database) {
       );
     },
 
-    /** The jobs that ran this one again, newest first. */
+    /** The job's reruns, newest first. */
     async rerunsOf(connectionId: string, jobId: string): Promise<string[]> {
       const rows = await database
         .selectFrom("job_labels")

@@ -12,7 +12,7 @@ import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 
-/** `token`: the name of the token that it was submitted with. */
+/** `token`: the name of the token that submitted the job. */
 export type UsedJob = { item: JobListItem; memberId?: string; token?: string; createdMs: number };
 /** Sums over one member's jobs of one state on one connection. `unsized`: jobs whose output size is unknown, or incomplete. */
 export type UsageSum = {

@@ -67,7 +67,7 @@ export function createLedgerSearch(database: Database) {
   }
 
   return {
-    /** The beginnings of the texts in these jobs' inputs; jobs without any are absent. */
+    /** The beginnings of these jobs' input texts. Jobs without any are absent. */
     async excerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       if (jobIds.length === 0) return new Map();
       const { rows } = await sql<{ job_id: string; text: string }>`
@@ -76,7 +76,7 @@ export function createLedgerSearch(database: Database) {
       return new Map(rows.map((row) => [row.job_id, row.text]));
     },
 
-    /** `texts`: of the inputs of each job, in the order of the jobs. */
+    /** `texts`: each job's input texts, in the order of the jobs. */
     async search(connectionId: string, question: LedgerQuestion): Promise<{ jobs: JobListItem[]; texts: string[]; total: number }> {
       const row = await database
         .selectFrom("ledger_connections")

@@ -1,4 +1,4 @@
-// Which job a job was submitted to run again, and the token that a member submitted it with.
+// Which job a submission reruns, and the token that submitted it.
 
 import "server-only";
 import { type Kysely, type Migration } from "kysely";

@@ -21,7 +21,7 @@ export type MemberRow = {
   guest_of: string | null;
   /** The time of the guest's last ticket. */
   guest_seen_at: number | null;
-  /** The last use of one of the member's sessions; null: never. */
+  /** When one of the member's sessions was last used. Null: never. */
   seen_at: number | null;
 };
 

@@ -24,7 +24,7 @@ export type Session = {
   /** When the member's identity was last proved. */
   confirmedAt: number;
 };
-/** `ended`: by the member, in another browser. */
+/** `ended`: by the member, from another browser. */
 export type EndCause = "ended" | "password" | "suspended" | "removed" | `role ${Role} ${Role}`;
 export type SessionLimits = { idleMs: number; longestMs: number };
 export type SessionStore = ReturnType<typeof createSessionStore>;
@@ -111,8 +111,8 @@ export function createSessionStore(database: Database) {
     },
 
     /**
-     * Stores why the member's sessions are about to end, embedded ones too, or only those with these ids. Call it before the change that
-     * ends them.
+     * Stores why the member's sessions are about to end, including embedded ones, or only the sessions with these ids. Call it before the
+     * change that ends them.
      */
     async noteEnds(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
       const columns = [sql<string>`cast(${cause} as text)`.as("cause"), sql<number>`cast(${now} as bigint)`.as("at")] as const;

@@ -15,7 +15,7 @@ import { toMilliseconds } from "@/lib/contract/times";
 const itemSchema = z
   .tuple([z.unknown().transform((priority) => numberOf(priority) ?? 0), z.string(), z.unknown(), z.unknown(), z.unknown()])
   .rest(z.unknown());
-/** An entry that cannot be read is null. */
+/** Null if the entry is unreadable. */
 const items = z.array(itemSchema.nullable().catch(null));
 export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
 const entrySchema = z.looseObject({
@@ -40,15 +40,15 @@ const statusSchema = z
 
 export type QueueItem = z.infer<typeof itemSchema>;
 export type HistoryEntry = z.infer<typeof entrySchema>;
-/** Without an id or a status, nothing more of it could be read. */
+/** Without an id or a status, the entry counts as unreadable. */
 export type LocalJob = { id?: string; status?: string; [field: string]: unknown };
 
-/** Of a history as a local server sends it, oldest first; `entry` is undefined if it cannot be read. */
+/** From a local server's history, oldest first. `entry` is undefined if it is unreadable. */
 export function historyEntries(history: unknown): { id: string; entry: HistoryEntry | undefined }[] {
   return Object.entries(historySchema.parse(history)).map(([id, entry]) => ({ id, entry: entrySchema.safeParse(entry).data }));
 }
 
-/** One job of a history, as far as it can be read; undefined if there is none. */
+/** One job of a history, as far as it is readable. Undefined if the history lacks it. */
 export function historyJob(history: unknown, id: string): LocalJob | undefined {
   const entry = own(historySchema.parse(history), id);
   if (!isObject(entry)) return entry === undefined ? undefined : { id, status: "unknown" };
@@ -63,7 +63,7 @@ export function historyEntry(history: unknown, id: string): HistoryEntry | undef
 const endings = ["execution_success", "execution_error", "execution_interrupted"];
 const seen = new Set(["image", "video", "audio", "3d"]);
 
-/** Of an entry that cannot be read, only the state is known. */
+/** An unreadable entry has only its state. */
 export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_progress"): LocalJob {
   if (!item) return { status };
   const [priority, id, , extra] = item;

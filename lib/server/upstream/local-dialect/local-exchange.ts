@@ -157,7 +157,7 @@ export function isNoRoute({ status, headers }: Response): boolean {
   return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** The server has no list of jobs, or a damaged job makes it fail: its queue and its history are read in place of it. */
+/** The server has no list of jobs, or a damaged job makes it fail, so its queue and history are read instead. */
 export function hasNoJobs(answer: Response): boolean {
   return isNoRoute(answer) || answer.status === 500;
 }

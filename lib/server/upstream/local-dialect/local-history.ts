@@ -70,7 +70,7 @@ export const historyTranslations: readonly Translation[] = [
   },
 ];
 
-/** How many jobs have ended. Undefined if the server has no readable list: then history is read from its newest end and cut to the page. */
+/** How many jobs have ended. Undefined if the server has no readable list: history is then read from its newest end and cut to the page. */
 async function countEnded({ ask, learn }: LocalExchange): Promise<number | undefined | Response> {
   const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
   if (hasNoJobs(answer)) return void (await answer.body?.cancel());

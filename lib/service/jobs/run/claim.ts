@@ -28,10 +28,10 @@ export type Claimed = {
   /** Where it runs, unless it is the built-in runner. */
   remote?: { runner: RunnerRow; attempt: Attempt; isResumed: boolean };
   startMs: number;
-  /** False for a job that its runner has not begun yet: it stays pending. */
+  /** False for a job that its runner has not started: it stays pending. */
   isBegun: boolean;
   graph: Graph;
-  /** The graph as it was sent, as JSON. */
+  /** The submitted graph, as JSON. */
   promptText: string;
   outputs: string[];
   extraData: Record<string, unknown>;
@@ -41,7 +41,7 @@ export type Claimed = {
 export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "needs" | "remote"> & {
   /** Whether a node may run; until then the job is pending. */
   isBegun(): boolean;
-  /** The runner begins the job. */
+  /** The runner starts the job. */
   begin(at: number): void;
   record: RunRecord;
   teller: RunTeller;
@@ -104,8 +104,8 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
 type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes">;
 
 /**
- * Inside a commit. Undefined if the job no longer waits, or cannot be read and has therefore failed. A job for a runner stays pending until
- * that runner begins it: it may have work of its own.
+ * Inside a commit. Undefined if the job no longer waits, or is unreadable and has therefore failed. A runner's job stays pending until that
+ * runner starts it: the runner may have other work.
  */
 export async function claimJob(
   tx: Transaction,

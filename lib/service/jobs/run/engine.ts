@@ -134,7 +134,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       return cancelled.map(({ id }) => id);
     },
 
-    /** Called once these pending jobs, which runners had in their queues, are cancelled in the store. */
+    /** Called after pending jobs in runners' queues were cancelled in the store. */
     async cancelledAtRunners(seqs: readonly number[]): Promise<void> {
       if (seqs.length === 0) return;
       const ended = new Set(seqs);

@@ -53,7 +53,7 @@ async function execute(
   const on = (event: RunEvent) => {
     if (event.kind === "begun") return onBegun();
     record.note(event);
-    // The family has no messages for the others.
+    // ComfyUI has no messages for the others.
     if (event.kind !== "queued" && event.kind !== "note") teller.note(event);
     if (!job.remote) noteResult(event);
   };
@@ -164,7 +164,7 @@ export async function giveBack(
   return untilStored(async (tx) => {
     const at = now();
     if (!(await isOwn(tx, job))) return undefined;
-    // The steps below are those of a job that has begun.
+    // The steps below require a started job.
     await begin(tx, job, at);
     if (!job.remote) {
       if (await giveBackOrFail(tx, job, at)) return undefined;
@@ -227,7 +227,7 @@ async function end(
 ): Promise<void> {
   const at = now();
   if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and the bytes that it stored are dropped
-  // The runner refused it, or has done it before it reported anything.
+  // The runner refused the job, or completed it before it reported anything.
   if (await begin(tx, job, at)) record.begin(at);
   const { kept, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
   // An output that could not be kept weighs more than a later failure of a node: nothing else tells what became of it.
@@ -243,7 +243,7 @@ async function end(
   });
 }
 
-/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`) as JSON, as the family writes them into a PNG. */
+/** `prompt` and every text of extra_pnginfo (including the editor's `workflow`) as JSON, as ComfyUI writes them into a PNG. */
 function pngTextOf(job: Claimed): Record<string, string> {
   const info = objectOf(job.extraData.extra_pnginfo) ?? {};
   const others = Object.entries(info).map(([keyword, value]): [string, string] => [

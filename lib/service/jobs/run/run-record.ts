@@ -27,7 +27,7 @@ export type NodeMeta = {
   cached: boolean;
 };
 
-/** In the queue of a runner: how many jobs are before this one, also those of others. */
+/** In a runner's queue: how many jobs are ahead of this one, including other clients' jobs. */
 export type Queued = { runner: string; ahead: number };
 
 const STEPS = 100;
@@ -55,7 +55,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     get startMs() {
       return startMs;
     },
-    /** The runner begins the job now. */
+    /** The runner starts the job now. */
     begin(at: number): void {
       startMs = at;
       queued = undefined;

@@ -140,8 +140,8 @@ function foundInstead(found: { mediaType: string } | undefined): string {
 }
 
 /**
- * For a class that only runners have. The family converts numbers for every class, but a class with checks of its own is not held to its
- * lists and ranges: the runner decides about these.
+ * For a class that only runners have. ComfyUI converts numbers for every class, but doesn't apply lists and ranges to a class with its own
+ * checks: the runner decides.
  */
 function checkForeign(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
   const chooses = field.namesFile || field.type === "COMBO";
