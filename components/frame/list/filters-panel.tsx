@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { createPortal } from "react-dom";
+import { useEscape } from "@/components/ui/hooks/page-keys";
 
 const WIDTH_PX = 288;
 const EDGE_PX = 8;
@@ -31,6 +32,11 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
     window.addEventListener("pointerdown", leave);
     return () => window.removeEventListener("pointerdown", leave);
   }, [button, onLeave]);
+  // After a dialog that a filter has opened, the focus may be outside.
+  useEscape("panel", () => {
+    onClose();
+    return true;
+  });
   function onKeyDown(event: KeyboardEvent) {
     // A dialog that a filter has opened closes first.
     if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
