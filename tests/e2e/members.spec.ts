@@ -208,7 +208,7 @@ async function invite(page: Page, desk: Desk, email: string, role: Role): Promis
   await page.goto(`${desk.url}/settings/members`);
   await page.getByRole("button", { name: "Invite a member" }).click();
   await page.getByLabel("Email").fill(email);
-  await page.getByRole("combobox", { name: "Role" }).selectOption(role);
+  await page.getByRole("region", { name: "Invite a member" }).getByLabel("Role").selectOption(role);
   await page.getByRole("button", { name: "Create link" }).click();
   const link = page.getByLabel(`Link for ${email}`);
   await expect(link).toBeVisible();
