@@ -237,7 +237,7 @@ test("a row of an odd shape is left out and counted, and History shows no more t
   line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [good, { id: ["odd"], status: 7 }], pagination })), at("/api/jobs"));
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(page.locator(`tr[data-row="${good.id}"]`)).toBeVisible();
-  await expect(page.getByRole("main").getByText("1 entry on this page could not be read")).toBeVisible();
+  await expect(page.getByRole("main").getByText("1 entry couldn't be read")).toBeVisible();
   await expect(fault(page, messages.UPSTREAM_UNREADABLE.title)).toHaveCount(0);
 
   const asked: string[] = [];
