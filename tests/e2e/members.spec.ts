@@ -73,7 +73,7 @@ test("a member changes their name and password and stays signed in, and the owne
   await grace.reload();
   await expect(grace.getByRole("region", { name: "Password" })).toBeVisible();
   await page.goto(`${desk.url}/settings/audit`);
-  await page.getByRole("combobox", { name: "Person" }).selectOption({ label: "Grace Hopper" });
+  await page.getByRole("combobox", { name: "Person" }).selectOption({ label: "Grace Hopper <hopper@example.com>" });
   await expect(page).toHaveURL(/member=/);
   const rows = (act: string) => page.getByRole("row").filter({ hasText: act });
   await expect(rows("joined by invitation")).toHaveCount(1);
