@@ -234,7 +234,7 @@ test("a queue and a history that were cleared without an answer are looked up, s
 test("a row of an odd shape is left out and counted, and History shows no more than it asked for", async ({ signedIn: page, desk }) => {
   const good = { id: "00000000-0000-4000-8000-000000000007", status: "completed", create_time: 1_767_225_600_000 };
   const pagination = { offset: 0, limit: 100, total: 2, has_more: false };
-  line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [good, null], pagination })), at("/api/jobs"));
+  line.spoil(answering(200, "application/json", JSON.stringify({ jobs: [good, { id: ["odd"], status: 7 }], pagination })), at("/api/jobs"));
   await page.goto(`${desk.url}/jobs?connection=${connection}`);
   await expect(page.locator(`tr[data-row="${good.id}"]`)).toBeVisible();
   await expect(page.getByRole("main").getByText("1 entry couldn't be read")).toBeVisible();

@@ -4,6 +4,8 @@
 // Guarantees: accepts and refuses what JSON.parse does; linear, and as fast as JSON.parse where numbers are written as JavaScript does.
 // Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata.
 
+import { weakMapOf } from "./own";
+
 const QUOTE = 34;
 const BACKSLASH = 92;
 const MINUS = 45;
@@ -24,7 +26,7 @@ export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
 const MAX_EXACT_LENGTH = 20;
 
 /** By container: the spellings of its numbers by key or list index, where JavaScript would write them differently. */
-const spellings = new WeakMap<object, ReadonlyMap<string | number, string>>();
+const spellings = weakMapOf<object, ReadonlyMap<string | number, string>>("number-spellings");
 
 /** `means`: the value of an empty text, if that is allowed. `most`: the maximum number of exact numbers. */
 type Options = { means?: undefined; most?: number };

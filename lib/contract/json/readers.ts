@@ -3,7 +3,7 @@
 // Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0035).
 
 import { isObject } from "./json";
-import { own } from "./own";
+import { own, weakMapOf } from "./own";
 
 export { numberOf as number, textOf as text } from "./json";
 
@@ -47,7 +47,7 @@ export const map =
       ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => entryOf(item(entry)).map((read) => [key, read])))
       : undefined;
 
-const skips = new WeakMap<object, number>();
+const skips = weakMapOf<object, number>("skipped-entries");
 
 /** Records how many unreadable entries of a list were skipped. */
 export function noteSkipped<T extends object>(list: T, count: number): T {
