@@ -5,20 +5,13 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { isObject } from "@/lib/contract/json/json";
+import { mapStrings } from "./to-browser";
 
 /** `consoleUrl` ends in `basePath`. The console's own paths begin with `basePath`, those of a local server do not. */
 type Where = { consoleUrl: string; basePath: string; connectionId: string };
 
 export function forPrograms(value: unknown, where: Where): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => forPrograms(item, where));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      name,
-      name === "preview_url" && typeof item === "string" ? toAddress(item, where) : forPrograms(item, where),
-    ]),
-  );
+  return mapStrings(value, (text, name) => (name === "preview_url" ? toAddress(text, where) : text));
 }
 
 function toAddress(path: string, { consoleUrl, basePath, connectionId }: Where): string {

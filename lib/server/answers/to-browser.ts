@@ -4,6 +4,7 @@
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { runningComposition } from "../running";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
@@ -17,20 +18,36 @@ export function toBrowser<T>(value: T, { connection, apiKey }: From): T {
   return isEmbedded(connection.baseUrl) ? rewritten(masked, { connectionId: connection.id, isClean: large?.isClean }) : masked;
 }
 
-type Rewriting = { connectionId: string; isClean?: (value: object) => boolean };
+function rewritten<T>(value: T, { connectionId, isClean }: { connectionId: string; isClean?: (value: object) => boolean }): T {
+  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(text, connectionId) : text), isClean);
+}
 
-function rewritten<T>(value: T, how: Rewriting): T;
-function rewritten(value: unknown, how: Rewriting): unknown {
-  if (typeof value === "string") return value.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(value, how.connectionId) : value;
-  if (typeof value !== "object" || value === null || how.isClean?.(value)) return value;
-  // A value without such an address is returned as it is: a page of rows that is polled every second is not copied.
+/**
+ * Changes the strings inside a JSON value. `name` is the field's. A value without a change is returned as it is: a page of rows that is polled
+ * every second is not copied. A changed copy keeps the spelling of its numbers.
+ */
+export function mapStrings<T>(value: T, change: (text: string, name?: string) => string, isClean?: (value: object) => boolean): T;
+export function mapStrings(
+  value: unknown,
+  change: (text: string, name?: string) => string,
+  isClean?: (value: object) => boolean,
+  name?: string,
+): unknown;
+export function mapStrings(
+  value: unknown,
+  change: (text: string, name?: string) => string,
+  isClean?: (value: object) => boolean,
+  name?: string,
+): unknown {
+  if (typeof value === "string") return change(value, name);
+  if (typeof value !== "object" || value === null || isClean?.(value)) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => rewritten(item, how));
-    return items.every((item, index) => item === value[index]) ? value : items;
+    const items = value.map((item: unknown) => mapStrings(item, change, isClean));
+    return items.every((item, index) => item === value[index]) ? value : withSpellingsOf(value, items);
   }
   const before = Object.entries(value);
-  const after = before.map(([name, item]): [string, unknown] => [name, rewritten(item, how)]);
-  return after.every(([, item], index) => item === before[index]?.[1]) ? value : Object.fromEntries(after);
+  const after = before.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, isClean, key)]);
+  return after.every(([, item], index) => item === before[index]?.[1]) ? value : withSpellingsOf(value, Object.fromEntries(after));
 }
 
 function toOwnPath(address: string, connectionId: string): string {

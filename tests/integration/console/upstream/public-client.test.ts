@@ -101,6 +101,17 @@ it("the conformance suite finds that it answers as a service does, and leaves no
   expect(await counts()).toEqual(before);
 });
 
+it("keeps the spelling of numbers from a submission to the job's details", async () => {
+  const inputs = '{"width":64,"height":64,"batch_size":1,"color":0,"extra":5.0,"more":1e3,"seed":18446744073709551615}';
+  const body = `{"prompt":{"1":{"class_type":"EmptyImage","inputs":${inputs}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}}}`;
+  const sent = await fetch(`${url}/api/prompt`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
+  expect(sent.status).toBe(200);
+  const { prompt_id } = record(await sent.json());
+  const details = async () => (await fetch(`${url}/api/jobs/${String(prompt_id)}`, { headers })).text();
+  await expect.poll(details).toContain('"status":"completed"');
+  expect(await details()).toContain(inputs);
+});
+
 it("a preview is an address that the token opens, as a service's is", async () => {
   const { assets } = (await read("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
   const address = assets[0]?.preview_url ?? "";
