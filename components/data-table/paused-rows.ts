@@ -17,8 +17,8 @@ export function pauseRows<Row extends Named>(
   const newCount = latest.length - followers.length - shown.filter(({ id }) => latestById.has(id)).length;
   const firstPushedOff = shown.findLastIndex(({ id }) => latestById.has(id)) + 1;
   const canPush = followers.length === 0 && newCount > 0 && latest.length >= shown.length;
-  const kept = shown.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
-  return { rows: [...kept, ...followers], newCount };
+  const retainedRows = shown.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
+  return { rows: [...retainedRows, ...followers], newCount };
 }
 
 /** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */

@@ -49,11 +49,11 @@ export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery):
 export function withNewFolders(rows: readonly FileRow[], query: FilesQuery, made: readonly string[]): readonly FileRow[] {
   if (query.all || query.offset > 0 || made.length === 0) return rows;
   const start = query.dir === TOP ? "" : query.dir;
-  const known = new Set(rows.map(({ path }) => path));
+  const listedPaths = new Set(rows.map(({ path }) => path));
   const names = new Set(made.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split("/")[0] ?? ""));
   const added = [...names].flatMap((name): FileRow[] => {
     const path = `${start}${name}/`;
-    if (name === "" || known.has(path) || !folded(name).includes(folded(query.name.trim()))) return [];
+    if (name === "" || listedPaths.has(path) || !folded(name).includes(folded(query.name.trim()))) return [];
     return [{ kind: "folder", path, name, bytes: undefined, modifiedMs: undefined, files: 0 }];
   });
   return added.length === 0 ? rows : [...rows, ...added].sort(inOrder(query));

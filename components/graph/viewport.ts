@@ -9,7 +9,7 @@ const START_SCALE = 0.85;
 /** Below this scale no title is readable. */
 export const READABLE = 0.35;
 /** The number of windows compared to find the one with the most nodes. */
-const MOST_WINDOWS = 400;
+const MAX_WINDOWS = 400;
 
 /** Everything if readable. Otherwise the node that needs attention, or the beginning, or the densest part of a file's graph. */
 export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
@@ -67,7 +67,7 @@ function centreOf({ x, y, width, height }: PlacedNode): Point {
 function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
   const sorted = nodes.toSorted((one, other) => one.x - other.x || one.y - other.y);
-  const every = Math.ceil(sorted.length / MOST_WINDOWS);
+  const every = Math.ceil(sorted.length / MAX_WINDOWS);
   let best = sorted.slice(0, 1);
   for (const { x, y } of sorted.filter((_, place) => place % every === 0)) {
     const isInside = (node: PlacedNode) =>

@@ -21,8 +21,8 @@ export async function renderPage(render: Render, url: string, headers: IncomingM
   const response = new MemoryResponse(request);
   await Promise.race([render(request, response), response.ended]);
   await response.ended;
-  const kept = Object.entries(response.getHeaders()).filter(([name]) => !ownHeaders.includes(name));
-  return { status: response.statusCode, headers: Object.fromEntries(kept), body: Buffer.concat(response.chunks) };
+  const pageHeaders = Object.entries(response.getHeaders()).filter(([name]) => !ownHeaders.includes(name));
+  return { status: response.statusCode, headers: Object.fromEntries(pageHeaders), body: Buffer.concat(response.chunks) };
 }
 
 class MemoryResponse extends ServerResponse {
@@ -34,14 +34,14 @@ class MemoryResponse extends ServerResponse {
     if (!this.headersSent) this.flushHeaders();
     if (typeof chunk === "string") this.chunks.push(Buffer.from(chunk));
     else if (chunk instanceof Uint8Array) this.chunks.push(Buffer.from(chunk));
-    callLast(rest);
+    invokeCallback(rest);
     return true;
   }
 
   override end(...given: unknown[]): this {
     if (typeof given[0] === "string" || given[0] instanceof Uint8Array) this.write(given[0]);
     else if (!this.headersSent) this.flushHeaders();
-    callLast(given);
+    invokeCallback(given);
     this.emit("finish");
     this.emit("close");
     this.finish();
@@ -50,7 +50,7 @@ class MemoryResponse extends ServerResponse {
 }
 
 /** Stream methods accept a callback as their last argument. Node calls it once the bytes are written. */
-function callLast(given: readonly unknown[]): void {
+function invokeCallback(given: readonly unknown[]): void {
   const last = given.at(-1);
   if (typeof last === "function") process.nextTick(() => Reflect.apply(last, undefined, []));
 }

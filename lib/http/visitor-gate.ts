@@ -57,8 +57,8 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
   }
 
   function findShared(name: string, url: string, language: string): Promise<SharedPage | undefined> {
-    const known = pages.get(name);
-    if (known && now() - known.at < PAGE_TTL_MS) return known.page;
+    const cachedPage = pages.get(name);
+    if (cachedPage && now() - cachedPage.at < PAGE_TTL_MS) return cachedPage.page;
     // Only known values: nothing from one visitor's request can affect the page of others.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
     const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
@@ -76,16 +76,16 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
 
   /** For a page or a sign-in step. Resolves with false for a member's request, which the caller handles. */
   async function answerVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const known = rules();
-    if (!known) return false;
-    const isMember = await known.isMember(request);
+    const visitorRules = rules();
+    if (!visitorRules) return false;
+    const isMember = await visitorRules.isMember(request);
     // The page of a share is the same for members; this counts its visits.
     if (isMember && !request.url?.startsWith("/share/")) return false;
     const refuseWith = (refused: Refused) => refuse(request, response, refused, basePath);
     const waitMs = isMember ? 0 : await limit.take(request);
     if (waitMs > 0) refuseMany(request, response, waitMs);
     else {
-      const answer = await known.answerFor(request);
+      const answer = await visitorRules.answerFor(request);
       if (response.destroyed) return true;
       if (answer.kind === "refused") refuseWith(answer.refused);
       else if (answer.kind === "redirect")

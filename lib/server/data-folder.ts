@@ -9,7 +9,7 @@ import { codeOf } from "@/lib/shared/code-of";
 
 const FILE = "running.sqlite";
 /** On `globalThis`, so that the lock is never garbage-collected. */
-const kept = Symbol.for("lightdesk.data-folder");
+const lockKey = Symbol.for("lightdesk.data-folder");
 
 /** Throws if another process has locked the folder. */
 export function holdDataFolder(dataDir: string): void {
@@ -18,7 +18,7 @@ export function holdDataFolder(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     lock = new Sqlite(join(dataDir, FILE), { timeout: 0 });
     lock.exec("BEGIN EXCLUSIVE");
-    Reflect.set(globalThis, kept, lock);
+    Reflect.set(globalThis, lockKey, lock);
   } catch (error) {
     lock?.close();
     // The store itself reports a folder that is not writable.

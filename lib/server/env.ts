@@ -110,12 +110,12 @@ export function knownSettings(providers: readonly string[]): string[] {
 
 /** A message for each unknown LIGHTDESK_ variable, with the most similar setting. */
 export function unknownSettings(source: Readonly<Record<string, string | undefined>> = process.env): string[] {
-  const known = knownSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
-  const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !known.includes(name) && name !== TEST_BROWSER);
+  const settingNames = knownSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
+  const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !settingNames.includes(name) && name !== TEST_BROWSER);
   return unknown.sort().map((name) => {
     const meant = nearestOf(
       name.slice(PREFIX.length),
-      known.map((one) => one.slice(PREFIX.length)),
+      settingNames.map((one) => one.slice(PREFIX.length)),
     );
     const sentence = `${name.slice(0, MAX_NAME_LENGTH)} is not a setting and has no effect.`;
     return meant === undefined ? sentence : `${sentence} Did you mean ${PREFIX}${String(meant)}?`;

@@ -139,8 +139,8 @@ const place = Symbol.for("lightdesk.decode-budget");
 
 /** On globalThis, because the bundler loads one module several times. */
 function decodeBudget(): Budget {
-  const kept: Budget | undefined = Reflect.get(globalThis, place);
-  if (kept) return kept;
+  const existingBudget: Budget | undefined = Reflect.get(globalThis, place);
+  if (existingBudget) return existingBudget;
   const made: Budget = { usedBytes: 0, waiting: [] };
   Reflect.set(globalThis, place, made);
   return made;

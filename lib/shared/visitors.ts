@@ -20,8 +20,8 @@ export type VisitorRules = {
 /** A page's URL without the parameter that Next's router adds to its own requests. */
 export function withoutRouterQuery(url: string): string {
   const [path = "", query] = url.split("?", 2);
-  const kept = (query ?? "").split("&").filter((part) => part !== "" && part !== "_rsc" && !part.startsWith("_rsc="));
-  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
+  const params = (query ?? "").split("&").filter((part) => part !== "" && part !== "_rsc" && !part.startsWith("_rsc="));
+  return params.length === 0 ? path : `${path}?${params.join("&")}`;
 }
 
 export function isApi(url: string): boolean {

@@ -151,8 +151,8 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
   const [words, setWords] = useState("");
   const ids = jobs.slice(0, MAX_READ_JOBS);
   const { data: seen, error } = useSWR(["seen inputs", connection, ...ids], () => readSeen(ids, connection), { revalidateOnFocus: false });
-  const wanted = words.trim().toLowerCase();
-  const found = seen?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(wanted)) ?? [];
+  const searchText = words.trim().toLowerCase();
+  const found = seen?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
   const isFull = choice.order.filter(isInputId).length >= MAX_INPUTS;
   return (
     <section aria-label={t("inputs")} className="mt-3 border-t border-line pt-3">

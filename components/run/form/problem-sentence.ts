@@ -29,7 +29,7 @@ export type ProblemSentence =
   | { key: "nameless"; values: Record<string, never> };
 
 const LONGEST_VALUE = 80;
-const LONGEST_MESSAGE = 400;
+const MAX_MESSAGE_LENGTH = 400;
 
 export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
   const input = shown(extra.input_name);
@@ -51,7 +51,7 @@ export function problemSentence({ type, message, details, extra }: Problem): Pro
   if (type === "dependency_cycle" && details) return { key: type, values: { path: details } };
   if (type === "missing_node_type" && typeof extra.class_type === "string") return { key: type, values: { classType: extra.class_type } };
   if (type === "execution_failed" && typeof extra.job === "string")
-    return { key: type, values: { job: extra.job, message: message.slice(0, LONGEST_MESSAGE) } };
+    return { key: type, values: { job: extra.job, message: message.slice(0, MAX_MESSAGE_LENGTH) } };
   if (message && details) return { key: "otherWithDetails", values: { message, details: shown(details) } };
   if (message || details) return { key: "other", values: { message: message || shown(details) } };
   return { key: "nameless", values: {} };

@@ -49,9 +49,9 @@ function useMemberChangeText(): (change: MemberChange) => string {
   const t = useTranslations("settings.audit.note");
   const roleName = useTranslations("frame.member.role");
   return ({ role, disabled, by, provider, groups, signUp, invitedBy, of }) => {
-    const given = role && { role: roleName(role.to), ...(role.from && { from: roleName(role.from) }) };
+    const roleNames = role && { role: roleName(role.to), ...(role.from && { from: roleName(role.from) }) };
     const parts = [
-      given && ("from" in given ? t("roleChange", given) : t("newRole", given)),
+      roleNames && ("from" in roleNames ? t("roleChange", roleNames) : t("newRole", roleNames)),
       disabled === undefined ? undefined : t(disabled ? "disabled" : "enabled"),
       groups && t(groups.includes("*") ? "byEverybody" : "byGroups", { groups: groups.join(", "), provider: provider ?? "" }),
       signUp && t("bySignUp"),

@@ -74,11 +74,11 @@ function fromOutput(place: Place, output: number, way: Way, following: Following
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
 export function setterFor({ scope, node }: Place, { info }: Following): Place | undefined {
-  const wanted = tunnelOf(node, info);
-  if (!wanted || wanted.name === "") return undefined;
+  const tunnel = tunnelOf(node, info);
+  if (!tunnel || tunnel.name === "") return undefined;
   for (let within: Scope | undefined = scope; within; within = within.use?.scope) {
     const found = settersIn(within.net)
-      .get(`${wanted.setter} ${wanted.name}`)
+      .get(`${tunnel.setter} ${tunnel.name}`)
       ?.find((setter) => tunnelOf(setter, info));
     if (found) return { scope: within, node: found };
   }

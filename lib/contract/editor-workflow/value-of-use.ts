@@ -84,7 +84,7 @@ function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; sh
   const place = placesOfAll(use, inside, following).get(input) ?? -1;
   const keptByName = keptValues(node).get(port);
   if (keptByName !== undefined) {
-    return { kind: "value", value: keptByName, home: { ...homeOf(node, { key: place }), keptAs: port }, isRaw: true };
+    return { kind: "value", value: keptByName, home: { ...homeOf(node, { key: place }), storedName: port }, isRaw: true };
   }
   const proxied = proxiedValue(node, [`-1 ${port}`, shown.source]) ?? valueOfHost({ scope, node }, port);
   if (proxied || placesOfProxies(node).size > 0) return proxied;
@@ -111,12 +111,12 @@ const placesOfProxies = once(({ properties: { proxyWidgets } }: EditorNode): Rea
 
 /** Keyed by input name. */
 const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
-  const kept = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
+  const namedValues = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
     const { originalEntry, hostValue } = isObject(entry) ? entry : {};
     const [id, name] = listOf(originalEntry);
     return id === "-1" && hostValue !== undefined && hostValue !== null ? [[name, hostValue] as const] : [];
   });
-  return new Map(kept.reverse());
+  return new Map(namedValues.reverse());
 });
 
 /** The editor saves some lists as JSON strings. */

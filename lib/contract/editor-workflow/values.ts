@@ -8,9 +8,9 @@ import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";
 
-/** The index in widgets_values, and the node in the file. `keptAs`: the node also stores it by this name, which takes precedence. */
+/** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
 type ValueKey = string | number;
-export type Home = { node: JsonObject; key: ValueKey; keptAs?: string };
+export type Home = { node: JsonObject; key: ValueKey; storedName?: string };
 /** `value` is undefined if the file holds none. */
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 

@@ -25,8 +25,8 @@ type Unplaced = { nodeId: string; input?: string };
 export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
 export type Writable = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
-/** `notKept`: names whose stored values must be removed from the node, because they would take precedence. */
-type Change = { values: Values; notKept: readonly string[] };
+/** `staleNames`: names whose stored values must be removed from the node, because they would take precedence. */
+type Change = { values: Values; staleNames: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 
 /** Reads the file once, however many graphs are written into it. */
@@ -44,10 +44,10 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
         for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
           const home = homes.get(`${nodeId} ${name}`);
           if (!home || value === undefined || isLink(value) || isLink(other)) continue;
-          const { values, notKept } = changes.get(home.node) ?? { values: valuesOf(home), notKept: [] };
+          const { values, staleNames } = changes.get(home.node) ?? { values: valuesOf(home), staleNames: [] };
           changes.set(home.node, {
             values: withValue(values, home, { name, value: bare(value) }, node, own(info, node.class_type)),
-            notKept: home.keptAs === undefined ? notKept : [...notKept, home.keptAs],
+            staleNames: home.storedName === undefined ? staleNames : [...staleNames, home.storedName],
           });
         }
       }
@@ -150,10 +150,10 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): 
   const nodes = file.nodes.map((node) => {
     const change = isObject(node) ? changes.get(node) : undefined;
     if (!change || !isObject(node)) return node;
-    const { values, notKept } = change;
+    const { values, staleNames } = change;
     // Newer editors also keep values by name, and those might count instead.
     const { widgets_values_named: _before, ...rest } = node;
-    const properties = notKept.length === 0 ? {} : { properties: withoutKept(objectOf(node.properties) ?? {}, notKept) };
+    const properties = staleNames.length === 0 ? {} : { properties: withoutKept(objectOf(node.properties) ?? {}, staleNames) };
     return { ...rest, ...properties, widgets_values: values };
   });
   const definitions = objectOf(file.definitions);

@@ -36,8 +36,8 @@ export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
       if (!node.startsWith(CLASS_MARK)) continue;
       for (const [input, example] of values) {
         const id = inputIdOf(node, input);
-        const known = seen.get(id) ?? { id, name: inputOf(id).name, jobs: 0, example };
-        seen.set(id, { ...known, jobs: known.jobs + 1 });
+        const entry = seen.get(id) ?? { id, name: inputOf(id).name, jobs: 0, example };
+        seen.set(id, { ...entry, jobs: entry.jobs + 1 });
       }
     }
   }

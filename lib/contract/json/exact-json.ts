@@ -57,8 +57,8 @@ export function parseExactJson<T = unknown>(text: string, options: Options = {})
 
 /** Copies the original's spellings to a changed copy, for equal values. Returns the copy. */
 export function withSpellingsOf<T extends object>(original: object, copy: T): T {
-  const known = spellings.get(original);
-  if (known) spellings.set(copy, new Map([...known, ...(spellings.get(copy) ?? [])]));
+  const originalSpellings = spellings.get(original);
+  if (originalSpellings) spellings.set(copy, new Map([...originalSpellings, ...(spellings.get(copy) ?? [])]));
   return copy;
 }
 
@@ -217,10 +217,10 @@ function write(value: unknown, indent: number, line: string): string | undefined
   if (isWhole) return JSON.stringify(value);
   const inner = line + " ".repeat(indent);
   const [first, last] = Array.isArray(value) ? "[]" : "{}";
-  const known = spellings.get(value);
+  const valueSpellings = spellings.get(value);
   let written = "";
   const add = (key: string | number, item: unknown, before: string) => {
-    const spelling = known && typeof item === "number" ? spellingOf(value, key) : undefined;
+    const spelling = valueSpellings && typeof item === "number" ? spellingOf(value, key) : undefined;
     const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : write(item, indent, inner));
     if (text === undefined && first === "{") return;
     written += `${written === "" ? "" : ","}${indent > 0 ? inner : ""}${before}${text ?? "null"}`;

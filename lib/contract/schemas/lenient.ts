@@ -132,11 +132,11 @@ const harmless = new Set(["_", "t", "ts", "rand", "timestamp", "nocache", "v", "
 
 /** Rejects a list's unknown parameters: ignoring a filter would return more than was requested. */
 export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { field: string; message: string } | undefined {
-  const known = Object.keys(query.shape);
-  if (!["limit", "max_items", "dir"].some((name) => known.includes(name))) return undefined;
+  const paramNames = Object.keys(query.shape);
+  if (!["limit", "max_items", "dir"].some((name) => paramNames.includes(name))) return undefined;
   for (const name of names) {
-    if (known.includes(name) || harmless.has(name)) continue;
-    const nearest = nearestOf(name, known);
+    if (paramNames.includes(name) || harmless.has(name)) continue;
+    const nearest = nearestOf(name, paramNames);
     return {
       field: name.slice(0, 100),
       message: `is not a parameter here${nearest === undefined ? "" : `; did you mean ${String(nearest)}?`}`,

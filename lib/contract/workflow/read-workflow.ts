@@ -80,11 +80,11 @@ type Located = Place & { graph: JsonObject; extraData?: unknown };
 
 /** Keys that programs use for a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
 const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
-const DEEPEST_WRAPPER = 4;
+const MAX_WRAPPER_DEPTH = 4;
 
 /** The graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
 function locate(value: unknown, place: Place): Located | undefined {
-  if (place.path.length > DEEPEST_WRAPPER) return undefined;
+  if (place.path.length > MAX_WRAPPER_DEPTH) return undefined;
   if (typeof value === "string") {
     const parsed = /^\s*\{/.test(value) ? parseLenientJson(value) : undefined;
     return isObject(parsed) && depthOf(parsed, workflowLimits.depth) <= workflowLimits.depth

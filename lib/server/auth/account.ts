@@ -32,7 +32,7 @@ export async function changeAccount(
   const weak = password === undefined ? undefined : await judgePassword(password, email ?? known);
   if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
-  if (passwordHash !== undefined) await store.sessions.noteEnds(memberId, "password", now());
+  if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
   const changed = await store.members.changeAccount(memberId, { name, email, passwordHash });
   return changed ? ok(toMemberView(changed)) : failed(taken);
 }
@@ -81,7 +81,7 @@ export async function endOtherSessions({ memberId, credential }: Viewer): Promis
 
 async function endAll(memberId: string, ids: readonly string[]): Promise<void> {
   const { store, now } = composition();
-  if (ids.length > 0) await store.sessions.noteEnds(memberId, "ended", now(), ids);
+  if (ids.length > 0) await store.sessions.recordEndReasons(memberId, "ended", now(), ids);
   for (const id of ids) await store.sessions.end(id);
 }
 

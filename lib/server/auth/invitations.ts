@@ -100,7 +100,7 @@ export async function join(given: { token: string; name?: string; password: stri
   const passwordHash = await hashPassword(given.password);
   const invitedBy = invitation.resets ? undefined : await inviterOf(given.token);
   const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
-  if (reset) await store.sessions.noteEnds(reset.id, "password", now());
+  if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
   const joined = await store.invitations.accept(given.token, { name: given.name ?? "", passwordHash }, now());
   if (joined === "taken") return failed(taken);
   return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));

@@ -29,7 +29,7 @@ export async function changeMember(viewer: Viewer, id: string, change: Change): 
     if (provider && change.role !== member.role) return failed(roleFromGroups(member, provider));
   }
   const cause = change.disabled ? "suspended" : change.role === undefined ? "ended" : (`role ${member.role} ${change.role}` as const);
-  await store.sessions.noteEnds(id, cause, now());
+  await store.sessions.recordEndReasons(id, cause, now());
   const changed = await store.members.change(id, change);
   return changed ? ok(toMemberView(changed)) : failed(noSuchMember);
 }
@@ -39,7 +39,7 @@ export async function removeMember(viewer: Viewer, id: string): Promise<Result<u
   const found = await requireWeaker(viewer, id);
   if (!found.ok) return found;
   await keepRemoved(found.value.email);
-  await store.sessions.noteEnds(id, "removed", now());
+  await store.sessions.recordEndReasons(id, "removed", now());
   return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
 

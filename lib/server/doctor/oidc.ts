@@ -20,9 +20,9 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   const check = `sign-in ${provider.id}`;
   const issuer = oidcSetting(provider.id, "ISSUER");
   const url = `${provider.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const asked = now();
+  const sentAt = now();
   const answer = await ask(url);
-  const took = now() - asked;
+  const took = now() - sentAt;
   if (!answer) return [wrong(check, `${url} does not answer.`, `Check ${issuer}, then name, certificate and firewall.`)];
   if (answer.status !== 200)
     return [
@@ -37,7 +37,7 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   }
   return [
     passed(check, `${found.issuer} publishes its configuration and its name fits ${issuer}.`),
-    judgeClock(check, answer.date === null ? undefined : Date.parse(answer.date) - (asked + took / 2)),
+    judgeClock(check, answer.date === null ? undefined : Date.parse(answer.date) - (sentAt + took / 2)),
     await attempt(check, () => checkRedirect(env, provider, found)),
   ];
 }
@@ -58,10 +58,10 @@ async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, {
   if (env.publicUrl === undefined)
     return noted(check, `LIGHTDESK_PUBLIC_URL is not set: the redirect address is ${redirect}.`, "Set it to the address that people open.");
   const url = new URL(authorizationUrl);
-  const asked = { response_type: "code", client_id: clientId, redirect_uri: redirect, scope: scopes, prompt: "none" };
+  const authParams = { response_type: "code", client_id: clientId, redirect_uri: redirect, scope: scopes, prompt: "none" };
   // Any challenge works: no code is ever exchanged.
   const proof = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
-  for (const [name, value] of Object.entries({ ...asked, ...proof })) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries({ ...authParams, ...proof })) url.searchParams.set(name, value);
   const answer = await ask(url.href);
   if (!answer) return wrong(check, `${authorizationUrl} does not answer.`, "Check name, certificate and firewall.");
   if (answer.location?.startsWith(redirect)) {

@@ -16,8 +16,8 @@ const renamed = new Map<string, Messages>();
 /** A language's messages with another product name. */
 export function messagesNaming(language: Language, product: string): Messages {
   const name = `${language} ${product}`;
-  const known = renamed.get(name);
-  if (known) return known;
+  const cachedMessages = renamed.get(name);
+  if (cachedMessages) return cachedMessages;
   const made: Messages = JSON.parse(writeExactJson(messagesOf[language]).replaceAll("Lightdesk", product));
   renamed.set(name, made);
   return made;

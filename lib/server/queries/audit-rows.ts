@@ -15,7 +15,7 @@ const EXPORT_PAGE = 100;
 /** The file names every target, and one entry may name a hundred. */
 const EXPORT_ENTRIES = 1_000;
 /** How many entries are read for a page, and for one row of the file. More entries start another row. */
-export const MOST_READ = 5_000;
+export const MAX_READ_ENTRIES = 5_000;
 
 /** A plain generator: it ends when the consumer stops. */
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
@@ -48,7 +48,7 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
     const read = [...open, ...(await toItems(store, acts, names))];
     const rows = groupAudit(read, Number.POSITIVE_INFINITY);
     // The last row may continue in the next page, where it is completed.
-    const last = isOver || read.length > MOST_READ ? undefined : rows.pop();
+    const last = isOver || read.length > MAX_READ_ENTRIES ? undefined : rows.pop();
     open = last ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
     if (isOver) return;

@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { usableConnections } from "../connections/access";
-import { MOST_READ, readNames, toItems, writeAuditCsv } from "./audit-rows";
+import { MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 import { groupAudit, type Logged } from "./group-audit";
 
 const HOUR_MS = 60 * 60_000;
@@ -30,8 +30,8 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   let isOver = false;
   let isFull = true;
   // One row more than the page shows: the last act may continue in rows that were not read.
-  while (isFull && rows.length <= query.limit && read.flat().length < MOST_READ) {
-    const most = { acts: READ_PAGE, entries: MOST_READ - read.flat().length };
+  while (isFull && rows.length <= query.limit && read.flat().length < MAX_READ_ENTRIES) {
+    const most = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - read.flat().length };
     const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, most);
     read.push(...(await toItems(store, page.acts, names)));
     rows = groupAudit(read);

@@ -21,11 +21,11 @@ type File = { filename: string; subfolder: string; type: string };
 type Judged = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
 
 export async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
-  const known = headers.get("if-none-match");
+  const etag = headers.get("if-none-match");
   const opened = await access.upstream.forward(operations.view, {
     query: file,
     signal,
-    headers: known === null ? {} : { "if-none-match": known },
+    headers: etag === null ? {} : { "if-none-match": etag },
   });
   if (!opened.ok || opened.value.status !== 200 || !opened.value.body) return opened.ok ? ok(bytesAnswer(opened.value)) : opened;
   const reader = opened.value.body.getReader();

@@ -99,11 +99,11 @@ function missingRoutes(routes: readonly Route[]): Route[] {
 
 /** Missing, unknown and revoked keys get the same answer. */
 async function requireUser(parts: Parts, request: Request): Promise<User> {
-  const given = request.headers.get("x-api-key")?.trim() || undefined;
+  const headerKey = request.headers.get("x-api-key")?.trim() || undefined;
   const bearer = bearerIn(request.headers.get("authorization"));
-  if (given !== undefined && bearer !== undefined && given !== bearer)
+  if (headerKey !== undefined && bearer !== undefined && headerKey !== bearer)
     throw new ServiceError("BAD_REQUEST", "The request has two different keys. Send one.");
-  const key = given ?? bearer;
+  const key = headerKey ?? bearer;
   const user = key ? await findUserByKey(parts.database, key) : undefined;
   if (!user) throw new ServiceError("UNAUTHORIZED", "A valid API key is required: X-API-Key: KEY, or Authorization: Bearer KEY.");
   return user;

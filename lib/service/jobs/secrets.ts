@@ -37,8 +37,8 @@ function clean(value: unknown, secrets: readonly string[]): unknown {
       value.map((item) => clean(item, secrets)),
     );
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([key]) => !secretKeys.has(key));
-  return withSpellingsOf(value, Object.fromEntries(kept.map(([key, inner]) => [key, clean(inner, secrets)])));
+  const publicEntries = Object.entries(value).filter(([key]) => !secretKeys.has(key));
+  return withSpellingsOf(value, Object.fromEntries(publicEntries.map(([key, inner]) => [key, clean(inner, secrets)])));
 }
 
 function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: A) => B): Parts<B> {

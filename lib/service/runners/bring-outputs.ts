@@ -15,7 +15,7 @@ import { type ExecutionError, type ProducedFile, type RunEvent } from "../nodes/
 import { type OutputFile, outputsByNode, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
 import { asKnown, userNames } from "./names-there";
-import { type OutputRoom } from "./output-room";
+import { type OutputBudget } from "./output-budget";
 import { type FetchedFile, fetchOutput, type FileThere, type Input } from "./transfer";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
@@ -27,7 +27,7 @@ type Parts = {
   graph: Graph;
   outputDir: string;
   limits: { leaseMs: number; pollMs: number };
-  room: OutputRoom;
+  outputBudget: OutputBudget;
   inputs: readonly Input[];
   now: () => number;
   signal: AbortSignal;
@@ -51,11 +51,11 @@ export function bringOutputs(parts: Parts, timesOf: Listening["timesOf"]) {
 
   const fetchOnce: Fetch = async (file) => {
     if (tooMuch) return failed(tooMuch);
-    const { runner, outputDir: folder, now, signal, room } = parts;
-    const limit = await room.next(file.filename);
+    const { runner, outputDir: folder, now, signal, outputBudget } = parts;
+    const limit = await outputBudget.next(file.filename);
     const fetched = await fetchOutput(runner.address, file, { folder, maxBytes: limit.bytes, now, signal });
     if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
-    const error = fetched.ok ? await room.take(fetched.value) : await limit.error();
+    const error = fetched.ok ? await outputBudget.take(fetched.value) : await limit.error();
     if (fetched.ok && !error) return fetched;
     if (fetched.ok) await fetched.value.dispose();
     tooMuch = { code: "too_large", message: error?.exception_message ?? "", ...(error && { error }) };

@@ -170,9 +170,9 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     /** What the runner has recently sent to this process. */
     trafficOf(runnerId: string): RunnerTraffic {
-      const known = traffic.get(runnerId) ?? createRunnerTraffic();
-      traffic.set(runnerId, known);
-      return known;
+      const runnerTraffic = traffic.get(runnerId) ?? createRunnerTraffic();
+      traffic.set(runnerId, runnerTraffic);
+      return runnerTraffic;
     },
 
     /** The runners that take jobs now and have a free slot. */

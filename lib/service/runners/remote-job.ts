@@ -9,7 +9,7 @@ import { type Database } from "../store/database";
 import { whileAway } from "../store/while-away";
 import { type QueueEntry } from "./ask-about";
 import { type Attempt, openClients, writeAttempt } from "./attempts";
-import { type OutputRoom } from "./output-room";
+import { type OutputBudget } from "./output-budget";
 import { type RunnerTraffic } from "./runner-limits";
 import { type ExchangeFailure } from "./speak";
 import { type Input } from "./transfer";
@@ -49,7 +49,7 @@ export type Order = {
   reportProblem: (failure: ExchangeFailure) => void;
   traffic: RunnerTraffic;
   /** Space for the job's output files. */
-  room: OutputRoom;
+  outputBudget: OutputBudget;
 };
 
 /** `signal`: the attempt is no longer followed here. */

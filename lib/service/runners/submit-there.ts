@@ -87,8 +87,8 @@ function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunO
 function refused(job: RemoteJob, body: string): RunOutcome {
   const { error, nodeErrors } = readRefusal(job, objectOf(parseJson(body)));
   const isRead = error !== undefined || Object.keys(nodeErrors).length > 0;
-  const known = isRead ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
-  return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${known}`) };
+  const details = isRead ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
+  return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${details}`) };
 }
 
 /** The part of a refusal that is stored with the job: errors of some nodes, without their lists of options. */
@@ -101,16 +101,16 @@ function readRefusal(
   let left = MAX_NODE_ERRORS;
   const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(
     ([id, { class_type, dependent_outputs, errors }]) => {
-      const kept = errors.slice(0, Math.max(0, left)).map(boundError);
-      left -= kept.length;
-      if ((errors.length > 0 && kept.length === 0) || !Object.hasOwn(graph, id)) return [];
+      const storedErrors = errors.slice(0, Math.max(0, left)).map(boundError);
+      left -= storedErrors.length;
+      if ((errors.length > 0 && storedErrors.length === 0) || !Object.hasOwn(graph, id)) return [];
       return [
         [
           id,
           {
             class_type: class_type?.slice(0, MAX_TEXT_LENGTH),
             dependent_outputs: dependent_outputs.slice(0, MAX_NODE_ERRORS),
-            errors: kept,
+            errors: storedErrors,
           },
         ] as const,
       ];

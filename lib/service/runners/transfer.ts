@@ -39,9 +39,9 @@ function fileOf({ hash, mediaType, name }: Input): FileThere {
 
 /** Sends the input if it is missing there. Returns the name that its node is given. */
 export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, ExchangeFailure>> {
-  const there = fileOf(input);
+  const remoteFile = fileOf(input);
   const [suffix = ""] = annotation.exec(input.name) ?? [];
-  const known = await openFile(address, viewPath(there), {
+  const known = await openFile(address, viewPath(remoteFile), {
     signal,
     headers: { range: "bytes=0-0" },
   });
@@ -51,9 +51,9 @@ export async function bring(address: string, input: Input, signal: AbortSignal):
     if (whole === input.size) return ok(nameThere(input) + suffix);
   }
   const form = new FormData();
-  form.append("image", await openAsBlob(input.path), there.filename);
-  form.append("type", there.type);
-  if (there.subfolder) form.append("subfolder", there.subfolder);
+  form.append("image", await openAsBlob(input.path), remoteFile.filename);
+  form.append("type", remoteFile.type);
+  if (remoteFile.subfolder) form.append("subfolder", remoteFile.subfolder);
   form.append("overwrite", "true");
   const sent = await askJson(address, "/upload/image", { method: "POST", form, signal });
   if (!sent.ok) return sent;

@@ -16,7 +16,7 @@ type Whereabouts =
 
 /** A job's graph, the editor's workflow, and its nodes' outputs. */
 const HISTORY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
-const LOOKS_A_QUEUE = 10;
+const POLLS_PER_QUEUE_REQUEST = 10;
 /** How many of the last entries are searched for a job whose id there is not known. */
 const LAST_ENTRIES = 200;
 
@@ -37,7 +37,7 @@ export function looksFor(
   return async (signal) => {
     const now = { connection: connection(), version: queueVersion() };
     const isSame = before?.connection === now.connection && (before?.place.kind === "runs" || before?.version === now.version);
-    if (before && isSame && before.looks < LOOKS_A_QUEUE) {
+    if (before && isSame && before.looks < POLLS_PER_QUEUE_REQUEST) {
       before.looks += 1;
       const ended = await historyOf(address, known, signal);
       return ended.kind === "nowhere" ? before.place : ended;

@@ -14,7 +14,7 @@ export function EditorNote({ problems, notices }: EditorReport) {
   );
 }
 
-const MOST_LISTED = 200;
+const MAX_LISTED_NOTICES = 200;
 
 function Notices({ notices }: { notices: readonly EditorNotice[] }) {
   const t = useTranslations("run.editorNote");
@@ -27,14 +27,14 @@ function Notices({ notices }: { notices: readonly EditorNotice[] }) {
         {[resolved > 0 && t("resolved", { count: resolved }), leftOut > 0 && t("leftOut", { count: leftOut })].filter(Boolean).join(" ")}
       </summary>
       <ul className="mt-1 flex max-h-60 flex-col gap-0.5 overflow-y-auto pl-4 break-words">
-        {notices.slice(0, MOST_LISTED).map((notice) => (
+        {notices.slice(0, MAX_LISTED_NOTICES).map((notice) => (
           <li key={notice.nodeId}>
             {notice.code === "resolved"
               ? t("resolvedNode", { nodeId: notice.nodeId, name: notice.name })
               : t("leftOutNode", { nodeId: notice.nodeId, classType: notice.classType, title: notice.title ?? "" })}
           </li>
         ))}
-        {notices.length > MOST_LISTED ? <li>{t("more", { count: notices.length - MOST_LISTED })}</li> : null}
+        {notices.length > MAX_LISTED_NOTICES ? <li>{t("more", { count: notices.length - MAX_LISTED_NOTICES })}</li> : null}
       </ul>
     </details>
   );

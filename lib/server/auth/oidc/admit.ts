@@ -104,11 +104,11 @@ async function joinTeam(provider: OidcProvider, identity: Identity, person: Veri
   if (joined === "taken") return refuse("unlinked", "the address is a member's");
   if (!joined) return refuse("invitation", "the invitation was used meanwhile");
   const { role, groups } = person;
-  const given =
+  const roleChange =
     role === undefined || role === "none" || role === joined.role
       ? { role: { to: joined.role } }
       : { role: { from: joined.role, to: role }, groups };
-  return ok({ member: joined, how: "joined", change: { ...given, provider: provider.label, invitedBy } });
+  return ok({ member: joined, how: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
 }
 
 /** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
@@ -122,7 +122,7 @@ async function applyRole(
   if (member.role === "owner" || role === undefined || role === member.role) return member;
   if (role === "none") return undefined;
   if (!hasRole(member.role, role) && (await readReadOnly())) return member;
-  await store.sessions.noteEnds(member.id, `role ${member.role} ${role}`, now());
+  await store.sessions.recordEndReasons(member.id, `role ${member.role} ${role}`, now());
   const changed = await store.members.change(member.id, { role });
   // A new member's entry already contains the role.
   if (!changed || how === "joined") return changed;

@@ -65,9 +65,11 @@ function readEmail(given: unknown): string | undefined {
 function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MOST_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
-  const given = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
-  const role = [...roles].reverse().find((one) => given.some((name) => byGroup.get(name) === one));
-  return role === undefined ? { role: "none", groups: undefined } : { role, groups: given.filter((name) => byGroup.get(name) === role) };
+  const acceptedGroups = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
+  const role = [...roles].reverse().find((one) => acceptedGroups.some((name) => byGroup.get(name) === one));
+  return role === undefined
+    ? { role: "none", groups: undefined }
+    : { role, groups: acceptedGroups.filter((name) => byGroup.get(name) === role) };
 }
 
 /** Finds a claim by its name, or by a path such as realm_access.roles. */

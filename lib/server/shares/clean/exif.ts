@@ -2,6 +2,7 @@
 
 import "server-only";
 
+export const MAX_EXIF_BYTES = 64 * 1024;
 const ORIENTATION = 0x0112;
 
 /** A TIFF with only that field. */

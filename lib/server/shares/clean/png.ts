@@ -6,11 +6,10 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { crc32, createInflate, deflate, inflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { orientationOnly } from "./exif";
+import { MAX_EXIF_BYTES, orientationOnly } from "./exif";
 import { cleanProfile } from "./icc";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
-const LONGEST_EXIF = 64 * 1024;
 const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
@@ -62,7 +61,7 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
       const profile = await readProfile(await exactly(file, at + 8, Math.min(length, MAX_PROFILE_BYTES)));
       if (profile) out.add(pngChunk("iCCP", Buffer.concat([Buffer.from("icc\0\0", "latin1"), await promisify(deflate)(profile)])));
     } else if (type === "eXIf" && !seen.has("eXIf")) {
-      const orientation = orientationIn(await exactly(file, at + 8, Math.min(length, LONGEST_EXIF)));
+      const orientation = orientationIn(await exactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
       if (orientation !== 1) out.add(pngChunk("eXIf", orientationOnly(orientation)));
     } else if (isFirst && lengths[type]?.(length, header)) out.add(pngChunk(type, await exactly(file, at + 8, length)));
     seen.add(type);

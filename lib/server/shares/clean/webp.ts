@@ -3,11 +3,10 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { orientationOnly } from "./exif";
+import { MAX_EXIF_BYTES, orientationOnly } from "./exif";
 import { cleanProfile } from "./icc";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
-const LONGEST_EXIF = 64 * 1024;
 const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
 const ICC = 0x20;
 const ALPHA = 0x10;
@@ -87,7 +86,7 @@ async function profileOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffe
 async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
-  const exif = await exactly(file, chunk.at, Math.min(chunk.length, LONGEST_EXIF));
+  const exif = await exactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
   const orientation = orientationIn(exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif);
   return orientation === 1 ? undefined : orientationOnly(orientation);
 }

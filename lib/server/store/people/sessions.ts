@@ -114,7 +114,7 @@ export function createSessionStore(database: Database) {
      * Stores why the member's sessions are about to end, including embedded ones, or only the sessions with these ids. Call it before the
      * change that ends them.
      */
-    async noteEnds(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
+    async recordEndReasons(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
       const columns = [sql<string>`cast(${cause} as text)`.as("cause"), sql<number>`cast(${now} as bigint)`.as("at")] as const;
       const live = database
         .selectFrom("sessions")

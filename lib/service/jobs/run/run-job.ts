@@ -6,7 +6,7 @@ import { objectOf } from "@/lib/contract/json/json";
 import { errorAround, REFUSED } from "@/lib/service/nodes/error-around";
 import { type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
-import { createOutputRoom } from "@/lib/service/runners/output-room";
+import { createOutputBudget } from "@/lib/service/runners/output-budget";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { kindOf } from "@/lib/service/runners/pool";
@@ -143,7 +143,7 @@ async function runOnRunner(
       reportBusy: () => pool.reportBusy(id),
       isGone: async () => (await readRunner(database, id)) === undefined,
       traffic: pool.trafficOf(id),
-      room: createOutputRoom({ database, folder: outputDir, label, maxFileBytes: parts.remoteLimits.maxFileBytes }, job.userId),
+      outputBudget: createOutputBudget({ database, folder: outputDir, label, maxFileBytes: parts.remoteLimits.maxFileBytes }, job.userId),
       reportProblem: ({ code, message }) =>
         void database
           .commit((tx) => storeProblem(tx, id, { code, message }, now()))

@@ -9,10 +9,10 @@ import { type Database } from "../store/database";
 
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
 
-export type OutputRoom = ReturnType<typeof createOutputRoom>;
+export type OutputBudget = ReturnType<typeof createOutputBudget>;
 type Parts = { database: Database; folder: string; label: string; maxFileBytes: number };
 
-export function createOutputRoom({ database, folder, label, maxFileBytes }: Parts, userId: number) {
+export function createOutputBudget({ database, folder, label, maxFileBytes }: Parts, userId: number) {
   const maxJobBytes = freeBytes(folder) / 2;
   /** Bytes of downloaded files that are not stored yet. */
   let takenBytes = 0;
