@@ -25,7 +25,7 @@ import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage } from "./asset-page";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { assetHref } from "./asset-urls";
 import { assetsHref, isFiltered, questionOf, unfiltered } from "./assets-address";
 import { AssetsEmpty } from "./assets-empty";

@@ -8,7 +8,7 @@ import { RunningDuration } from "@/components/ui/time/duration";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { kindOfName } from "@/lib/contract/views/media-kind";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type Poll } from "@/lib/browser/poll/use-poll";

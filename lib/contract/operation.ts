@@ -97,14 +97,6 @@ type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodTyp
 /** The parsed answer of an operation, over all its success statuses. */
 export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
 
-/**
- * Ids come from services. One that would change the rest of a URL is never put into a URL. Real ids are UUIDs and hashes; node classes may
- * have spaces, brackets and letters of any language.
- */
-export function isAddressableId(value: string): boolean {
-  return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);
-}
-
 /** Fills the braces of a path; every value is encoded as one segment. A missing value is a programming error. */
 export function fillPath(path: Operation["path"], params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {

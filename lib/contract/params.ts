@@ -83,3 +83,11 @@ export function truthOf(text: string): boolean | undefined {
 export function partsOf(text: string): string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }
+
+/**
+ * Ids come from services. One that would change the rest of a URL is never put into a URL. Real ids are UUIDs and hashes; node classes may
+ * have spaces, brackets and letters of any language.
+ */
+export function isAddressableId(value: string): boolean {
+  return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);
+}

@@ -6,7 +6,7 @@ import { Cut } from "@/components/ui/cut";
 import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath } from "@/lib/browser/urls";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, shortJob } from "../asset-urls";

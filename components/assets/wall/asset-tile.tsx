@@ -4,7 +4,7 @@ import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, shortJob } from "../asset-urls";

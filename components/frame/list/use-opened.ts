@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { addressWith } from "@/lib/browser/urls";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 
 /** From this width on there is room for a panel beside the list. */
 const WIDE = "(min-width: 1024px)";

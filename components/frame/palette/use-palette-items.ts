@@ -3,7 +3,7 @@ import { useTheme } from "next-themes";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { withQuery } from "@/lib/browser/urls";
 import { useClock } from "@/components/ui/time/use-clock";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type JobListItem } from "@/lib/contract/schemas/job";

@@ -4,7 +4,7 @@ import { DisabledLink } from "@/components/ui/link";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 
 /** `linked`: `?connection=` of the page's own address. */
 const pageOf = (id: string, linked: string | undefined) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked });

@@ -5,7 +5,7 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobState } from "@/lib/contract/jobs/states";

@@ -16,7 +16,7 @@ import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { isAddressableId } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";

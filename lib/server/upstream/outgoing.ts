@@ -4,7 +4,8 @@
 
 import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { fillPath, isAddressableId, type Operation } from "@/lib/contract/operation";
+import { fillPath, type Operation } from "@/lib/contract/operation";
+import { isAddressableId } from "@/lib/contract/params";
 import { telemetry } from "@/lib/shared/telemetry";
 
 export type UploadBody = { stream: ReadableStream<Uint8Array>; contentType: string; contentLength?: number };

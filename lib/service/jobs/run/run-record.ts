@@ -104,8 +104,10 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       const { nodeId } = event;
       if (working?.nodeId === nodeId) working = undefined;
       meta.set(nodeId, toMeta(nodeId, event.startMs, event.endMs, event.cached));
+      // A runner's node may report its outputs while the next one is already running.
+      if (working) progress = { ...progress, ...done(), value: Math.max(progress.value, done().value) };
       // After the last node: all nodes are done while the outputs are stored.
-      progress = { ...done(), ...workingOn(nodeId, STEPS) };
+      else progress = { ...done(), ...workingOn(nodeId, STEPS) };
       if (event.files.length === 0 && !event.texts && !event.others) return;
       // The last report wins: a runner's history may differ from what it reported during the run.
       files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
