@@ -1,5 +1,6 @@
 import nextVitals from "eslint-config-next/core-web-vitals";
 import nextTs from "eslint-config-next/typescript";
+import importSort from "eslint-plugin-simple-import-sort";
 
 /** Addresses of the console's own as they are written, without the path that it may be below (LIGHTDESK_BASE_PATH). */
 const bare = "^\\u002F";
@@ -103,7 +104,7 @@ const config = [
   ...nextVitals,
   ...nextTs,
   {
-    plugins: { lightdesk: { rules: { "outside-key": outsideKey } } },
+    plugins: { lightdesk: { rules: { "outside-key": outsideKey } }, "simple-import-sort": importSort },
     rules: {
       "lightdesk/outside-key": "error",
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
@@ -140,6 +141,7 @@ const config = [
           patterns: [{ group: ["../../*"], message: "Use @/…" }],
         },
       ],
+      "simple-import-sort/imports": ["error", { groups: [["^\\u0000", "^node:", "^@?\\w", "^@/", "^\\.\\.", "^\\."]] }],
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },

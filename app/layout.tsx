@@ -1,3 +1,4 @@
+import "./globals.css";
 import latin from "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2";
 import { type Metadata, type Viewport } from "next";
 import { headers } from "next/headers";
@@ -8,7 +9,6 @@ import { preload } from "react-dom";
 import { Theme } from "@/components/frame/look/theme";
 import { embedLook } from "@/lib/server/auth/embed-look";
 import { pickMessages, productHere } from "@/lib/server/i18n/pick-messages";
-import "./globals.css";
 
 export async function generateMetadata(): Promise<Metadata> {
   const product = await productHere();

@@ -1,7 +1,7 @@
 // What the backup commands read from their arguments and print.
 import { resolve } from "node:path";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Manifest } from "@/lib/server/backup/manifest";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 
 const SAY_EVERY_MS = 2000;
 

@@ -1,7 +1,7 @@
 // `npm run bench`: builds what is missing, then prints the console's figures of docs/benchmarks.md for this machine; takes some minutes.
 // `npm run bench -- screens` measures only these; tests/bench/main.ts has the names.
 // Uses only loopback and processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
-import { enterProject, ensureBuilt, ensureBundles } from "./prepare.mjs";
+import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
 enterProject();
 await ensureBuilt(await ensureBundles(), "");

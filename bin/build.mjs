@@ -1,5 +1,5 @@
 // `npm run build`: installs and builds what `npm start` would, without starting it.
-import { enterProject, ensureBuilt, ensureBundles, load } from "./prepare.mjs";
+import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
 try {
   enterProject();

@@ -1,5 +1,5 @@
 // `npm run service`, `rotate-keys`, `members` and `audit`: installs and bundles what is missing, then becomes the command named first.
-import { enterProject, ensureBundles, load } from "./prepare.mjs";
+import { ensureBundles, enterProject, load } from "./prepare.mjs";
 
 try {
   enterProject();

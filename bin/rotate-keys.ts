@@ -2,11 +2,11 @@
 // secrets of host pages. The console may run meanwhile: a key that is replaced at the same moment stays as it was given.
 // Guarantees: prints how many it sealed again and which key seals each row in the end; ends with code 1 unless the first key alone opens
 // them all; refuses an id that now names another key before anything is changed. Must never: print a key or an address.
+import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { openKeyRing } from "@/lib/server/keys/key-ring";
-import { findReusedId, type Rotation, rotateRows } from "@/lib/server/keys/rotate";
+import { findReusedId, rotateRows, type Rotation } from "@/lib/server/keys/rotate";
 import { sealedSecret } from "@/lib/server/keys/shared-secret";
-import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
 import { fail, onStore } from "./console-store";
 

@@ -8,21 +8,21 @@ import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import pino from "pino";
-import { unknownSettings } from "@/lib/server/env";
-import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
+import { allOperations } from "@/lib/contract/operations";
+import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
-import { allOperations } from "@/lib/contract/operations";
 import { keepDots } from "@/lib/http/keep-dots";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { hostsOf } from "@/lib/http/request-line";
 import { nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
+import { unknownSettings } from "@/lib/server/env";
+import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
+import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
 import { bearerIn } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
-import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
-import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { startTelemetry } from "./telemetry";
 
 /** How long jobs and requests may finish before the stop. Below the 30 seconds after which most supervisors kill. */

@@ -1,5 +1,5 @@
 // `npm start`: installs and builds what is missing, then becomes the console. One process, so a Ctrl-C arrives once.
-import { enterProject, ensureBuilt, ensureBundles, load } from "./prepare.mjs";
+import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
 process.env.NODE_ENV = "production";
 process.env.NEXT_TELEMETRY_DISABLED = "1";

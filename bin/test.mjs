@@ -5,10 +5,10 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { ensureBrowser } from "./browser.mjs";
 import { checks } from "./checks/checks.mjs";
-import { enterProject, ensureBundles } from "./prepare.mjs";
-import { run } from "./run.mjs";
 import { makeTestFolder } from "./checks/test-folder.mjs";
 import { beginnings, failureOf, notChecked } from "./checks/test-results.mjs";
+import { ensureBundles, enterProject } from "./prepare.mjs";
+import { run } from "./run.mjs";
 
 const began = performance.now();
 const asked = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails if Jobs exceeds a budget.
 // Compared with the frame: the chunks that every page of the console loads, which is what an empty page would load.
-import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { gzipSync } from "node:zlib";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { enterProject } from "../prepare.mjs";
 
 const listing = ".next/diagnostics/route-bundle-stats.json";

@@ -3,10 +3,10 @@
 
 import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
+import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { type Failure } from "@/lib/contract/failure";
 
 /** An omitted input has its default. */
 export type FieldValues = Readonly<Record<string, unknown>>;

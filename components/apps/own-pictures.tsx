@@ -9,8 +9,8 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { appApi } from "./apps-address";
 import { fileAddress } from "./app-files";
+import { appApi } from "./apps-address";
 
 type OwnPicturesProps = PickerProps & { app: string };
 

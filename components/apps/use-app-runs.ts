@@ -1,9 +1,9 @@
 import { useRef, useState } from "react";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { callApi } from "@/lib/browser/api";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";

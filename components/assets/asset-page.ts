@@ -1,5 +1,5 @@
-import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 
 export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean; unreadable?: number };
 

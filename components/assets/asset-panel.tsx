@@ -1,10 +1,10 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
-import { useEscape } from "@/components/ui/hooks/page-keys";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useEscape } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type AssetView } from "@/lib/contract/views/asset-view";

@@ -6,14 +6,14 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { initialOf, type Stamped } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
+import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { AssetActions } from "./detail/asset-actions";
 import { AssetFacts } from "./detail/asset-facts";

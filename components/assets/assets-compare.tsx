@@ -7,13 +7,13 @@ import { Compare } from "@/components/viewer/compare";
 import { MOST_COMPARED, type ReadWorkflow } from "@/components/viewer/viewer-item";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
+import { withQuery } from "@/lib/browser/urls";
 import { type Asset } from "@/lib/contract/schemas/asset";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { assetPath } from "./asset-calls";
 import { toViewerItem } from "./viewer-item-of";
-import { withQuery } from "@/lib/browser/urls";
-import { type JobDetail } from "@/lib/contract/schemas/job";
 
 type AssetsCompareProps = {
   /** The ids as the address has them. */

@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { TableSkeleton } from "@/components/data-table/table-skeleton";
-import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/list/tool-bar";
+import { PageHeader } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";
 import { ownTags } from "./assets-address";
 import { type AssetsLook, usualLook } from "./assets-look";

@@ -1,4 +1,4 @@
-import { AudioLines, Box, Film, FileText, File as FileIcon, Image as ImageIcon, type LucideIcon } from "lucide-react";
+import { AudioLines, Box, File as FileIcon, FileText, Film, Image as ImageIcon, type LucideIcon } from "lucide-react";
 import { type FileKind } from "@/lib/contract/views/media-kind";
 
 const icons: Readonly<Record<FileKind, LucideIcon>> = {

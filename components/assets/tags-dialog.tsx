@@ -1,14 +1,14 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { Button } from "@/components/ui/controls/button";
-import { chipStyle } from "@/components/ui/controls/chip";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/controls/input";
-import { isComposing } from "@/components/ui/hooks/page-keys";
-import { readTags } from "@/lib/shared/read-tags";
 import { onlyTag } from "@/components/frame/tags/only-tag";
 import { useTags } from "@/components/frame/tags/use-tags";
+import { Button } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Input } from "@/components/ui/controls/input";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { isComposing } from "@/components/ui/hooks/page-keys";
+import { readTags } from "@/lib/shared/read-tags";
 
 type TagsDialogProps = {
   title: string;

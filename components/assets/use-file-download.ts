@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/failure-text";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";

@@ -1,13 +1,13 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { NewPasswordInput } from "@/components/frame/account/new-password-input";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
+import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
-import { fieldText } from "@/components/ui/controls/field-text";
 import { invitationReason } from "./invitation-reason";
 import { InvitationRefusal } from "./invitation-refusal";
 import { useSignUp } from "./use-sign-up";

@@ -2,10 +2,10 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
 import { Button } from "@/components/ui/controls/button";
 import { returnPath, signInAt } from "@/lib/browser/session";
 import { type OidcChoice } from "@/lib/contract/people/oidc";
-import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];

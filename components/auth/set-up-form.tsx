@@ -2,15 +2,15 @@
 
 import { useTranslations } from "next-intl";
 import { NewPasswordInput } from "@/components/frame/account/new-password-input";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { fieldText } from "@/components/ui/controls/field-text";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
 import { useSignUp } from "./use-sign-up";
 
 export function SetUpForm({ token }: { token: string }) {

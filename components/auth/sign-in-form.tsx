@@ -3,12 +3,12 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
+import { FailureNotice } from "@/components/ui/failure-notice";
 import { returnPath, signIn, type SignInOutcome } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { fieldText } from "@/components/ui/controls/field-text";
 
 export function SignInForm() {
   const t = useTranslations("auth.signIn");

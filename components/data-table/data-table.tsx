@@ -5,16 +5,16 @@
 // is shared with the wall of assets, and also covers all matching rows on other pages.
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
-import { type MouseEvent, useMemo, useRef, type RefObject, useState, memo, useCallback, useSyncExternalStore } from "react";
+import { memo, type MouseEvent, type RefObject, useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { drawnColumns } from "./drawn-columns";
-import { features, type Features, type Sizing, type Sorting } from "./features";
-import { TableHead } from "./table-head";
-import { type RowMarks, drawRow, type RowLook } from "./table-row";
-import { useRowKeys } from "./use-row-keys";
+import { type Features, features, type Sizing, type Sorting } from "./features";
 import { type Grouped, groupRows, type RowGroup } from "./row-groups";
-import { useRowWindow } from "./use-row-window";
 import { type RowWindow } from "./row-window";
+import { TableHead } from "./table-head";
+import { drawRow, type RowLook, type RowMarks } from "./table-row";
+import { useRowKeys } from "./use-row-keys";
+import { useRowWindow } from "./use-row-window";
 
 type RowsOfProps<Row extends RowData> = {
   group: RowGroup<Row>;

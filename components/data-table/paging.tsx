@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { Link } from "@/components/ui/link";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { Link } from "@/components/ui/link";
 import { pageRange } from "./page-range";
 
 type PagingProps = {

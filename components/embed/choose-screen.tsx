@@ -3,12 +3,12 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWR from "swr";
-import { FileName } from "@/components/ui/cut";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
 import { SearchField } from "@/components/ui/controls/search-field";
+import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { Picture } from "@/components/ui/pictures/picture";

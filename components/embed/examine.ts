@@ -3,7 +3,7 @@
 
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession } from "@/lib/browser/embed/embed-session";
-import { onHostMessage, isFramed, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
+import { isFramed, onHostMessage, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
 import { embedAddressOf } from "@/lib/shared/embed-path";

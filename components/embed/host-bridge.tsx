@@ -7,7 +7,7 @@ import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed/embed-session";
-import { type EndReason, onHostMessage, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
+import { type EndReason, type HostMessage, onHostMessage, tellHost } from "@/lib/browser/embed/host-page";
 import { ofTab, persisted } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";

@@ -2,8 +2,8 @@
 // that it has ended. A refused ticket ends the session; if the host or the console does not or cannot answer, it is asked again until the
 // session's time is over. Must never: accept a ticket that it did not ask for.
 
-import { type Begun } from "@/lib/browser/embed/embed-session";
 import { onAnswer } from "@/lib/browser/answers";
+import { type Begun } from "@/lib/browser/embed/embed-session";
 import { type EndReason, type TicketMessage } from "@/lib/browser/embed/host-page";
 
 /** A session is renewed this long before its end. */

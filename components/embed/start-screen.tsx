@@ -8,11 +8,11 @@ import { WholePageNote } from "@/components/ui/whole-page-note";
 import { beginSession, shareBearer } from "@/lib/browser/embed/embed-session";
 import {
   type EndReason,
-  onHostMessage,
   type HostMessage,
   isEmbedAddress,
   isFileAddress,
   isFramed,
+  onHostMessage,
   tellHost,
 } from "@/lib/browser/embed/host-page";
 import { apiPath, outsidePath } from "@/lib/browser/urls";

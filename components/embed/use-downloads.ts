@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
-import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-failure";
 import { saveFile } from "@/lib/browser/files/save-file";
+import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-failure";
 import { embedAddressOf } from "@/lib/shared/embed-path";
 
 /** The browser would request a download outside the frame, without the page's cookie and token, so the page fetches the file itself. */

@@ -1,11 +1,11 @@
 import { useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { callApi } from "@/lib/browser/api";
 import { onAnswer } from "@/lib/browser/answers";
+import { callApi } from "@/lib/browser/api";
 import { tellHost } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
-import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 
 const LOOK_MS = 2000;
 const MOST = 100;

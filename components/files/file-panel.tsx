@@ -1,24 +1,24 @@
 import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
+import useSWR from "swr";
+import { learnAbsence, type useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { FileName } from "@/components/ui/cut";
 import { useEscape } from "@/components/ui/hooks/page-keys";
-import { type useCapabilities, learnAbsence } from "@/components/frame/connection/use-capabilities";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { Link } from "@/components/ui/link";
+import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 import { formatBytes } from "@/lib/shared/format";
 import { fileApiPath } from "./files-address";
 import { type FileRow } from "./files-view";
 import { MoveFile } from "./move-file";
-import useSWR from "swr";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { CopyButton } from "@/components/ui/controls/copy-button";
-import { Skeleton } from "@/components/ui/skeleton";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { MOST_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
 
 type FilePanelProps = {

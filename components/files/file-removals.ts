@@ -5,8 +5,8 @@
 
 import { createStore } from "zustand/vanilla";
 import { learnAbsence } from "@/components/frame/connection/use-capabilities";
-import { newUuid } from "@/lib/browser/random-ids";
 import { meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
+import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";

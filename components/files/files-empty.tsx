@@ -1,10 +1,10 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { TOP } from "@/lib/contract/userdata-paths";
-import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
-import { type FilesQuery } from "./files-address";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { TOP } from "@/lib/contract/userdata-paths";
+import { type FilesQuery } from "./files-address";
 
 const WORKFLOWS = "workflows/";
 

@@ -3,12 +3,12 @@ import { type FormEvent, useState } from "react";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { toFolderName } from "./crumbs";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 type Made = { connection: string | undefined; path: string };
 

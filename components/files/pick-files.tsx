@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
-import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 
 /** Picks files, or a whole folder with its content. */
 export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {

@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { type useFileRemoval } from "./use-file-removal";

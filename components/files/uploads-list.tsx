@@ -1,17 +1,17 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useSyncExternalStore, useState } from "react";
-import { FileName } from "@/components/ui/cut";
+import { useState, useSyncExternalStore } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
-import { ToneIcon } from "@/components/ui/tone-icon";
-import { type Tone } from "@/components/ui/tone";
-import { type FileUpload, type FileUploads, isLeft, isUnderWay, type Answer } from "./file-uploads";
+import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
+import { FileName } from "@/components/ui/cut";
 import { Dialog } from "@/components/ui/dialog";
+import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { type Tone } from "@/components/ui/tone";
+import { ToneIcon } from "@/components/ui/tone-icon";
+import { type Answer, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",

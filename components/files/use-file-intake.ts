@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { showToast } from "@/components/ui/toast-store";
+import { patiently } from "@/lib/browser/bulk/patient-call";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { upload } from "@/lib/browser/uploads/upload";
 import { oneMore } from "@/lib/shared/one-more";
 import { within } from "./crumbs";
-import { patiently } from "@/lib/browser/bulk/patient-call";
-import { upload } from "@/lib/browser/uploads/upload";
-import { fileApiPath } from "./files-address";
 import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
+import { fileApiPath } from "./files-address";
 
 const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal, onProgress }) =>
   patiently(

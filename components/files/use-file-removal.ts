@@ -1,11 +1,11 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from "react";
-import { showToast } from "@/components/ui/toast-store";
 import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
-import { type RemovalState, createFileRemovals, type FileRemovals } from "./file-removals";
+import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { callPatiently } from "@/lib/browser/bulk/patient-call";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { createFileRemovals, type FileRemovals, type RemovalState } from "./file-removals";
 import { fileApiPath, listApiPath } from "./files-address";
 
 let removals: FileRemovals | undefined;

@@ -2,8 +2,8 @@
 
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
-import { withQuery } from "@/lib/browser/urls";
 import { type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { withQuery } from "@/lib/browser/urls";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useConnection, useSeenConnection } from "./connection/connection-context";

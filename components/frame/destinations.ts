@@ -1,5 +1,5 @@
+import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks, type LucideIcon, Play, Settings } from "lucide-react";
 import { type useTranslations } from "next-intl";
-import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks, Play, type LucideIcon, Settings } from "lucide-react";
 
 type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
 /**

@@ -1,18 +1,18 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
 import { cn } from "@/components/ui/cn";
-import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
-import { withQuery } from "@/lib/browser/urls";
-import { useConnection, useLinkedConnection } from "./connection/connection-context";
-import { useCounts } from "./counts-context";
-import { useRunsAppsOnly } from "./member-context";
-import { destinationsOf, isWithin } from "./destinations";
+import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
+import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { useConnection, useLinkedConnection } from "./connection/connection-context";
+import { useCounts } from "./counts-context";
+import { destinationsOf, isWithin } from "./destinations";
+import { useRunsAppsOnly } from "./member-context";
 
 /** The list in the sidebar, with counts where they are known. */
 export function Navigation() {

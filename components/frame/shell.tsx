@@ -1,25 +1,25 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { Avatar } from "@/components/ui/avatar";
+import { Link } from "@/components/ui/link";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
-import { ConnectionCard } from "./connection/connection-card";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type Role } from "@/lib/contract/people/roles";
 import { ConfirmGate } from "./account/confirm-gate";
+import { SignOutButton } from "./account/sign-out-button";
+import { ConnectionCard } from "./connection/connection-card";
 import { ConnectionProvider } from "./connection/connection-context";
 import { toCurrent } from "./connection/current-connection";
-import { CountsProvider } from "./counts-context";
 import { KeepConnection } from "./connection/keep-connection";
+import { CountsProvider } from "./counts-context";
+import { ThemeSwitch } from "./look/theme-switch";
 import { MemberProvider } from "./member-context";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette/palette-button";
 import { ReadOnlyNotice } from "./read-only-notice";
 import { SessionWatch } from "./session-watch";
 import { Shortcuts } from "./shortcuts";
-import { Avatar } from "@/components/ui/avatar";
-import { Link } from "@/components/ui/link";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
-import { type Role } from "@/lib/contract/people/roles";
-import { SignOutButton } from "./account/sign-out-button";
-import { ThemeSwitch } from "./look/theme-switch";
 
 type ShellProps = {
   member: FrameMember;

@@ -2,8 +2,8 @@
 // Guarantees: a hidden list gets no announcement, and asks again when it is shown; hundreds at once cause only a few announcements,
 // and the last one is never lost.
 
-import { createStore } from "zustand/vanilla";
 import { useEffect, useEffectEvent } from "react";
+import { createStore } from "zustand/vanilla";
 
 /** A list that is read again for each of many files would never finish reading. */
 const GATHER_MS = 400;

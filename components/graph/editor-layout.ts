@@ -2,8 +2,8 @@
 // Guarantees: pure; bounded, whatever the file holds; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
-import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
+import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type GraphEdge, type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";

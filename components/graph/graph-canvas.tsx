@@ -1,10 +1,10 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type PointerEvent, useMemo, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { own } from "@/lib/contract/json/own";
-import { type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 import { GraphNodeBox, MarkWord } from "./graph-node";
 import { boxesPath, edgesPath } from "./graph-paths";
 import { type NodeMarks, toneOfState } from "./node-marks";

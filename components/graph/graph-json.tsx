@@ -1,8 +1,8 @@
 import { Download } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useMemo } from "react";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -1,5 +1,5 @@
-import { linksOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { linksOf } from "@/lib/contract/workflow/graph";
 import { type Ends, withLanes } from "./graph-lanes";
 
 /** In units of the drawing; a unit is a pixel at 1:1. */

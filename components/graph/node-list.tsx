@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { Button } from "@/components/ui/controls/button";
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMarks } from "./node-marks";
 import { gistOf } from "./node-words";
-import { own } from "@/lib/contract/json/own";
 
 const AT_ONCE = 100;
 

@@ -2,12 +2,12 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMark } from "./node-marks";
 import { inputsOf, type NodeInput, takersOf } from "./node-words";
-import { own } from "@/lib/contract/json/own";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 

@@ -3,8 +3,8 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 export const WORKFLOWS = "workflows/";
 const LONGEST_NAME = 200;

@@ -1,15 +1,15 @@
 import { ChevronRight, Maximize, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useMemo, useState } from "react";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
 import { useMedia } from "@/components/ui/hooks/use-media";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { boxOf, type Inside, layoutEditorFile, namesOf } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
@@ -17,8 +17,8 @@ import { type GraphLayout, layoutGraph } from "./graph-layout";
 import { NodeList } from "./node-list";
 import { callingNode, type NodeMark, type NodeMarks, tellingMost } from "./node-marks";
 import { NodePanel } from "./node-panel";
-import { SaveWorkflow } from "./save-workflow";
 import { searchNodes } from "./node-words";
+import { SaveWorkflow } from "./save-workflow";
 import { useViewport } from "./use-viewport";
 
 const PHONE = "(max-width: 639px)";

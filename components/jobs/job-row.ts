@@ -1,10 +1,10 @@
 import { type JobReach } from "@/lib/contract/console-job-search";
+import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobWaits } from "@/lib/contract/runners/runners";
+import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
-import { type JobWaits } from "@/lib/contract/runners/runners";
-import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { type JobState } from "@/lib/contract/jobs/states";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as every list shows it, from any answer. It is sent to the browser with every page, so it holds only this. */

@@ -12,12 +12,12 @@ import { KeyDialog } from "./screen/key-dialog";
 import { MaskCanvas } from "./screen/mask-canvas";
 import { createPainter } from "./screen/painter";
 import { SaveOutcome } from "./screen/save-outcome";
-import { createSettingsStore } from "./screen/settings-store";
+import { Saving } from "./screen/saving";
 import { SettingsPanel } from "./screen/settings-panel";
+import { createSettingsStore } from "./screen/settings-store";
 import { StatusBar } from "./screen/status-bar";
 import { ToolRail } from "./screen/tool-rail";
 import { useEditorKeys } from "./screen/use-editor-keys";
-import { Saving } from "./screen/saving";
 import { stepOf, useSave } from "./screen/use-save";
 import { createViewStore } from "./screen/view-store";
 

@@ -4,11 +4,11 @@ import { PageHeader } from "@/components/frame/page-header";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { showToast } from "@/components/ui/toast-store";
 import { keepWork, takeWork } from "./file/kept-work";
-import { type MaskSource } from "./file/mask-source";
 import { type OpenSession, sessionOf } from "./file/mask-session";
+import { type MaskSource } from "./file/mask-source";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
-import { MaskRefused } from "./mask-refused";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
+import { MaskRefused } from "./mask-refused";
 
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
   source: MaskSource;

@@ -1,8 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { isNotThere } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";

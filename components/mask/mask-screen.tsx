@@ -2,17 +2,17 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { withQuery } from "@/lib/browser/urls";
-import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { sourceOfAsset } from "./file/mask-source";
 import { openMask } from "./file/open-mask";

@@ -1,8 +1,8 @@
 import { withQuery } from "@/lib/browser/urls";
+import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
 
 /** A job as the overview shows it, and no more. */

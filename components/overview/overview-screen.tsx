@@ -3,14 +3,18 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useState } from "react";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
+import { useActWords } from "@/components/frame/act-words";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { countPaths, totalOf, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
 import { PageHeader } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/samples/run-link";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
@@ -18,12 +22,8 @@ import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./ov
 import { PageFailure, Part, PartNote } from "./part";
 import { RunnersNotice, type UnavailableRunners } from "./runners-notice";
 import { RunsPart } from "./runs-part";
-import { Welcome } from "./welcome";
-import { useActWords } from "@/components/frame/act-words";
-import { RelativeTime } from "@/components/ui/time/relative-time";
-import { withQuery } from "@/lib/browser/urls";
-import { type AuditPage } from "@/lib/contract/audit/audit";
 import { RowsSkeleton } from "./skeletons";
+import { Welcome } from "./welcome";
 
 const MOST_ACTS = 6;
 const toEntries = ({ entries }: AuditPage) => entries;

@@ -1,10 +1,10 @@
-import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, use } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Freshness } from "@/components/frame/list/freshness";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Poll } from "@/lib/browser/poll/use-poll";

@@ -1,8 +1,8 @@
+import "uplot/dist/uPlot.min.css";
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import UPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { cn } from "@/components/ui/cn";
 import { type RunsOfDay } from "@/lib/contract/console";
 import { useDayName } from "./use-day-name";

@@ -1,17 +1,17 @@
 import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
-import { useRouter } from "@/components/ui/hooks/use-router";
-import { Link } from "@/components/ui/link";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
 import { requestRun } from "@/components/frame/samples/run-request";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
-import { samples, type SampleName } from "@/components/frame/samples/samples";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
 type WelcomeProps = { canRun: boolean; canManage: boolean };

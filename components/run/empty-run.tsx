@@ -2,11 +2,11 @@ import { FileJson2 } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useState } from "react";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
-import { pictureSamples, samples, type SampleName } from "@/components/frame/samples/samples";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
-import { Button } from "@/components/ui/controls/button";
+import { pictureSamples, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { Textarea } from "@/components/ui/controls/textarea";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 
 type EmptyRunProps = {
   connectionName?: string;

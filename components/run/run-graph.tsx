@@ -1,12 +1,12 @@
 import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
-import { withTitles } from "@/components/graph/node-words";
 import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
+import { withTitles } from "@/components/graph/node-words";
 import { Skeleton } from "@/components/ui/skeleton";
-import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/node-problems";
+import { own } from "@/lib/contract/json/own";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
-import { own } from "@/lib/contract/json/own";
+import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/node-problems";
 import { type OpenWorkflow } from "./workflow/opened";
 
 /** The form does not need the drawing, so its code loads after the form. */

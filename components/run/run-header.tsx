@@ -1,21 +1,21 @@
 import { AppWindow, CopyPlus, Download, X } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow } from "@/components/graph/save-workflow";
 import { storedText } from "@/components/graph/stored-workflow";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { useLinkedConnection } from "@/components/frame/connection/connection-context";
-import { withQuery } from "@/lib/browser/urls";
 import { saveFile } from "@/lib/browser/files/save-file";
+import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { OpenAnother, type WaysIn } from "./open-another";
-import { type InEditorFile, withEditorFile } from "./workflow/use-editor-file";
-import { type Refusal } from "./workflow/refusal";
 import { RunButton, type RunButtonProps } from "./submit/run-button";
 import { type OpenWorkflow } from "./workflow/opened";
+import { type Refusal } from "./workflow/refusal";
+import { type InEditorFile, withEditorFile } from "./workflow/use-editor-file";
 
 type RunHeaderProps = {
   opened: OpenWorkflow;

@@ -5,19 +5,19 @@ import { useWhyNot } from "@/components/frame/member-context";
 import { withTitles } from "@/components/graph/node-words";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { own } from "@/lib/contract/json/own";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { CopiesAside } from "./copies/copies-aside";
 import { CopiesCard, type CopiesWork } from "./copies/copies-card";
 import { type CopiesSet } from "./copies/copies-state";
 import { type PlacedProblems } from "./form/node-problems";
-import { own } from "@/lib/contract/json/own";
-import { JobLink } from "./submit/job-link";
 import { type RunPorts } from "./run-ports";
+import { type Receipt, type RunState, type SubmitError } from "./run-state";
+import { JobLink } from "./submit/job-link";
 import { NewestJob } from "./submit/started-job";
 import { SubmitErrorNote } from "./submit/submit-error-note";
-import { type Receipt, type RunState, type SubmitError } from "./run-state";
-import { type useRun } from "./use-run";
 import { type UnknownActs } from "./submit/unknown-note";
+import { type useRun } from "./use-run";
 
 type RunNotesProps = {
   run: ReturnType<typeof useRun>;

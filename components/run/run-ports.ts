@@ -2,29 +2,29 @@
 
 import { callApi } from "@/lib/browser/api";
 import { bytesAt } from "@/lib/browser/files/byte-source";
-import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { findKnownContent } from "@/lib/browser/uploads/known-content";
 import { upload } from "@/lib/browser/uploads/upload";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Decode } from "./form/controls/check-picture";
-import { type ApiFailure } from "@/lib/browser/read-failure";
-import { ACT_HEADER } from "@/lib/contract/audit/act-id";
-import { LABEL_HEADER, IDEMPOTENCY_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
+import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
+import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
-import { fileOfAsset } from "@/lib/contract/views/asset-view";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop } from "@/lib/contract/userdata-paths";
+import { fileOfAsset } from "@/lib/contract/views/asset-view";
+import { IDEMPOTENCY_HEADER, LABEL_HEADER, RERUN_HEADER } from "@/lib/contract/workflow/submission";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { contentName } from "./form/controls/asset-value";
+import { type Decode } from "./form/controls/check-picture";
+import { createStoredNames } from "./form/controls/stored-name";
+import { type SendPicture, type UploadAnswer } from "./form/controls/use-picture-upload";
+import { type Attempt } from "./submit/attempt";
+import { type SubmitPorts } from "./submit/submission";
 import { type ArrivalPorts } from "./workflow/arrivals/arrivals";
 import { readCatalogue } from "./workflow/catalogue";
-import { contentName } from "./form/controls/asset-value";
-import { toImageValue } from "@/lib/contract/assets/image-ref";
-import { type Attempt } from "./submit/attempt";
-import { createStoredNames } from "./form/controls/stored-name";
-import { type SubmitPorts } from "./submit/submission";
-import { type SendPicture, type UploadAnswer } from "./form/controls/use-picture-upload";
 
 export type RunPorts = ArrivalPorts &
   SubmitPorts & {

@@ -5,8 +5,8 @@
 
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { copiesReducer } from "./copies/copies-state";
 import { changeOpened } from "./change-opened";
+import { copiesReducer } from "./copies/copies-state";
 import { mostReceipts, type Receipt, type RunAction, type RunState } from "./run-state";
 import { type OpenWorkflow } from "./workflow/opened";
 

@@ -2,15 +2,15 @@
 
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { type PendingImages } from "./workflow/pending-images";
-import { type Checked } from "./form/check";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type CopiesAct, type CopiesSet } from "./copies/copies-state";
+import { type Checked } from "./form/check";
 import { type Attempt, type RunOutcome } from "./submit/attempt";
 import { type Advanced, type OpenedFile, type OpenWorkflow } from "./workflow/opened";
+import { type PendingImages } from "./workflow/pending-images";
 import { type Refusal } from "./workflow/refusal";
 
 export type Receipt = {

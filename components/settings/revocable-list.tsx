@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";

@@ -1,11 +1,11 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { chipStyle } from "@/components/ui/controls/chip";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Link } from "@/components/ui/link";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { embedPath } from "@/lib/shared/embed-path";
-import { Link } from "@/components/ui/link";
 
 const parts = [
   { part: "connections", href: "/settings" },

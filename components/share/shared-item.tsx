@@ -1,8 +1,8 @@
 import { Box, FileDown } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { apiPath } from "@/lib/browser/urls";
 import { type SharedItem as Item } from "@/lib/contract/share";
 import { formatBytes } from "@/lib/shared/format";

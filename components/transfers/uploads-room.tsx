@@ -4,16 +4,16 @@ import { type CurrentConnection } from "@/components/frame/connection/current-co
 import { PageMessages } from "@/components/frame/page-messages";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { type Language } from "@/lib/shared/languages";
+import { UrlDialog } from "./downloads/url-dialog";
+import { useDownloads } from "./downloads/use-downloads";
+import { type TrayView, UploadTray } from "./upload-tray";
 import { HashDialog } from "./uploads/hash-dialog";
 import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
 import { StartDialog } from "./uploads/start-dialog";
 import { tabUploads } from "./uploads/tab-uploads";
-import { type NewUpload } from "./uploads/upload-store";
 import { noUploads, tallyOf } from "./uploads/upload-state";
-import { type TrayView, UploadTray } from "./upload-tray";
-import { UrlDialog } from "./downloads/url-dialog";
+import { type NewUpload } from "./uploads/upload-store";
 import { useComingFiles } from "./uploads/use-coming-files";
-import { useDownloads } from "./downloads/use-downloads";
 import { useOwnAlarms } from "./uploads/use-own-alarms";
 import { type WayRequest } from "./uploads/way-request";
 

@@ -3,11 +3,11 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
-import { usePathname } from "@/components/ui/hooks/use-router";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn } from "@/components/frame/ways-in";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { usePathname } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";

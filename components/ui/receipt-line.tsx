@@ -2,8 +2,8 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useFocusWhenLost } from "./hooks/use-focus-when-lost";
-import { ToneIcon } from "./tone-icon";
 import { type Tone } from "./tone";
+import { ToneIcon } from "./tone-icon";
 
 type ReceiptLineProps = {
   tone: Tone;

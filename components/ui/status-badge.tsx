@@ -1,5 +1,5 @@
 import { cn } from "./cn";
-import { toneStyle, type Tone } from "./tone";
+import { type Tone, toneStyle } from "./tone";
 import { ToneIcon } from "./tone-icon";
 
 type StatusBadgeProps = {

@@ -1,6 +1,6 @@
 import { type ReactNode } from "react";
-import { buttonStyle } from "./controls/button";
 import { cn } from "./cn";
+import { buttonStyle } from "./controls/button";
 
 /** Additional text that opens in place, without script. */
 export function Unfold({ title, children }: { title: ReactNode; children: ReactNode }) {

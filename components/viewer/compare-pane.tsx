@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
+import { FileName } from "@/components/ui/cut";
+import { type Size, type Viewport } from "@/components/ui/hooks/viewport";
 import { whileShown } from "@/components/ui/pictures/picture";
 import { shownPictureUrl } from "@/lib/browser/urls";
-import { type Size, type Viewport } from "@/components/ui/hooks/viewport";
 import { StandIn } from "./stand-in";
 import { type ViewerItem } from "./viewer-item";
 

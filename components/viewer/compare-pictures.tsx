@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
-import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
 import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
+import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
 import { ComparePane } from "./compare-pane";
 import { CompareSlider } from "./compare-slider";
 import { noteSize } from "./seen-sizes";

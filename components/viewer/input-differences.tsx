@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
-import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { Skeleton } from "@/components/ui/skeleton";
 import { inputDifferences } from "@/lib/contract/views/input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./viewer-item";

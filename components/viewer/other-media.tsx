@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { FileName } from "@/components/ui/cut";
 import { buttonStyle } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
 import { formatBytes } from "@/lib/shared/format";
 import { Media } from "./media";

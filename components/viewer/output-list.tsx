@@ -1,7 +1,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
+import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type OutputView } from "@/lib/contract/views/outputs-view";

@@ -2,9 +2,9 @@ import { ImageOff } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
+import { type Size } from "@/components/ui/hooks/viewport";
 import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Size } from "@/components/ui/hooks/viewport";
 
 type StandInProps = {
   poster?: string;

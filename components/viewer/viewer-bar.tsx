@@ -1,9 +1,9 @@
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, Share2, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";
+import { FileName } from "@/components/ui/cut";
+import { Link } from "@/components/ui/link";
 import { slideSeconds, type useSlideshow } from "./use-slideshow";
 import { type ViewerItem } from "./viewer-item";
 

@@ -1,7 +1,7 @@
 import { Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { type usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { type Size } from "@/components/ui/hooks/viewport";

@@ -1,10 +1,10 @@
 import { useTranslations } from "next-intl";
-import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, type PointerEvent } from "react";
+import { type KeyboardEvent, type PointerEvent, useEffect, useEffectEvent, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { whileShown } from "@/components/ui/pictures/picture";
 import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
-import { shownPictureUrl } from "@/lib/browser/urls";
 import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
+import { whileShown } from "@/components/ui/pictures/picture";
+import { shownPictureUrl } from "@/lib/browser/urls";
 import { noteSize } from "./seen-sizes";
 import { StandIn } from "./stand-in";
 import { ZoomBar } from "./zoom-bar";

@@ -4,10 +4,10 @@
 
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { noteSkipped } from "@/lib/contract/json/readers";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { READ_ONLY_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
-import { confirmIdentity } from "./confirm";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { announceAnswer } from "./answers";
+import { confirmIdentity } from "./confirm";
 import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
 import { apiPath } from "./urls";
 

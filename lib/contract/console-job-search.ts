@@ -3,8 +3,8 @@
 
 import { type z } from "zod";
 import { jobParams, searchParams } from "./jobs/job-search";
-import { querySchema } from "./schemas/lenient";
 import { type JobsAnswer } from "./schemas/job";
+import { querySchema } from "./schemas/lenient";
 
 export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams });
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;

@@ -1,13 +1,12 @@
 // The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
 // Guarantees: no type here has a field for a key. Schemas are for the server; components import the types only.
+import { z } from "zod";
 import { isCapability } from "./capabilities";
 import { type CheckOutcome } from "./check-outcomes";
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/passwords";
-import { toPlainLine } from "./plain-line";
-
-import { z } from "zod";
 import { type MemberMethods } from "./people/oidc";
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/passwords";
 import { roles } from "./people/roles";
+import { toPlainLine } from "./plain-line";
 import { type JobListItem } from "./schemas/job";
 import { commaList } from "./schemas/lenient";
 import { userdataQuerySchema } from "./schemas/userdata";

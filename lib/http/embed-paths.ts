@@ -4,7 +4,7 @@
 // Must never: decide anything: the session is checked together with every other credential.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
-import { keepEmbedPaths, EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/embed-path";
 
 /** Makes `embedPath()` work on this server. */
 export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answer: () => T): T } {

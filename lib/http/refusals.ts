@@ -6,8 +6,8 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isForPeople, plainPage } from "./plain-page";
 import { own } from "@/lib/contract/json/own";
+import { isForPeople, plainPage } from "./plain-page";
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 

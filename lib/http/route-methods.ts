@@ -2,9 +2,9 @@
 // (Next tells them only to OPTIONS, and refuses other methods without a body), and which route an address belongs to.
 // Guarantees: 405 with the address's methods for a method it lacks; 400 for a method that no address has. Must never: judge a page.
 import { type IncomingMessage } from "node:http";
+import { own } from "@/lib/contract/json/own";
 import { embedAddressAt } from "./embed-paths";
 import { type Refused } from "./refusals";
-import { own } from "@/lib/contract/json/own";
 
 /** By path, with Next's brackets: "/api/jobs/[jobId]". */
 export type RouteMethods = Readonly<Record<string, readonly string[]>>;

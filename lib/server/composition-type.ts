@@ -8,22 +8,22 @@ import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type LandedOutputs } from "./answers/landed-outputs";
 import { type SignInLimits } from "./auth/sign-in-limits";
-import { type AttemptLimit } from "./limits/attempt-limit";
-import { type Env } from "./env";
+import { type CapabilityMemory } from "./capabilities/memory";
+import { type SeenAssets } from "./connections/seen-assets";
 import { type HostKeys } from "./embed/host-keys";
+import { type Env } from "./env";
 import { type KeyRing } from "./keys/key-ring";
 import { type Ledger } from "./ledger/ledger";
+import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Log } from "./log";
 import { type SubmissionsInFlight } from "./prompts/submission-types";
 import { type Store } from "./store/store";
 import { type Breaker } from "./thumbnails/breaker";
 import { type ThumbnailCache } from "./thumbnails/cache";
-import { type SeenAssets } from "./connections/seen-assets";
-import { type ClassNames } from "./workflows/class-names";
-import { type SeenNames } from "./workflows/seen-names";
-import { type CapabilityMemory } from "./capabilities/memory";
 import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
+import { type ClassNames } from "./workflows/class-names";
+import { type SeenNames } from "./workflows/seen-names";
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
 

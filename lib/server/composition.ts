@@ -4,46 +4,46 @@
 // Must never: be imported by anything that runs in a browser.
 
 import "server-only";
+import { randomBytes, randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { randomBytes, randomUUID } from "node:crypto";
 import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/database/disk-reserve";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLandedOutputs } from "./answers/landed-outputs";
-import { type AttemptLimit, createAttemptLimit } from "./limits/attempt-limit";
-import { createSharedLimit } from "./limits/shared-limit";
 import { createSignInLimits } from "./auth/sign-in-limits";
+import { createCapabilityMemory } from "./capabilities/memory";
 import { type Composition } from "./composition-type";
-import { consoleUrl, type Env, EnvError, readEnv } from "./env";
+import { createSeenAssets } from "./connections/seen-assets";
 import { createHostKeys } from "./embed/host-keys";
+import { consoleUrl, type Env, EnvError, readEnv } from "./env";
 import { seal, unseal } from "./keys/cipher";
 import { openKeyRing } from "./keys/key-ring";
 import { readOrMakeSecretFile } from "./keys/secret-file";
 import { openSharedSecret } from "./keys/shared-secret";
 import { createLedger } from "./ledger/ledger";
+import { type AttemptLimit, createAttemptLimit } from "./limits/attempt-limit";
+import { createSharedLimit } from "./limits/shared-limit";
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createThumbnailCache } from "./thumbnails/cache";
-import { maskStoredNames } from "./workflows/mask-stored-names";
-import { createClassNames } from "./workflows/class-names";
-import { createSeenNames } from "./workflows/seen-names";
-import { createSeenAssets } from "./connections/seen-assets";
-import { createCapabilityMemory } from "./capabilities/memory";
-import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
-import { isEmbedded } from "./upstream/send";
 import { createLargeAnswers } from "./upstream/large-answers";
+import { speakLocal } from "./upstream/local-dialect/speak-local";
+import { isEmbedded } from "./upstream/send";
 import { createGuardedSend, type GuardedSend } from "./upstream/send-guarded";
 import { createHttpSend } from "./upstream/send-http";
-import { createSilences } from "./upstream/silences";
 import { listenToService } from "./upstream/service-events";
+import { createSilences } from "./upstream/silences";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
+import { createClassNames } from "./workflows/class-names";
+import { maskStoredNames } from "./workflows/mask-stored-names";
+import { createSeenNames } from "./workflows/seen-names";
 
 const SET_UP_KEPT_MS = 60 * 60_000;
 

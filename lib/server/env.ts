@@ -7,10 +7,10 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
-import { basePathSchema, basePathWords } from "./base-path";
-import { readProxySignIn } from "./proxy-sign-in";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
+import { basePathSchema, basePathWords } from "./base-path";
 import { oidcSettingNames, readSignInSettings } from "./oidc-settings";
+import { readProxySignIn } from "./proxy-sign-in";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
 
 const wholeNumber = (min: number, max: number) =>

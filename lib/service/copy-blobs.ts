@@ -18,10 +18,10 @@ import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-settin
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
-import { query, type Reader } from "./store/database";
-import { liveProcesses } from "./store/postgres/processes";
-import { openPostgres } from "./store/postgres/database";
 import { type DataLock, lockDataFolder } from "./store/data-lock";
+import { query, type Reader } from "./store/database";
+import { openPostgres } from "./store/postgres/database";
+import { liveProcesses } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
 import { fileIn, idOf, requireRows } from "./store/where-rows-are";
 

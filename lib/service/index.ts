@@ -1,10 +1,10 @@
 // The one door of the embedded service: a plain Node library behind a fetch function. Users of the service see nothing else of this folder.
 
+import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";
-import { type ServiceRunners } from "@/lib/contract/runners/runners";
-import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { classes } from "./nodes/classes";
+import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
 import { type ServiceSettings } from "./settings";
 import { asStartFailure } from "./storage-failure";

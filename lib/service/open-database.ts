@@ -2,16 +2,16 @@
 // Must never: start with an empty database beside users' files; the sweep would remove them as files that no row names.
 
 import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
+import { type Folders } from "./assets/folders";
 import { type AssetSearch } from "./assets/search/asset-search";
 import { createPostgresSearch } from "./assets/search/postgres-search";
 import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
-import { type Folders } from "./assets/folders";
-import { type CreateQueue } from "./jobs/run/job-queue";
-import { createMemoryQueue } from "./jobs/queue/memory-queue";
-import { openSharedQueues, type SharedQueues } from "./jobs/queue/shared-queues";
 import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
 import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";
 import { type Chore } from "./housekeeping";
+import { createMemoryQueue } from "./jobs/queue/memory-queue";
+import { openSharedQueues, type SharedQueues } from "./jobs/queue/shared-queues";
+import { type CreateQueue } from "./jobs/run/job-queue";
 import { createNoSharedProgress, createPostgresProgress, type SharedProgress } from "./jobs/run/shared-progress";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";

@@ -2,16 +2,16 @@
 
 import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
-import { type AssetSearch } from "./assets/search/asset-search";
 import { type Folders } from "./assets/folders";
+import { type AssetSearch } from "./assets/search/asset-search";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { type Downloads } from "./downloads/downloads";
 import { type JobEvents } from "./events/job-events";
-import { type Engine } from "./jobs/run/engine";
 import { type HistoryClears } from "./jobs/history/history-clears";
+import { type Engine } from "./jobs/run/engine";
 import { type LiveRuns } from "./jobs/run/live-runs";
-import { type Pool } from "./runners/pool";
 import { type ServiceLog } from "./options";
+import { type Pool } from "./runners/pool";
 import { type ServiceSettings } from "./settings";
 import { type Database } from "./store/database";
 

@@ -3,8 +3,8 @@
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { withBlobRow } from "./assets/change-asset";
 import { type BlobStore } from "./assets/blob-store";
+import { withBlobRow } from "./assets/change-asset";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { isFirst, unhurried } from "./housekeeping";
 import { type Database, query, type Transaction } from "./store/database";

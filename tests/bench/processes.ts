@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startProcess, type Started } from "../support/start-process";
+import { type Started, startProcess } from "../support/start-process";
 
 export type Desk = { url: string; headers: Record<string, string>; process: Started };
 export type PortService = { url: string; headers: { "x-api-key": string }; process: Started };

@@ -1,6 +1,6 @@
 // `npm run conformance` as a user runs it: a process of its own, against services over real HTTP.
-import { createServer, request as forward, type Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, request as forward, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

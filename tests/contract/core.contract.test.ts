@@ -1,9 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { coreOperations, operations } from "@/lib/contract/operations";
-import { ended, list, png, record, sample, string, submit, waiting, canvas, running } from "../integration/service/support";
+import { canvas, ended, list, png, record, running, sample, string, submit, waiting } from "../integration/service/support";
 import { type Client, type ServiceBench, startService } from "../support/service";
 import { until } from "../support/until";
+import { answered, conforms } from "./conforms";
 import {
   assetFields,
   executionErrorFields,
@@ -19,7 +20,6 @@ import {
   tagChangeFields,
   taskFields,
 } from "./fields";
-import { answered, conforms } from "./conforms";
 
 const everyAssetField = Object.keys(assetFields);
 

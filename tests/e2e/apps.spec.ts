@@ -1,7 +1,7 @@
 // An app, from a file of the graph editor to a picture on the phone of a person who knows nothing of nodes.
 import { readFile } from "node:fs/promises";
-import sharp from "sharp";
 import { type Browser, type Page } from "@playwright/test";
+import sharp from "sharp";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk } from "./support/desk";
 import { drop, photograph, workflow } from "./support/files";

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
-import { type DroppedFile, drop } from "./support/files";
+import { drop, type DroppedFile } from "./support/files";
 import { expectShownIsSent } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 

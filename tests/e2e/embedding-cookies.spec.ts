@@ -4,9 +4,9 @@ import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import { browserFlags, findTestBrowser } from "@/bin/browser.mjs";
 import { type Desk } from "./support/desk";
+import { sample } from "./support/files";
 import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
-import { sample } from "./support/files";
 import { expect, test } from "./support/test";
 
 /** Only the last list of features counts: Playwright's own would let frames of one site share their storage, unlike real browsers. */

@@ -1,7 +1,7 @@
 // A visit in a host page, as in the example of the docs.
+import { sample } from "./support/files";
 import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
-import { sample } from "./support/files";
 import { expect, test } from "./support/test";
 
 test("a visitor of a host page works in the console inside it, without a session of the console", async ({

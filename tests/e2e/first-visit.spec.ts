@@ -1,6 +1,6 @@
 import { type Page } from "@playwright/test";
-import { until } from "@/tests/support/until";
 import { type Fetched, watchTraffic } from "@/tests/support/traffic";
+import { until } from "@/tests/support/until";
 import { type Desk } from "./support/desk";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";

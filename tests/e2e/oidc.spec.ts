@@ -1,7 +1,7 @@
 import { type Page } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk, owner, startDesk } from "./support/desk";
-import { oidcSettings, type OidcServer, signInThere, startOidcServer } from "./support/oidc-server";
+import { type OidcServer, oidcSettings, signInThere, startOidcServer } from "./support/oidc-server";
 import { expect, test as base } from "./support/test";
 
 type World = { desk: Desk; acme: OidcServer; other: OidcServer };

@@ -1,9 +1,9 @@
 // Copies of a run with one varied input, and the drawing beside the form.
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
-import { expect, test } from "./support/test";
 import { drop, workflow } from "./support/files";
 import { slowGraph } from "./support/jobs";
+import { expect, test } from "./support/test";
 
 async function openSample(page: Page, url: string, name: RegExp): Promise<void> {
   await page.goto(`${url}/run`);

@@ -9,7 +9,7 @@ import { keepConnection } from "./support/connections";
 import { drop, sample, workflow } from "./support/files";
 import { submit } from "./support/jobs";
 import { manyTexts, POEM } from "./support/many-texts";
-import { expectShownIsSent, shownIn, type Graph } from "./support/shown-is-sent";
+import { expectShownIsSent, type Graph, shownIn } from "./support/shown-is-sent";
 import { expect, test } from "./support/test";
 
 // This is one of the last files, so its tests are spread over the workers.

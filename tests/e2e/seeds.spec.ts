@@ -1,6 +1,6 @@
 // Seeds of twenty digits in a browser: the digits in a file or typed by a person are those that are sent, shown and opened again.
 import { readFileSync } from "node:fs";
-import { type DroppedFile, drop } from "./support/files";
+import { drop, type DroppedFile } from "./support/files";
 import { untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 

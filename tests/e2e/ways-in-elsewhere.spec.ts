@@ -5,7 +5,7 @@ import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { drop, sample } from "./support/files";
 import { expect, test } from "./support/test";
-import { sha256, fresh, picked, tray, add } from "./support/ways-in";
+import { add, fresh, picked, sha256, tray } from "./support/ways-in";
 
 test("a plain local server takes files after their hash, pictures of inputs with their masks, and user data, byte for byte", async ({
   signedIn: page,

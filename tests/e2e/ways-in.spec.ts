@@ -6,7 +6,7 @@ import { expectAccessible } from "./support/accessible";
 import { type Desk, startDesk } from "./support/desk";
 import { drop, photograph, sample } from "./support/files";
 import { expect, test } from "./support/test";
-import { sha256, fresh, picked, tray, add } from "./support/ways-in";
+import { add, fresh, picked, sha256, tray } from "./support/ways-in";
 
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });

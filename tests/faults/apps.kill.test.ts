@@ -8,7 +8,7 @@ import { type AppWorld, createAppWorld, picture } from "../integration/console/a
 import { type LittleServer } from "../support/little-server";
 import { isPrompt, startServiceGate } from "../support/service-gate";
 import { createKey, type ServiceProcess, startServiceProcess } from "../support/service-process";
-import { startProcess, type Started } from "../support/start-process";
+import { type Started, startProcess } from "../support/start-process";
 import { makeToken } from "../support/tokens";
 import { until } from "../support/until";
 

@@ -1,7 +1,7 @@
 // The disk that holds the console's data is full: changes are answered 507, signing out still works, and reads go on.
-import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endSession, readSession } from "@/lib/server/auth/session";
 import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";

@@ -1,12 +1,12 @@
 // Attacks on either server, as it really runs, by a client that has sockets but no account.
 import { once } from "node:events";
-import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
-import { startProcess, type Started } from "@/tests/support/start-process";
+import { type Started, startProcess } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
 /** One server shared by all tests that only send requests. */

@@ -6,8 +6,8 @@ import { afterEach, expect, it } from "vitest";
 import { detail, ended, list, png, record, running, submit } from "../integration/service/support";
 import { gpuClasses } from "../support/gpu-classes";
 import { startRunnerServer } from "../support/runner-server";
-import { until } from "../support/until";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
+import { until } from "../support/until";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

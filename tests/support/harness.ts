@@ -9,10 +9,10 @@ import { inject } from "vitest";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { setUp } from "@/lib/server/auth/set-up";
 import { readViewer, type Viewer } from "@/lib/server/auth/viewer";
-import { startComposition, type CompositionOptions } from "@/lib/server/composition";
+import { type CompositionOptions, startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
-import { type Member } from "@/lib/server/store/people/members";
 import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { type Member } from "@/lib/server/store/people/members";
 import { ask, createDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";
 

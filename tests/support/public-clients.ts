@@ -1,9 +1,9 @@
 // Public clients of the family, unchanged from the registry, each doing what it can: follow a submitted graph to its end, fetch its
 // picture, upload, read, and take back (interrupt, delete, clear, free). The results are what the client made of the answers.
+import { randomUUID } from "node:crypto";
 import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
 import { Client } from "@stable-canvas/comfyui-client";
 import { ComfyUIClient, type Prompt, type QueuePromptResult } from "comfy-ui-client";
-import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { startProxy } from "./proxy";
 import { until } from "./until";

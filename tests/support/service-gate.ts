@@ -1,7 +1,7 @@
 // Sits in front of a service on a port: it remembers the requests and leaves some of them unanswered. WebSockets pass.
 import { type ServerResponse } from "node:http";
-import { passUpgrade } from "./proxy";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { passUpgrade } from "./proxy";
 
 /** "lost": not passed on. "unanswered": passed on, but its answer is kept back. */
 type Fate = "lost" | "unanswered" | undefined;

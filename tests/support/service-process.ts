@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
 import { createClient } from "./service";
-import { startProcess, type Started } from "./start-process";
+import { type Started, startProcess } from "./start-process";
 
 const execute = promisify(execFile);
 

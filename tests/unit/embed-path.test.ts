@@ -4,7 +4,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEmbedPaths, isApi } from "@/lib/http/embed-paths";
-import { inEmbedPath, keepEmbedPaths, embedPath, EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, keepEmbedPaths } from "@/lib/shared/embed-path";
 
 const here = "/embed/0123456789abcdef01/abcdefgh1234";
 

@@ -7,9 +7,9 @@ import { AppsSkeleton } from "@/components/apps/apps-skeleton";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";
+import { listApps } from "@/lib/server/apps/change-app";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { listApps } from "@/lib/server/apps/change-app";
 import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
 

@@ -9,15 +9,15 @@ import { readList } from "@/components/jobs/list/list-address";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/jobs/job-search";
-import { inEmbedPath } from "@/lib/shared/embed-path";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { endsSoon, stamp } from "../stamp";
+import { inEmbedPath } from "@/lib/shared/embed-path";
 import { isBareAddress, textParam, toSearchParams } from "../params";
+import { endsSoon, stamp } from "../stamp";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("jobs"))("title") };

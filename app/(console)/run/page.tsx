@@ -2,8 +2,8 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { isSample } from "@/components/frame/samples/samples";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { RunScreen } from "@/components/run/run-screen";
+import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 

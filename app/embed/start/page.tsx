@@ -1,13 +1,13 @@
 import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
-import { PageMessages } from "@/components/frame/page-messages";
+import { textParam } from "@/app/(console)/params";
 import { StartScreen } from "@/components/embed/start-screen";
+import { PageMessages } from "@/components/frame/page-messages";
 import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
-import { textParam } from "@/app/(console)/params";
 
 /** Before there is a session: asks the host page for a ticket. */
 export default async function StartPage({ searchParams }: PageProps<"/embed/start">) {

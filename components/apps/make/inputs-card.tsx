@@ -9,11 +9,11 @@ import { Input } from "@/components/ui/controls/input";
 import { type AppDefinition, type AppInput } from "@/lib/contract/apps/app";
 import { inputDraft } from "@/lib/contract/apps/draft";
 import { withUsual } from "@/lib/contract/apps/fill";
-import { topologicalOrder } from "@/lib/contract/workflow/graph";
 import { own } from "@/lib/contract/json/own";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { topologicalOrder } from "@/lib/contract/workflow/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { InputEditor } from "./input-editor";
 
 type InputsCardProps = {

@@ -8,9 +8,9 @@ import { useRouter } from "@/components/ui/hooks/use-router";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type AppVersionView, type AppView } from "@/lib/contract/apps/app";
 import { appApi, appPath } from "../apps-address";
 

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { useConnection } from "@/components/frame/connection/connection-context";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
+import { useConnection } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { assetLink } from "../asset-urls";

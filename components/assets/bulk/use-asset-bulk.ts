@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
-import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetAct, type Entry, type Meant, runAct } from "./asset-acts";
 import { walkAssets } from "./walk-assets";
 

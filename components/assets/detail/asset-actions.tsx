@@ -6,11 +6,11 @@ import { ShareButton } from "@/components/frame/share/share-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 import { type AssetView } from "@/lib/contract/views/asset-view";
+import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
 import { assetFileUrl, carriedHref, maskHref, runHref } from "../asset-urls";
-import { type AssetRights } from "../use-asset-rights";
 import { toRows } from "../filter/metadata-rows";
+import { type AssetRights } from "../use-asset-rights";
 import { useFileDownload, useHandsOutFiles } from "../use-file-download";
 import { type AssetEdits } from "./use-asset-edits";
 

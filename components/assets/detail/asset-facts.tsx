@@ -1,6 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { Fragment, type ReactNode, useState } from "react";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -8,9 +9,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { assetHref, assetLink, shortJob } from "../asset-urls";
-import { SameContent } from "./same-content";
-import { Button } from "@/components/ui/controls/button";
 import { toRows } from "../filter/metadata-rows";
+import { SameContent } from "./same-content";
 
 /** Longer values are collapsed. */
 const LONG = 240;

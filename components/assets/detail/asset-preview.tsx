@@ -1,19 +1,19 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
+import useSWR from "swr";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { FileName } from "@/components/ui/cut";
+import { Skeleton } from "@/components/ui/skeleton";
 import { Media } from "@/components/viewer/media";
 import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
+import { type Beginning, readBeginning } from "@/lib/browser/files/read-beginning";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { AssetPicture } from "../asset-picture";
 import { assetFileUrl, pictureUrl } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
 import { useHandsOutFiles } from "../use-file-download";
-import useSWR from "swr";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Skeleton } from "@/components/ui/skeleton";
-import { type Beginning, readBeginning } from "@/lib/browser/files/read-beginning";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type AssetPreviewProps = {
   asset: AssetView;

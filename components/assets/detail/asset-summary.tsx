@@ -1,13 +1,13 @@
 import { useLocale, useTranslations } from "next-intl";
-import { type AssetView } from "@/lib/contract/views/asset-view";
-import { formatBytes } from "@/lib/shared/format";
-import { extensionOf } from "../extension-of";
 import useSWRImmutable from "swr/immutable";
 import { type Size } from "@/components/ui/hooks/viewport";
 import { useSeenSize } from "@/components/viewer/seen-sizes";
 import { readFirstBytes } from "@/lib/browser/files/first-bytes";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { formatBytes } from "@/lib/shared/format";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { assetFileUrl } from "../asset-urls";
+import { extensionOf } from "../extension-of";
 import { useHandsOutFiles } from "../use-file-download";
 
 /** A photograph's embedded thumbnail usually ends within the first bytes. A WebP stores its orientation at its end. */

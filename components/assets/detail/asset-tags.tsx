@@ -2,15 +2,15 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
-import { chipStyle } from "@/components/ui/controls/chip";
+import { onlyTag } from "@/components/frame/tags/only-tag";
+import { useTags } from "@/components/frame/tags/use-tags";
 import { cn } from "@/components/ui/cn";
+import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { readTags } from "@/lib/shared/read-tags";
 import { type AssetRights } from "../use-asset-rights";
-import { onlyTag } from "@/components/frame/tags/only-tag";
-import { useTags } from "@/components/frame/tags/use-tags";
 import { type AssetEdits, type EditOutcome } from "./use-asset-edits";
 
 type AssetTagsProps = {

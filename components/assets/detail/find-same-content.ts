@@ -3,8 +3,8 @@
 // where that is impossible (no size, no total, too many of one size) the answer has no number.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type AssetPage } from "../asset-page";
 

@@ -1,19 +1,19 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
-import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { lacksOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
+import { type JobDetail } from "@/lib/contract/schemas/job";
 import { mediaKindOf } from "@/lib/contract/views/media-kind";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
-import { lacksOperation } from "@/lib/contract/failure";
-import { type JobDetail } from "@/lib/contract/schemas/job";
 import { assetHref } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
 

@@ -1,7 +1,7 @@
 import { type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
-import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { type Asset } from "@/lib/contract/schemas/asset";
+import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/views/asset-view";
 import { assetPath } from "../asset-calls";
 
 const read = (asset: Asset) => toAssetDetail(asset);

@@ -1,18 +1,18 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
+import { useConnection } from "@/components/frame/connection/connection-context";
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
-import { Checkbox } from "@/components/ui/controls/checkbox";
-import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListState } from "@/components/frame/list/use-list-state";
-import { chipStyle } from "@/components/ui/controls/chip";
 import { cn } from "@/components/ui/cn";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { SearchField } from "@/components/ui/controls/search-field";
 import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { isFiltered, ownTags, shownTags, tagState, unfiltered, withNextTagState } from "../assets-address";
 import { readFilter } from "./metadata-rows";
-import { SearchField } from "@/components/ui/controls/search-field";
 
 const TagDialog = dynamic(() => import("./tag-dialog").then((module) => module.TagDialog), { ssr: false });
 const MetadataDialog = dynamic(() => import("./metadata-dialog").then((module) => module.MetadataDialog), { ssr: false });

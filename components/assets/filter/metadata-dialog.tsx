@@ -4,7 +4,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { Button } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { MetadataEditor } from "./metadata-editor";
-import { fromRows, type MetadataRow, type ReadRows, readFilter, toFilter } from "./metadata-rows";
+import { fromRows, type MetadataRow, readFilter, type ReadRows, toFilter } from "./metadata-rows";
 
 type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: string | undefined) => void; onClose: () => void };
 

@@ -1,15 +1,15 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
-import { chipStyle } from "@/components/ui/controls/chip";
-import { Dialog } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/controls/input";
-import { useNumber } from "@/components/ui/hooks/use-numbers";
-import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { tagState, type TagState, withTagState } from "../assets-address";
 import { onlyTag } from "@/components/frame/tags/only-tag";
 import { type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/use-tags";
+import { Button } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Input } from "@/components/ui/controls/input";
+import { Dialog } from "@/components/ui/dialog";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type TagState, tagState, withTagState } from "../assets-address";
 
 type TagDialogProps = {
   query: AssetsQuery;

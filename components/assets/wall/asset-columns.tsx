@@ -1,7 +1,7 @@
 import { type useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { columnsFor } from "@/components/data-table/features";
 import { CopyButton } from "@/components/ui/controls/copy-button";
+import { FileName } from "@/components/ui/cut";
 import { Cut } from "@/components/ui/cut";
 import { DisabledLink } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";

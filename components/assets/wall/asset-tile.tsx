@@ -1,7 +1,8 @@
 import { useTranslations } from "next-intl";
 import { memo, type ReactNode } from "react";
-import { FileName } from "@/components/ui/cut";
+import { useChosen } from "@/components/data-table/selection/select-cells";
 import { cn } from "@/components/ui/cn";
+import { FileName } from "@/components/ui/cut";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
@@ -12,7 +13,6 @@ import { type Motion } from "./motion";
 import { SelectBox } from "./select-box";
 import { TilePicture } from "./tile-picture";
 import { type Picking } from "./use-picking";
-import { useChosen } from "@/components/data-table/selection/select-cells";
 
 type AssetTileProps = {
   /** Undefined: not read yet. */

@@ -1,16 +1,16 @@
 import { useLocale, useTranslations } from "next-intl";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent } from "react";
+import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { AssetTile } from "./asset-tile";
 import { type AssetsSource } from "./assets-source";
+import { standAt } from "./drawn";
 import { OffsetLabel } from "./offset-label";
 import { RubberBand } from "./rubber-band";
-import { type usePicking, type Picking } from "./use-picking";
+import { type Picking, type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
-import { standAt } from "./drawn";
 import { useWall, type Wall } from "./use-wall";
-import { GAP_X, MOST_TILES, plainLayout, type TileSize, wallLayout, type WallLayout } from "./wall-layout";
-import { type AssetView } from "@/lib/contract/views/asset-view";
+import { GAP_X, MOST_TILES, plainLayout, type TileSize, type WallLayout, wallLayout } from "./wall-layout";
 
 export type WallProps = {
   source: AssetsSource;

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { type AssetsSource } from "./assets-source";
 import { type Picking } from "./use-picking";
 import { type Wall } from "./use-wall";
-import { type WallLayout, GAP_X } from "./wall-layout";
+import { GAP_X, type WallLayout } from "./wall-layout";
 
 type RubberBandProps = { wall: Wall<WallLayout>; source: AssetsSource; picking: Picking };
 type Point = { x: number; y: number };

@@ -1,9 +1,9 @@
 import { useMemo } from "react";
 import { usePausedRows } from "@/components/data-table/use-paused-rows";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
-import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { type AssetPage, toAssetPage } from "../asset-page";
 import { assetsApiPath, questionOf } from "../assets-address";

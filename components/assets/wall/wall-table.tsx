@@ -4,11 +4,11 @@ import { DataTable } from "@/components/data-table/data-table";
 import { type Sorting } from "@/components/data-table/features";
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { assetColumns, assetRow, type AssetRow } from "./asset-columns";
+import { assetColumns, type AssetRow, assetRow } from "./asset-columns";
+import { standAt } from "./drawn";
 import { useHandle, useWanted, type WallProps } from "./gallery";
 import { OffsetLabel } from "./offset-label";
 import { useAllTilesKey } from "./use-all-key";
-import { standAt } from "./drawn";
 import { useWall } from "./use-wall";
 
 type WallTableProps = WallProps & { place: ListState<AssetsQuery> };

@@ -2,12 +2,12 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
+import { ProgressBar } from "@/components/ui/progress-bar";
 import { type Tone } from "@/components/ui/tone";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type EntryLook, ReceiptDialog } from "./receipt-dialog";
 import { type WorkOf, type WorkPhase } from "./use-bulk-work";
 import { WorkLine, WorkLines } from "./work-line";
-import { ProgressBar } from "@/components/ui/progress-bar";
 
 type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
-import { newUuid } from "@/lib/browser/random-ids";
 import { type Work } from "@/lib/browser/bulk/patient-call";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/bulk/walk-pages";
+import { newUuid } from "@/lib/browser/random-ids";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 
 export type Meant<Act, Item> = { act: Act; items: readonly Item[] };

@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button } from "@/components/ui/controls/button";
+import { useFocusWhenLost } from "@/components/ui/hooks/use-focus-when-lost";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { useFocusWhenLost } from "@/components/ui/hooks/use-focus-when-lost";
 
 /** Laid over the list's lower edge: acts in progress and their outcomes, above the actions for the selected rows. */
 export function LowerEdge({ children }: { children: ReactNode }) {

@@ -8,9 +8,9 @@ import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type SignInMethods } from "@/lib/contract/people/oidc";
-import { ConfirmAtProvider } from "./confirm-at-provider";
 import { FailureMessage } from "../failure/failure-message";
 import { faultyField } from "../failure/faulty-field";
+import { ConfirmAtProvider } from "./confirm-at-provider";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 

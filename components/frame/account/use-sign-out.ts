@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { showToast } from "@/components/ui/toast-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { showToast } from "@/components/ui/toast-store";
 import { forgetPerson } from "@/lib/browser/persisted";
 import { useSignOutAt } from "../member-context";
 

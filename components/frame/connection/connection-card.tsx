@@ -8,10 +8,10 @@ import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
-import { useConnection } from "./connection-context";
-import { connectionTone } from "./connection-status";
 import { useConnectionStatus } from "../counts-context";
 import { useRunsAppsOnly } from "../member-context";
+import { useConnection } from "./connection-context";
+import { connectionTone } from "./connection-status";
 import { useKeyNote } from "./use-key-note";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });

@@ -1,5 +1,5 @@
-import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { type Tone } from "@/components/ui/tone";
+import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { own } from "@/lib/contract/json/own";
 
 export const connectionTone: Readonly<Record<ConnectionStatus, Tone>> = {

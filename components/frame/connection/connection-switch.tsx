@@ -1,16 +1,16 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/tone";
 import { type ConnectionView } from "@/lib/contract/console";
-import { connectionTone } from "./connection-status";
 import { useConnectionStatus } from "../counts-context";
-import { useRunsAppsOnly } from "../member-context";
-import { useKeyNote } from "./use-key-note";
 import { FailureMessage } from "../failure/failure-message";
+import { useRunsAppsOnly } from "../member-context";
+import { connectionTone } from "./connection-status";
+import { useKeyNote } from "./use-key-note";
 import { useSwitchConnection } from "./use-switch-connection";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };

@@ -1,15 +1,15 @@
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { usePathname } from "@/components/ui/hooks/use-router";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { usePathname } from "@/components/ui/hooks/use-router";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { useIsSessionWatched } from "../session-watch";
-import { toFaultCode, faultOwners } from "./fault-owner";
+import { faultOwners, toFaultCode } from "./fault-owner";
 
 type FailureMessageProps = {
   failure: Pick<Failure, "code" | "message"> & Partial<Failure>;

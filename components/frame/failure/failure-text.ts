@@ -1,5 +1,5 @@
 import { type useTranslations } from "next-intl";
-import { toFaultCode, type FailureFacts } from "./fault-owner";
+import { type FailureFacts, toFaultCode } from "./fault-owner";
 
 /** One line, where a whole notice does not fit: what failed, and the service's own words. */
 export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFacts): string {

@@ -3,15 +3,15 @@ import { useState } from "react";
 import useSWR from "swr";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
-import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
+import { Dialog } from "@/components/ui/dialog";
+import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type SavedView, type ViewScreen } from "@/lib/contract/saved-views";
 import { FailureMessage } from "../failure/failure-message";
-import { Link } from "@/components/ui/link";
 
 type ViewsDialogProps = {
   screen: ViewScreen;

@@ -2,8 +2,8 @@
 
 import { Search } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { showOverlay } from "./overlay";
 

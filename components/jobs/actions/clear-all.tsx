@@ -4,9 +4,9 @@ import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
+import { Dialog } from "@/components/ui/dialog";
 import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/clear-all";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 

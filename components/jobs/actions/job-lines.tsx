@@ -1,17 +1,17 @@
 import { useTranslations } from "next-intl";
-import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
-import { failureText } from "@/components/frame/failure/failure-text";
-import { useClock } from "@/components/ui/time/use-clock";
-import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";
-import { type JobWork, useSummary } from "./use-job-work";
 import { useState } from "react";
+import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { failureText } from "@/components/frame/failure/failure-text";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
+import { useClock } from "@/components/ui/time/use-clock";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
+import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";
+import { type JobWork, useSummary } from "./use-job-work";
 
 type JobLinesProps = {
   acts: Pick<JobWork, "works" | "undo" | "stop" | "again" | "dismiss">;

@@ -1,5 +1,5 @@
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Tone } from "@/components/ui/tone";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 
 export const outcomes = [
   "cancelled",

@@ -1,10 +1,10 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { isLink, isSeedName } from "@/lib/contract/workflow/graph";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/masked";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { isMasked, withoutMasks } from "@/lib/contract/secrets/masked";
+import { isLink, isSeedName } from "@/lib/contract/workflow/graph";
 import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
+import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 /** A range that every node with a seed accepts. */
 const SEEDS = 2 ** 32;

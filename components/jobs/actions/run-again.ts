@@ -1,11 +1,11 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type BatchOutcome, inBatches } from "@/lib/browser/bulk/in-batches";
 import { callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type JobDetail } from "@/lib/contract/schemas/job";
+import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { type KnownJob, named } from "./end-jobs";
 import { type Outcome, type ReceiptEntry } from "./receipt-entry";

@@ -4,8 +4,8 @@ import { type Meant, useBulkWork } from "@/components/data-table/bulk/use-bulk-w
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { type Work } from "@/lib/browser/bulk/patient-call";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Walked } from "@/lib/browser/bulk/walk-pages";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
 import { cancelJobs, type KnownJob, named, removeJobs } from "./end-jobs";

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { Fragment, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { statusBadge } from "@/components/frame/job-status";
-import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
+import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relative-time";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";

@@ -1,8 +1,8 @@
 // Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
 
-import { inputOf, type InputId, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-inputs";
-import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
+import { type InputId, inputOf, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-inputs";
 import { own } from "@/lib/contract/json/own";
+import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 
 const namedIds = ["preview", "status", "job", "workflow", "what", "outputs", "by", "submitted", "ran"] as const;
 export type NamedId = (typeof namedIds)[number];

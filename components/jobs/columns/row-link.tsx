@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
-import { DisabledLink } from "@/components/ui/link";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useCopy } from "@/components/ui/hooks/use-copy";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { DisabledLink } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 

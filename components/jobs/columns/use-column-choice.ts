@@ -1,6 +1,6 @@
-import { useMemo, useSyncExternalStore } from "react";
 import { useTranslations } from "next-intl";
-import { persisted, type Persisted } from "@/lib/browser/persisted";
+import { useMemo, useSyncExternalStore } from "react";
+import { type Persisted, persisted } from "@/lib/browser/persisted";
 import { type ColumnChoice, type ColumnId, isInputId, readChoice, valueOf } from "./column-choice";
 
 /** One for each connection, shared by all callers. Empty on the server. */

@@ -1,12 +1,12 @@
-import { useEffect, useRef, useState } from "react";
 import { useTranslations } from "next-intl";
+import { useEffect, useRef, useState } from "react";
 import useSWR from "swr";
 import { Cut } from "@/components/ui/cut";
-import { withQuery } from "@/lib/browser/urls";
 import { callApi } from "@/lib/browser/api";
-import { createTurns } from "@/lib/shared/turns";
-import { type JsonObject } from "@/lib/contract/json/json";
+import { withQuery } from "@/lib/browser/urls";
 import { type JobInputs, toInputs } from "@/lib/contract/jobs/input-values";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { createTurns } from "@/lib/shared/turns";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 

@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent } from "react";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { useCanStop } from "@/components/jobs/actions/use-can-stop";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";

@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Duration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { Unfold } from "@/components/ui/unfold";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { type JobFacts, type JobFailure, type JobNote } from "./job-facts";
 
 type JobErrorProps = {

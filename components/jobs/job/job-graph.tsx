@@ -2,22 +2,22 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
+import { withTitles } from "@/components/graph/node-words";
 import { storedTextOfJob } from "@/components/graph/stored-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
-import { Skeleton } from "@/components/ui/skeleton";
 import { useNear } from "@/components/ui/hooks/use-near";
+import { Skeleton } from "@/components/ui/skeleton";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { type JobDetail } from "@/lib/contract/schemas/job";
-import { type JobFacts } from "./job-facts";
-import { withTitles } from "@/components/graph/node-words";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
-import { nameOfClass } from "./job-timeline";
-import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
-import { sourcesOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { sourcesOf } from "@/lib/contract/workflow/graph";
+import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { type JobFacts } from "./job-facts";
+import { nameOfClass } from "./job-timeline";
 
 const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
   ssr: false,

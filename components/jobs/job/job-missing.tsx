@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { StatusBadge } from "@/components/ui/status-badge";
 import { EmptyState } from "@/components/ui/empty-state";
+import { StatusBadge } from "@/components/ui/status-badge";
 
 type JobMissingProps = {
   wasThere: boolean;

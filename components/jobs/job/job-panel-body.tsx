@@ -1,11 +1,14 @@
+import { FileDown } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Freshness } from "@/components/frame/list/freshness";
 import { JobStatus } from "@/components/frame/job-status";
-import { KnownUntil } from "@/components/ui/time/duration";
+import { Freshness } from "@/components/frame/list/freshness";
+import { FileName } from "@/components/ui/cut";
+import { Picture } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
+import { KnownUntil } from "@/components/ui/time/duration";
 import { usePoll } from "@/lib/browser/poll/use-poll";
-import { inOtherTab, withQuery, thumbnailUrl, viewUrl } from "@/lib/browser/urls";
+import { inOtherTab, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobActAnswer, JobActions } from "./job-actions";
 import { JobDetails } from "./job-details";
@@ -14,9 +17,6 @@ import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
 import { GoneBadge, JobMissing } from "./job-missing";
 import { JobProgress } from "./job-progress";
 import { useJobActs } from "./use-job-acts";
-import { FileDown } from "lucide-react";
-import { FileName } from "@/components/ui/cut";
-import { Picture } from "@/components/ui/pictures/picture";
 
 /** The panel shows a few; the job's page shows all. */
 const SHOWN = 12;

@@ -1,13 +1,13 @@
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useEffect, useRef, type RefObject } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { JobPanelBody } from "./job-panel-body";
 import { JobPanelFrame } from "./job-panel-frame";
-import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 
 type JobPanelProps = {
   jobId: string;

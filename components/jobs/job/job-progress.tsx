@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
-import { RunningDuration } from "@/components/ui/time/duration";
 import { ProgressBar } from "@/components/ui/progress-bar";
+import { RunningDuration } from "@/components/ui/time/duration";
 import { type JobFacts } from "./job-facts";
 
 /** While a job waits or runs: its progress, exactly in the words and numbers that the service sends. */

@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
-import { durationText } from "@/components/ui/time/duration";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
+import { durationText } from "@/components/ui/time/duration";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
+import { type JobState } from "@/lib/contract/jobs/states";
 import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type JobState } from "@/lib/contract/jobs/states";
 
 const MOST = 20;
 

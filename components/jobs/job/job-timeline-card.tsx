@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Duration, useKnownNow } from "@/components/ui/time/duration";
-import { type Bar, barsOf } from "./job-timeline";
 import { type JobFacts } from "./job-facts";
+import { type Bar, barsOf } from "./job-timeline";
 
 /** The wait and every node as a bar, in the order in which they ran. Without times only the order is shown. */
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {

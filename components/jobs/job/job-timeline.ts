@@ -1,10 +1,10 @@
 import { textOf } from "@/lib/contract/json/json";
-import { anyText, list, or } from "@/lib/contract/json/readers";
-import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
-import { type JobDetail } from "@/lib/contract/schemas/job";
-import { type JobView } from "@/lib/contract/views/job-view";
-import { toMilliseconds } from "@/lib/contract/times";
 import { own } from "@/lib/contract/json/own";
+import { anyText, list, or } from "@/lib/contract/json/readers";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { toMilliseconds } from "@/lib/contract/times";
+import { type JobView } from "@/lib/contract/views/job-view";
+import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
 
 export type TimelineNode = {
   nodeId: string;

@@ -1,13 +1,13 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { ClearFilters } from "@/components/frame/list/filters-popover";
 import { useCounts } from "@/components/frame/counts-context";
+import { ClearFilters } from "@/components/frame/list/filters-popover";
 import { chipStyle } from "@/components/ui/controls/chip";
-import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { Link } from "@/components/ui/link";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type KnownJobState } from "@/lib/contract/jobs/states";

@@ -1,19 +1,20 @@
 "use client";
 
-import { useTranslations } from "next-intl";
+import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
+import { useTranslations } from "next-intl";
 import { useCallback, useEffect, useEffectEvent, useState } from "react";
 import { type CountName, type ReadCounts, useCounts, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { useOpened } from "@/components/frame/list/use-opened";
-import { buttonStyle, Button } from "@/components/ui/controls/button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { readInputIds } from "@/lib/contract/jobs/job-inputs";
 import { isSearch } from "@/lib/contract/jobs/job-search";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { choiceOfOne, shownInputs, usualChoice, withInputs, type ColumnChoice } from "../columns/column-choice";
+import { choiceOfOne, type ColumnChoice, shownInputs, usualChoice, withInputs } from "../columns/column-choice";
 import { useColumnChoice } from "../columns/use-column-choice";
 import { type JobRow, type JobsView } from "../job-row";
 import { WordsField } from "../search/words-field";
@@ -23,10 +24,9 @@ import { JobsFilters, SortSelect } from "./jobs-filters";
 import { INPUTS_PARAM, type ListLinks, viewHref, viewQuery } from "./list-address";
 import { ListFrame } from "./list-frame";
 import { ListEmpty, ListPages } from "./list-rows";
+import { type ListState } from "./list-state";
 import { SelectedJobs } from "./selected-jobs";
 import { type FirstAnswer, useJobList } from "./use-job-list";
-import dynamic from "next/dynamic";
-import { type ListState } from "./list-state";
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 

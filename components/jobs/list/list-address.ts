@@ -5,8 +5,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { isSearch, jobParams, searchParams } from "@/lib/contract/jobs/job-search";
-import { addressValues, readAddress } from "@/lib/contract/params";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { addressValues, readAddress } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";
 /** The history is the list of ended jobs. */

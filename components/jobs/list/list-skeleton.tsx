@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { type ColumnLook } from "@/components/data-table/features";
 import { TableSkeleton } from "@/components/data-table/table-skeleton";
-import { PageHeader } from "@/components/frame/page-header";
 import { ToolBar } from "@/components/frame/list/tool-bar";
+import { PageHeader } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";
 import { columnLooks } from "../columns/column-looks";
 

@@ -1,24 +1,24 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
+import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
+import { Dialog } from "@/components/ui/dialog";
+import { useCopy } from "@/components/ui/hooks/use-copy";
+import { showToast } from "@/components/ui/toast-store";
+import { saveFile } from "@/lib/browser/files/save-file";
+import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { apiPath, withQuery } from "@/lib/browser/urls";
+import { type InputId } from "@/lib/contract/jobs/job-inputs";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
 import { fits, type KnownJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAct } from "../actions/use-job-work";
-import { failureText } from "@/components/frame/failure/failure-text";
-import { showToast } from "@/components/ui/toast-store";
-import { useCopy } from "@/components/ui/hooks/use-copy";
-import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { type JobRow } from "../job-row";
 import { type ChosenJobs, type Command, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
 import { type Asked, type Bulk, useBulk } from "./use-bulk";
-import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
-import { saveFile } from "@/lib/browser/files/save-file";
-import { apiPath, withQuery } from "@/lib/browser/urls";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
 
 type ExportFormat = "csv" | "json";
 

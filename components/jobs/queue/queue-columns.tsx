@@ -7,7 +7,7 @@ import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
 import { queueLooks } from "./queue-looks";
-import { type StartRange, roundingOf } from "./start-range";
+import { roundingOf, type StartRange } from "./start-range";
 
 type Queue = {
   words: CellWords;

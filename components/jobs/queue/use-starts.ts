@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import useSWR from "swr";
-import { type QueueList } from "./queue-list";
-import { type StartRange, startRanges, type RunTimes, runTimesOf } from "./start-range";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { type QueueList } from "./queue-list";
+import { type RunTimes, runTimesOf, type StartRange, startRanges } from "./start-range";
 
 /** More workflows than a queue that people read row by row has. */
 const MOST_WORKFLOWS = 12;

@@ -4,14 +4,14 @@
 
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
-import { createCoarse, type Coarse } from "./coarse";
+import { type Coarse, createCoarse } from "./coarse";
 import { type Coverage, emptyCoverage } from "./coverage";
 import { floodFill } from "./flood";
 import { isEmpty, nothing, type Point, type Rect } from "./geometry";
 import { type Act, createHistory, HISTORY_BUDGET, type KeptTiles } from "./history";
 import { type Shape } from "./shapes";
-import { type Brush, type BrushPoint } from "./stroke";
 import { beginShownStroke, type ShownStroke } from "./shown-stroke";
+import { type Brush, type BrushPoint } from "./stroke";
 import { TILE } from "./tiles";
 
 export type MaskState = {

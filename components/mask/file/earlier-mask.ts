@@ -7,8 +7,8 @@ import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
 import { fetchFile, type FetchOptions } from "./fetch-file";
 import { type MaskSource } from "./mask-source";
-import { readInWorker } from "./worker-client";
 import { letters, readBytes } from "./read-bytes";
+import { readInWorker } from "./worker-client";
 
 /** Where the initial mask came from; `unread`: there is one, but it could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";

@@ -3,8 +3,8 @@
 
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type SavedMask } from "./save-mask";
 
 export async function findAsset({ name, display_name: shown }: SavedMask, connection?: string): Promise<string | undefined> {

@@ -2,9 +2,9 @@
 // Guarantees: pure; the most reliable name comes first. It is sent to POST /api/upload/mask as original_ref.
 
 import { type FileName, viewUrl } from "@/lib/browser/urls";
-import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
+import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 
 /** Where pictures are and masks are saved, if not among a connection's files. Such a place keeps no layers beside its pictures. */
 export type MaskPlace = { urlOf: (file: FileName) => string; saveAt: `/${string}` };

@@ -1,8 +1,8 @@
 // The worker: packs and reads masks of many megapixels outside the page's own thread.
 
+import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { encodeMask } from "./encode-png";
 import { type WorkerAnswer, type WorkerTask } from "./worker-client";
-import { type Coverage, emptyCoverage } from "../drawing/coverage";
 
 /** Pixels drawn at a time. */
 const STRIP = 4_000_000;

@@ -1,5 +1,5 @@
-import { useTheme } from "next-themes";
 import { useTranslations } from "next-intl";
+import { useTheme } from "next-themes";
 import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
 import { cn } from "@/components/ui/cn";
 import { type OpenSession } from "../file/mask-session";

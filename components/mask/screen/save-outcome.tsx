@@ -1,5 +1,5 @@
-import { useLocale, useTranslations } from "next-intl";
 import { X } from "lucide-react";
+import { useLocale, useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";

@@ -1,8 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useId } from "react";
+import { cn } from "@/components/ui/cn";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { chipStyle } from "@/components/ui/controls/chip";
-import { cn } from "@/components/ui/cn";
 import { Select } from "@/components/ui/controls/select";
 import { type Rect, type Size } from "../drawing/geometry";
 import { RectangleForm } from "./rectangle-form";

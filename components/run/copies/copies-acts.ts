@@ -3,14 +3,14 @@
 // as soon as it is known.
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
-import { newIdempotencyKey } from "@/lib/browser/random-ids";
-import { askAfter } from "../submit/submission";
-import { type RunPorts } from "../run-ports";
-import { type OpenWorkflow } from "../workflow/opened";
-import { type RunStore } from "../run-store";
 import { ofTab } from "@/lib/browser/persisted";
+import { newIdempotencyKey } from "@/lib/browser/random-ids";
+import { type RunPorts } from "../run-ports";
+import { type RunStore } from "../run-store";
+import { askAfter } from "../submit/submission";
+import { type OpenWorkflow } from "../workflow/opened";
 import { keepCopies, keptCopies } from "./copies-note";
-import { type CopiesOrder, planOf, plannedOf } from "./copies-plan";
+import { type CopiesOrder, plannedOf, planOf } from "./copies-plan";
 import { type CopiesAct, type CopiesSet, isOpen } from "./copies-state";
 import { forgetPlan, keepPlan, keptPlan } from "./plan-note";
 import { type Planned, sendCopies, toCopyOutcome } from "./send-copies";

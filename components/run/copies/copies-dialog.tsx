@@ -2,15 +2,15 @@ import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/controls/select";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { type FilledText } from "@/lib/contract/nodes/fill-texts";
+import { type PictureContext } from "../form/controls/picture-context";
 import { isEditable } from "../form/field-row";
 import { type FormField, type FormNode } from "../form/form-model";
-import { type PictureContext } from "../form/controls/picture-context";
-import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type Edit } from "../workflow/opened";
 import { CopiesPreview } from "./copies-preview";
-import { firstStep, type Literal, type Typed, type Variation, type VariationProblem, variationOf, type Way, waysOf } from "./variation";
+import { firstStep, type Literal, type Typed, type Variation, variationOf, type VariationProblem, type Way, waysOf } from "./variation";
 import { WayFields } from "./way-fields";
 
 /** `values`: pictures that were dropped or chosen for this input. */

@@ -2,13 +2,13 @@
 // Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
 import { newIdempotencyKey } from "@/lib/browser/random-ids";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
-import { withInputs } from "../form/form-model";
 import { own } from "@/lib/contract/json/own";
-import { type Edit, type OpenWorkflow } from "../workflow/opened";
+import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { withInputs } from "../form/form-model";
 import { type SeedEdit } from "../form/seeds";
 import { type Submitted, toSubmission } from "../submit/submission";
+import { type Edit, type OpenWorkflow } from "../workflow/opened";
 import { type InEditorFile } from "../workflow/use-editor-file";
 import { type Planned } from "./send-copies";
 import { labelOf, type Literal } from "./variation";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { JobStatus } from "@/components/frame/job-status";
 import { toFaultCode } from "@/components/frame/failure/fault-owner";
+import { JobStatus } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";

@@ -4,7 +4,7 @@
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { anything, anyText, list, object, text } from "@/lib/contract/json/readers";
+import { anyText, anything, list, object, text } from "@/lib/contract/json/readers";
 import { draftLimit, edit } from "../workflow/draft";
 import { openWorkflow } from "../workflow/open-workflow";
 import { type CopiesPlan } from "./copies-plan";

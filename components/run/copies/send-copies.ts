@@ -5,10 +5,10 @@
 import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { askAfter } from "../submit/submission";
 import { type RunPorts } from "../run-ports";
-import { judge, type Submission } from "../submit/submission";
 import { type Attempt, type RunOutcome } from "../submit/attempt";
+import { askAfter } from "../submit/submission";
+import { judge, type Submission } from "../submit/submission";
 import { type CopyOutcome, type Ending } from "./copies-state";
 
 /** What one copy sends, made only when it is sent: a thousand graphs at once would take a thousand times the memory. */

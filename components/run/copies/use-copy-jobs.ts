@@ -4,10 +4,10 @@
 
 import { useCallback, useState } from "react";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
-import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/poll/use-poll";
-import { toJobView } from "@/lib/contract/views/job-view";
+import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type CopiesSet, type CopyJob, type CopyJobs } from "./copies-state";
 
 const MOST_ROWS = 1000;

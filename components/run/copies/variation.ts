@@ -1,9 +1,9 @@
 // The values that the copies of a run give to one input.
 // Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
 
+import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { type FormField } from "../form/form-model";
-import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { isSeed, randomSeed } from "../form/seeds";
 
 // Numbers as they are typed, exact to the last digit: 0.1 and 0.2 stay exact over a thousand steps; a seed of twenty digits is kept whole.

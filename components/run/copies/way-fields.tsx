@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { AssetPicker } from "../form/controls/asset-picker";
-import { type FormField } from "../form/form-model";
-import { own } from "@/lib/contract/json/own";
-import { type PictureContext } from "../form/controls/picture-context";
 import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Input } from "@/components/ui/controls/input";
 import { Textarea } from "@/components/ui/controls/textarea";
+import { own } from "@/lib/contract/json/own";
+import { AssetPicker } from "../form/controls/asset-picker";
+import { type PictureContext } from "../form/controls/picture-context";
+import { type FormField } from "../form/form-model";
 import { optionsOf, type Typed, type Way } from "./variation";
 
 type WayFieldsProps = {

@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { useId } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/textarea";
-import { extraLimits, readExtra } from "./extra-data";
 import { type Advanced } from "../workflow/opened";
+import { extraLimits, readExtra } from "./extra-data";
 
 export const EXTRA_FIELD = "run-extra-data";
 

@@ -2,12 +2,12 @@
 // workflow are reported as soon as it is open (faults.ts).
 // Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
 
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { mergedErrors } from "../workflow/faults";
 import { isMasked } from "@/lib/contract/secrets/masked";
-import { own } from "@/lib/contract/json/own";
+import { mergedErrors } from "../workflow/faults";
 import { isWarning } from "./node-problems";
 import { missingInputs, NOT_WHOLE, valueChecker } from "./values";
 

@@ -1,18 +1,18 @@
 import { Pin } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
 import { UNNAMED } from "@/lib/contract/editor-workflow/problems";
+import { type InputSettings } from "../workflow/use-workflow-memory";
 import { FieldControl } from "./controls/field-control";
+import { type PictureContext } from "./controls/picture-context";
+import { SeedControl } from "./controls/seed-control";
 import { fieldDomId } from "./field-ids";
 import { type FormField, type FormNode } from "./form-model";
 import { isWarning, type Problem } from "./node-problems";
-import { type PictureContext } from "./controls/picture-context";
 import { ProblemList } from "./problem-list";
-import { SentAs } from "./sent-texts";
-import { SeedControl } from "./controls/seed-control";
 import { isSeed } from "./seeds";
-import { type InputSettings } from "../workflow/use-workflow-memory";
+import { SentAs } from "./sent-texts";
 
 export type FieldRowProps = {
   node: FormNode;

@@ -2,15 +2,15 @@
 // The control follows the service's catalogue where known, otherwise the value's type. Nothing in the graph is ever hidden or changed here.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isLink } from "@/lib/contract/workflow/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { isObject } from "@/lib/contract/json/json";
-import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { own } from "@/lib/contract/json/own";
 import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
 import { guessKind } from "@/lib/contract/nodes/guess-kind";
 import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
-import { own } from "@/lib/contract/json/own";
+import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }

@@ -2,11 +2,11 @@
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isMasked, withoutMasks } from "@/lib/contract/secrets/masked";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { own } from "@/lib/contract/json/own";
 
 type Parts = { graph: Graph; extraData?: JsonObject };
 

@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
 import { memo } from "react";
 import { cn } from "@/components/ui/cn";
-import { FieldRow } from "./field-row";
-import { nodeDomId } from "./field-ids";
-import { type FormNode } from "./form-model";
-import { type InputSettings } from "../workflow/use-workflow-memory";
-import { hasErrors, type NodeProblems } from "./node-problems";
 import { own } from "@/lib/contract/json/own";
-import { ProblemList } from "./problem-list";
+import { type InputSettings } from "../workflow/use-workflow-memory";
 import { type PictureContext } from "./controls/picture-context";
+import { nodeDomId } from "./field-ids";
+import { FieldRow } from "./field-row";
+import { type FormNode } from "./form-model";
+import { hasErrors, type NodeProblems } from "./node-problems";
+import { ProblemList } from "./problem-list";
 
 type NodeCardProps = {
   node: FormNode;

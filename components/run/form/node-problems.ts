@@ -2,11 +2,11 @@
 // Never drops an error: one that fits no node of the form is kept as a stray.
 
 import { type Failure } from "@/lib/contract/failure";
+import { own } from "@/lib/contract/json/own";
 import { anyText, object } from "@/lib/contract/json/readers";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type FormNode } from "./form-model";
-import { own } from "@/lib/contract/json/own";
 
 export type Problem = { type: string; message: string; details: string; extra: Record<string, unknown> };
 

@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { Card } from "@/components/ui/card";
+import { own } from "@/lib/contract/json/own";
 import { FieldRow, type FieldRowProps, isEditable } from "./field-row";
 import { type FormNode } from "./form-model";
 import { type PlacedProblems } from "./node-problems";
-import { own } from "@/lib/contract/json/own";
 
 type PinnedCardProps = Omit<FieldRowProps, "node" | "field" | "problems"> & { form: readonly FormNode[]; placed: PlacedProblems };
 

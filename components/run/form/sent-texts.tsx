@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { createContext, useContext } from "react";
-import { fieldDomId } from "./field-ids";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
+import { fieldDomId } from "./field-ids";
 
 /** Texts that the next run sends differently from what the form shows. */
 export const SentTexts = createContext<readonly FilledText[]>([]);

@@ -1,20 +1,20 @@
 import { useCallback, useMemo, useRef, useState } from "react";
-import { outputNodes } from "./check";
-import { faultsOf, mergedErrors } from "../workflow/faults";
-import { fieldDomId } from "./field-ids";
-import { formBuilder } from "./form-model";
-import { placeProblems } from "./node-problems";
-import { type PictureContext } from "./controls/picture-context";
-import { type RunPorts } from "../run-ports";
-import { type OpenWorkflow } from "../workflow/opened";
-import { type useRun } from "../use-run";
-import { valueChecker } from "./values";
-import { catalogueAddress, fetchCatalogue } from "../workflow/catalogue";
-import { useWorkflowMemory } from "../workflow/use-workflow-memory";
 import useSWR from "swr";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type RunPorts } from "../run-ports";
+import { type useRun } from "../use-run";
+import { catalogueAddress, fetchCatalogue } from "../workflow/catalogue";
+import { faultsOf, mergedErrors } from "../workflow/faults";
+import { type OpenWorkflow } from "../workflow/opened";
+import { useWorkflowMemory } from "../workflow/use-workflow-memory";
+import { outputNodes } from "./check";
+import { type PictureContext } from "./controls/picture-context";
+import { fieldDomId } from "./field-ids";
+import { formBuilder } from "./form-model";
+import { placeProblems } from "./node-problems";
+import { valueChecker } from "./values";
 
 export type RunPlace = { id?: string; isLocal?: boolean; canRun: boolean };
 

@@ -4,16 +4,16 @@
 // A value outside a list or range is an error only for built-in classes. Other classes may have their own checks, so the service decides.
 // Must never: judge a value that comes over a link, or an unknown kind of input.
 
-import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
+import { boxEdges, BUILT_IN_MODULE, readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
-import { BUILT_IN_MODULE, boxEdges, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { isMasked } from "@/lib/contract/secrets/masked";
-import { nearestOf } from "@/lib/contract/nodes/nearest";
-import { own } from "@/lib/contract/json/own";
+import { isLink } from "@/lib/contract/workflow/graph";
 
 export const NOT_WHOLE = "value_not_whole";
 

@@ -4,10 +4,10 @@
 
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { type Failure } from "@/lib/contract/failure";
+import { number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
-import { number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
 
 const attempt = object(
   { key: where(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: or(text, "") },

@@ -1,8 +1,8 @@
 import { Play } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { usePageKey } from "@/components/ui/hooks/page-keys";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { usePageKey } from "@/components/ui/hooks/page-keys";
 
 export type RunButtonProps = {
   isSending: boolean;

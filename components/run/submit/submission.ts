@@ -1,23 +1,23 @@
 // What Run sends, that it is sent once, and its outcome. If the connection to the console broke, the console is asked about the attempt.
 // Guarantees: an attempt is sent once; asking about it sends nothing; an answer that never came is "unknown", neither success nor failure.
 
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
-import { type Graph } from "@/lib/contract/schemas/graph";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { mayHaveStarted, type SubmissionReport, submittedJob } from "@/lib/contract/workflow/submission";
-import { readPlaces } from "@/lib/contract/secrets/secret-places";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { own } from "@/lib/contract/json/own";
 import { readNodeErrors } from "@/lib/contract/read-node-errors";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { readPlaces } from "@/lib/contract/secrets/secret-places";
+import { mayHaveStarted, type SubmissionReport, submittedJob } from "@/lib/contract/workflow/submission";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { type Result } from "@/lib/shared/result";
 import { mergedExtra, readExtra } from "../form/extra-data";
 import { missingClassErrors } from "../form/node-problems";
+import { type OpenWorkflow } from "../workflow/opened";
 import { type InEditorFile, withEditorFile } from "../workflow/use-editor-file";
 import { withWrittenNames } from "../workflow/written-names";
-import { own } from "@/lib/contract/json/own";
-import { type RunOutcome, type Attempt } from "./attempt";
-import { type OpenWorkflow } from "../workflow/opened";
+import { type Attempt, type RunOutcome } from "./attempt";
 
 export type Submission = {
   prompt: Graph;

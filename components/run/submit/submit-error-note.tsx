@@ -2,11 +2,11 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
-import { ProblemList } from "../form/problem-list";
 import { type PlacedProblems } from "../form/node-problems";
+import { ProblemList } from "../form/problem-list";
+import { NOT_WHOLE } from "../form/values";
 import { type RunPorts } from "../run-ports";
 import { type SubmitError } from "../run-state";
-import { NOT_WHOLE } from "../form/values";
 import { type UnknownActs, UnknownNote } from "./unknown-note";
 
 type SubmitErrorNoteProps = {

@@ -1,18 +1,18 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
+import { faultOwners, toFaultCode } from "@/components/frame/failure/fault-owner";
 import { JobStatus } from "@/components/frame/job-status";
-import { toFaultCode, faultOwners } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";
-import { toJobView } from "@/lib/contract/views/job-view";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { JobLink, useJobHrefs } from "./job-link";
-import { type Attempt } from "./attempt";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type RunPorts } from "../run-ports";
+import { type Attempt } from "./attempt";
+import { JobLink, useJobHrefs } from "./job-link";
 
 /** The clocks of the browser and the service may differ. */
 const CLOCKS_APART_MS = 60_000;

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from "react";
 import { ofTab } from "@/lib/browser/persisted";
-import { notedAttempt, type Attempt } from "./attempt";
 import { type RunStore } from "../run-store";
+import { type Attempt, notedAttempt } from "./attempt";
 
 /** After a reload in the middle of a run: asks for the outcome, and sends nothing again. */
 export function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {

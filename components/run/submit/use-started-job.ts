@@ -4,12 +4,12 @@
 // lacks counts as gone if its details answer 404 too.
 
 import { type Motion } from "@/lib/browser/poll/poll-plan";
-import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/poll/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
-import { type Outputs } from "@/lib/contract/schemas/outputs";
-import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 
 /** Other members submit jobs too. */
 const NEWEST = 20;

@@ -5,10 +5,10 @@
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { anything, anyText, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
+import { own } from "@/lib/contract/json/own";
+import { anyText, anything, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
-import { own } from "@/lib/contract/json/own";
 import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "./opened";
 
 export const draftLimit = 1_000_000;

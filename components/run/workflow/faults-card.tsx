@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
-import { type Faults } from "./faults";
+import { own } from "@/lib/contract/json/own";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { focusProblem } from "../form/field-ids";
 import { type FormNode } from "../form/form-model";
 import { placeProblems } from "../form/node-problems";
 import { ProblemList } from "../form/problem-list";
+import { type Faults } from "./faults";
 import { type MissingClass, MissingClasses } from "./missing-classes";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { own } from "@/lib/contract/json/own";
 
 const MOST_SHOWN = 12;
 

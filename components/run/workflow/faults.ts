@@ -2,12 +2,12 @@
 // Guarantees: pure; bounded; reports only what the console can prove. Editing values changes nothing here, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { danglingLinks, findCycle } from "@/lib/contract/workflow/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { own } from "@/lib/contract/json/own";
+import { danglingLinks, findCycle } from "@/lib/contract/workflow/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 
 /** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */
 export type Faults = { errors: NodeErrors; isSure: boolean };

@@ -1,4 +1,5 @@
 import { useTranslations } from "next-intl";
+import useSWR from "swr";
 import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
@@ -6,11 +7,10 @@ import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type LackingClasses } from "@/lib/contract/console";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { own } from "@/lib/contract/json/own";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
-import useSWR from "swr";
 import { focusProblem } from "../form/field-ids";
 
 const MOST_SHOWN = 20;

@@ -2,23 +2,23 @@
 // Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
 // could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
-import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Failure } from "@/lib/contract/failure";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { withoutMasks } from "@/lib/contract/secrets/masked";
+import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
+import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { nameOfFile } from "./file-name";
-import { withoutMasks } from "@/lib/contract/secrets/masked";
 import { leftOut } from "../form/left-out";
-import { type Refusal, type RefusalReason } from "./refusal";
+import { nameOfFile } from "./file-name";
 import { type BothFormats, type Known, type OpenedFile } from "./opened";
-import { readWrittenNames } from "./written-names";
+import { type Refusal, type RefusalReason } from "./refusal";
 import { workflowIdOf } from "./workflow-id";
+import { readWrittenNames } from "./written-names";
 
 export type CataloguePort = { readCatalogue: () => Promise<Result<ObjectInfo, Failure>> };
 

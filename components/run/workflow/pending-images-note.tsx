@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
-import { type PendingImages, type PendingImage } from "./pending-images";
+import { type PendingImage, type PendingImages } from "./pending-images";
 import { type PictureInput } from "./picture-inputs";
 
 const SHOWN = 8;

@@ -1,8 +1,8 @@
 // Which inputs of a workflow take a picture; puts a picture into the input if there is only one. Pure.
 
-import { type PendingImage } from "./pending-images";
 import { formBuilder, type FormNode } from "../form/form-model";
 import { type OpenedFile } from "./opened";
+import { type PendingImage } from "./pending-images";
 
 export type PictureInput = { nodeId: string; name: string; title: string };
 

@@ -1,9 +1,9 @@
 import { useEffect, useEffectEvent } from "react";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
-import { forgetDraft, keepDraft, readDraft } from "./draft";
 import { ofTab } from "@/lib/browser/persisted";
-import { isUnsent } from "./opened";
 import { type RunStore } from "../run-store";
+import { forgetDraft, keepDraft, readDraft } from "./draft";
+import { isUnsent } from "./opened";
 
 const QUIET_MS = 500;
 

@@ -1,6 +1,6 @@
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { useEffect, useMemo, useState } from "react";
-import { type writable, type Writable } from "@/lib/contract/editor-workflow/write-values";
+import { type Writable, type writable } from "@/lib/contract/editor-workflow/write-values";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

@@ -3,8 +3,8 @@
 // Must never: be used as a secret or a proof; it is four 32-bit mixes, no cryptographic digest.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { linksOf } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { linksOf } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/uuid";
 
 /** An RFC 9562 version 8 UUID: its bits are ours to define. */

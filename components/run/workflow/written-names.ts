@@ -4,12 +4,12 @@
 // that they never overwrite what is typed later.
 
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
-import { anyText, map, object, where } from "@/lib/contract/json/readers";
-import { drawingIn } from "@/lib/contract/workflow/workflow-name";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
-import { withInput } from "../form/form-model";
 import { own } from "@/lib/contract/json/own";
+import { anyText, map, object, where } from "@/lib/contract/json/readers";
+import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { withInput } from "../form/form-model";
 
 const OURS = "lightdesk";
 const LONGEST = 1_000;

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, type ReactNode } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { type ApiFailure } from "@/lib/browser/read-failure";

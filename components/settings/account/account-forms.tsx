@@ -1,21 +1,21 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useState } from "react";
 import { NewPasswordInput } from "@/components/frame/account/new-password-input";
+import { faultyField } from "@/components/frame/failure/faulty-field";
+import { Card } from "@/components/ui/card";
 import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Card } from "@/components/ui/card";
 import { Input } from "@/components/ui/controls/input";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
-import { signIn } from "@/lib/browser/session";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
-import { apiPath } from "@/lib/browser/urls";
-import { AccountForm, PresentPassword } from "./account-form";
-import { useState } from "react";
-import { faultyField } from "@/components/frame/failure/faulty-field";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { signIn } from "@/lib/browser/session";
+import { apiPath } from "@/lib/browser/urls";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+import { AccountForm, PresentPassword } from "./account-form";
 
 const fields = ["name", "email", "password", "currentPassword"] as const;
 type AccountField = (typeof fields)[number];

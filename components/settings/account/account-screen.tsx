@@ -2,12 +2,12 @@ import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
+import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { SettingsTabs } from "../settings-tabs";
 import { EmailForm, FixedEmail, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
 import { MethodsCard } from "./methods-card";
 import { SessionsCard } from "./sessions-card";
-import { SettingsTabs } from "../settings-tabs";
 
 type AccountScreenProps = { member: MemberView; methods: SignInMethods; sessions: readonly SessionView[] };
 

@@ -1,11 +1,11 @@
 "use client";
 
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";

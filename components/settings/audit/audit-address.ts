@@ -1,5 +1,5 @@
-import { type AuditQuery } from "@/lib/contract/audit/audit";
 import { withQuery } from "@/lib/browser/urls";
+import { type AuditQuery } from "@/lib/contract/audit/audit";
 
 export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
 

@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useActWords } from "@/components/frame/act-words";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
 import { Select } from "@/components/ui/controls/select";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { Link } from "@/components/ui/link";
 import { apiPath } from "@/lib/browser/urls";
 import { type AuditChoices } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { useActWords } from "@/components/frame/act-words";
 import { auditAddress, auditFile, type AuditView } from "./audit-address";
 
 const spans = [

@@ -5,11 +5,11 @@ import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type MemberChange } from "@/lib/contract/audit/member-change";
-import { type AuditFact } from "./audit-facts";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
+import { own } from "@/lib/contract/json/own";
 import { roles } from "@/lib/contract/people/roles";
 import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
-import { own } from "@/lib/contract/json/own";
+import { type AuditFact } from "./audit-facts";
 
 /** Fixed notes as the log stores them, and the keys of their sentences. */
 const fixed = {

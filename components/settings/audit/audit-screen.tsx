@@ -2,21 +2,21 @@
 
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { Link } from "@/components/ui/link";
 import { type AuditChoices, type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
+import { SettingsTabs } from "../settings-tabs";
 import { auditAddress, type AuditView } from "./audit-address";
 import { AuditFilters } from "./audit-filters";
 import { AuditTable } from "./audit-table";
-import { SettingsTabs } from "../settings-tabs";
 
 type Reads = { page: Promise<Result<AuditPage, Failure>>; choices: Promise<Result<AuditChoices, Failure>> };
 type AuditScreenProps = {

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
+import { useActWords } from "@/components/frame/act-words";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
-import { useActWords } from "@/components/frame/act-words";
 import { factsOf, partWords, targetHref } from "./audit-facts";
 import { AuditOutcome, TargetLink } from "./audit-outcome";
 

@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { faultyField } from "@/components/frame/failure/faulty-field";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/base-url";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";

@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
 import { useConnectionStatus } from "@/components/frame/counts-context";
 import { Button } from "@/components/ui/controls/button";
-import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ConnectionCheck, type ConnectionView, type JobViewerView } from "@/lib/contract/console";
 import { Outcome } from "../outcome";
 

@@ -2,22 +2,22 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
 import { type ConnectionCheck, type ConnectionView, type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
+import { RemovalDialog } from "../removal-dialog";
+import { SettingsTabs } from "../settings-tabs";
 import { ConnectionForm } from "./connection-form";
 import { ConnectionItem } from "./connection-item";
 import { PersonalConnections, useJobViewersDialog } from "./personal-connections";
-import { RemovalDialog } from "../removal-dialog";
-import { SettingsTabs } from "../settings-tabs";
 import { useConnectionActs } from "./use-connection-acts";
 
 type ConnectionsScreenProps = {

@@ -1,9 +1,9 @@
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";

@@ -3,7 +3,9 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
+import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
+import { CopyField } from "@/components/ui/controls/copy-field";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { type EmbedHostSaved, type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
@@ -12,8 +14,6 @@ import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "../settings-tabs";
 import { HostForm, type TeamConnection } from "./host-form";
 import { HostList } from "./host-list";
-import { Card } from "@/components/ui/card";
-import { CopyField } from "@/components/ui/controls/copy-field";
 
 type EmbeddingScreenProps = {
   role: Role;

@@ -3,8 +3,8 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
-import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { embedRefusals } from "@/lib/contract/embed/embed-refusals";
+import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 
 type HostItemProps = { host: EmbedHostView; connection?: string; onCode: () => void; onChange: () => void; onRemove: () => void };
 

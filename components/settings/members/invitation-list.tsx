@@ -1,12 +1,12 @@
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { StatusBadge } from "@/components/ui/status-badge";
-import { type Tone } from "@/components/ui/tone";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
+import { type Tone } from "@/components/ui/tone";
 import { type InvitationItem } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { expiresSoon } from "@/lib/contract/times";

@@ -1,17 +1,17 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { CopyField } from "@/components/ui/controls/copy-field";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
+import { useRouter } from "@/components/ui/hooks/use-router";
+import { useClock } from "@/components/ui/time/use-clock";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type GivenRole } from "./member-rights";
-import { CopyField } from "@/components/ui/controls/copy-field";
-import { useClock } from "@/components/ui/time/use-clock";
 
 type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
 

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { Avatar } from "@/components/ui/avatar";
 import { Button } from "@/components/ui/controls/button";
-import { RelativeTime } from "@/components/ui/time/relative-time";
 import { StatusBadge } from "@/components/ui/status-badge";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView } from "@/lib/contract/console";
 import { type MemberMethods } from "@/lib/contract/people/oidc";
 

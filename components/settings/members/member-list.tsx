@@ -1,23 +1,23 @@
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
+import { RemovalDialog } from "../removal-dialog";
 import { MemberItem } from "./member-item";
 import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
-import { RemovalDialog } from "../removal-dialog";
 import { RoleDialog } from "./role-dialog";
-import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type MemberListProps = { viewer: SettingsViewer; isReadOnly: boolean; members: Promise<Result<MemberView[], Failure>> };
 

@@ -8,12 +8,12 @@ import { Button } from "@/components/ui/controls/button";
 import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
+import { SettingsTabs } from "../settings-tabs";
 import { InvitationList } from "./invitation-list";
 import { InviteForm } from "./invite-form";
 import { MemberList } from "./member-list";
 import { rolesToGive, type SettingsViewer } from "./member-rights";
 import { ReadOnlyCard } from "./read-only-card";
-import { SettingsTabs } from "../settings-tabs";
 
 /** The address parameter that opens the invitation form. */
 const INVITE = "invite";

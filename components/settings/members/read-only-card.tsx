@@ -1,13 +1,13 @@
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { Card } from "@/components/ui/card";
 import { Dialog } from "@/components/ui/dialog";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,11 +1,13 @@
 "use client";
 
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
+import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
+import { CopyField } from "@/components/ui/controls/copy-field";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
@@ -15,8 +17,6 @@ import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "../settings-tabs";
 import { TokenForm } from "./token-form";
 import { TokenList } from "./token-list";
-import { Card } from "@/components/ui/card";
-import { CopyField } from "@/components/ui/controls/copy-field";
 
 type TokensScreenProps = {
   role: Role;

@@ -1,6 +1,5 @@
 "use client";
 
-import { useRouter } from "@/components/ui/hooks/use-router";
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
@@ -9,9 +8,10 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useRouter } from "@/components/ui/hooks/use-router";
 import { useClock } from "@/components/ui/time/use-clock";
-import { apiPath, withQuery } from "@/lib/browser/urls";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { addressValues } from "@/lib/contract/params";
 import { usageParams, type UsageQuery, type UsageView } from "@/lib/contract/people/usage";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
+import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
 import { formatBytes } from "@/lib/shared/format";
 import { type Address } from "./address";

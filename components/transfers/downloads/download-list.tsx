@@ -1,14 +1,14 @@
 import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { cn } from "@/components/ui/cn";
+import { FileName } from "@/components/ui/cut";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type DownloadState, fileOfAddress, type DownloadTask } from "@/lib/contract/assets/download-task";
+import { type DownloadState, type DownloadTask, fileOfAddress } from "@/lib/contract/assets/download-task";
 import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { OpenAsset } from "../uploads/open-asset";

@@ -3,22 +3,22 @@ import { useId, useMemo, useState } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { tellStored } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
-import { showToast } from "@/components/ui/toast-store";
 import { Textarea } from "@/components/ui/controls/textarea";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
 import { withQuery } from "@/lib/browser/urls";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type DraftFaults, newDraft, readDraft } from "../uploads/about";
 import { AboutForm } from "../uploads/about-form";
+import { uploadHabits } from "../uploads/upload-habits";
 import { type Address, MOST_ADDRESSES, readAddresses } from "./address";
 import { AddressLine } from "./address-line";
 import { useAddressChecks } from "./use-address-checks";
-import { uploadHabits } from "../uploads/upload-habits";
 
 /** The same in every language. */
 const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";

@@ -1,8 +1,8 @@
 import { useCallback, useState } from "react";
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { usePoll } from "@/lib/browser/poll/use-poll";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type DownloadTask, type DownloadTasks } from "@/lib/contract/assets/download-task";
 

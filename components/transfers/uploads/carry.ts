@@ -4,15 +4,15 @@
 // here, in every case.
 // Must never: change the queue itself; it reports what happens, and stops when its signal aborts.
 
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type HashPool } from "@/lib/browser/uploads/hash-pool";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/speeds";
-import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { lacksOperation } from "@/lib/contract/failure";
+import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
-import { checkStored } from "./check-hash";
 import { type About, type Changes } from "./about";
+import { checkStored } from "./check-hash";
 import { type SentWhole, type StoredAsset, type Unwritten, type UploadItem, type UploadStatus } from "./upload-item";
 
 type Answer = Promise<Result<StoredAsset, ApiFailure>>;

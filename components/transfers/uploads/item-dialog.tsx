@@ -7,7 +7,7 @@ import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { type About, draftOf, type DraftFaults, mergeAbout, newDraft, readDraft } from "./about";
+import { type About, type DraftFaults, draftOf, mergeAbout, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";

@@ -1,21 +1,21 @@
 import { useLocale, useTranslations } from "next-intl";
-import { useState, useEffect } from "react";
+import { useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Select } from "@/components/ui/controls/select";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { callApi } from "@/lib/browser/api";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { hashFirstUpTo } from "@/lib/browser/uploads/speeds";
+import { withQuery } from "@/lib/browser/urls";
+import { type Features } from "@/lib/contract/schemas/user";
 import { formatBytes } from "@/lib/shared/format";
 import { aboutFile, type DraftFaults, type FolderUse, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";
 import { tabUploads } from "./tab-uploads";
 import { uploadHabits, usualHabits } from "./upload-habits";
 import { type NewUpload } from "./upload-store";
-import { callApi } from "@/lib/browser/api";
-import { withQuery } from "@/lib/browser/urls";
-import { type Features } from "@/lib/contract/schemas/user";
 
 const SHOWN = 4;
 const folderUses = ["none", "tags", "name"] as const;

@@ -1,11 +1,11 @@
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
+import { patiently } from "@/lib/browser/bulk/patient-call";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { hashPool } from "@/lib/browser/uploads/hash-pool";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";
-import { patiently } from "@/lib/browser/bulk/patient-call";
-import { upload } from "@/lib/browser/uploads/upload";
 import { canBeRead } from "@/lib/browser/uploads/picture-check";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { upload } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

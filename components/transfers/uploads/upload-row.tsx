@@ -1,12 +1,12 @@
 import { Info, Pause, Play, RotateCw, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { memo } from "react";
-import { FileName } from "@/components/ui/cut";
-import { Button } from "@/components/ui/controls/button";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
+import { FileName } from "@/components/ui/cut";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Tone } from "@/components/ui/tone";
+import { ToneIcon } from "@/components/ui/tone-icon";
 import { formatBytes } from "@/lib/shared/format";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";

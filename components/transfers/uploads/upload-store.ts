@@ -9,8 +9,8 @@ import { newUuid } from "@/lib/browser/random-ids";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/uploads/speeds";
 import { type Failure } from "@/lib/contract/failure";
-import { carry, type Learnt, type UploadPorts } from "./carry";
 import { type About, changesBetween, mergeAbout, writtenBut } from "./about";
+import { carry, type Learnt, type UploadPorts } from "./carry";
 import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
 import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
 

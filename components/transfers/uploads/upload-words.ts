@@ -3,8 +3,8 @@ import { failureText } from "@/components/frame/failure/failure-text";
 import { type Tone } from "@/components/ui/tone";
 import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
-import { wasKnown } from "./upload-state";
 import { isAlarm, isUnwritten, type UploadItem } from "./upload-item";
+import { wasKnown } from "./upload-state";
 
 type Words = { t: ReturnType<typeof useTranslations<"uploads">>; errors: ReturnType<typeof useTranslations<"errors">>; locale: string };
 

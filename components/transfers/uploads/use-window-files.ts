@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from "react";
-import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/files/dropped-files";
 import { chosenZone } from "@/components/ui/time/time-zone";
+import { type Dropped, droppedOf, filesOfDrop } from "@/lib/browser/files/dropped-files";
 
 /** Longer than the pause between two drag events, half a second in some browsers; it also ends a drag that sends no final event. */
 const STILL_OVER_MS = 1_000;

@@ -1,7 +1,7 @@
 import { ChevronDown } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { Button, type ButtonProps } from "./button";
 import { cn } from "../cn";
+import { Button, type ButtonProps } from "./button";
 
 type MenuItem = { key: string; label: string; onSelect: () => void };
 type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[]; className?: string };

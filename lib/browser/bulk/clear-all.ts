@@ -1,8 +1,8 @@
 // Clears the whole queue or the whole history of a connection.
 // Guarantees: if the answer is lost, the remaining jobs are counted and reported. Must never: ask to clear a second time.
 
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure } from "../read-failure";

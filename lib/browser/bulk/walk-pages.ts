@@ -2,8 +2,8 @@
 // Guarantees: each row once; ends at the end of the list, at the bound, when it is stopped, or if the service repeats itself.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { callPatiently, type Work } from "./patient-call";
 import { type ApiFailure } from "../read-failure";
+import { callPatiently, type Work } from "./patient-call";
 
 /** `rows`: how many places of the list the page took, including rows that could not be read. */
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };

@@ -1,10 +1,10 @@
 // What the readers of this folder share: bounded reading of a file, numbers and texts from bytes, and the texts found.
 // Guarantees: no file makes a reader read, hold or unpack more than the bounds, whatever lengths it claims.
 
-import { isObject, parseJson } from "@/lib/contract/json/json";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type ByteSource } from "../files/byte-source";
+import { isObject, parseJson } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { type ByteSource } from "../files/byte-source";
 
 /** More than any workflow has. */
 const MOST_BYTES = 12_000_000;

@@ -1,6 +1,6 @@
 // Texts of PNG files (tEXt, zTXt, iTXt, and comf of animated ones), and of the EXIF block of WebP and JPEG files.
 
-import { type Bytes, type Found, latin1, part, textOf, Unreadable, unpacked, viewOf } from "./bytes";
+import { type Bytes, type Found, latin1, part, textOf, unpacked, Unreadable, viewOf } from "./bytes";
 
 const LONGEST_KEYWORD = 80;
 

@@ -4,9 +4,9 @@
 
 import { type EmbedSessionBegun } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
-import { type TicketMessage } from "./host-page";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "../read-failure";
 import { outsidePath } from "../urls";
+import { type TicketMessage } from "./host-page";
 
 const WORKER_MS = 10_000;
 

@@ -3,8 +3,8 @@
 
 import { type Failure } from "@/lib/contract/failure";
 import { ok, type Result } from "@/lib/shared/result";
-import { readFirstBytes } from "./first-bytes";
 import { type ApiFailure } from "../read-failure";
+import { readFirstBytes } from "./first-bytes";
 
 export type ByteSource = {
   size: number;

@@ -2,8 +2,8 @@
 // Guarantees: says whether there is more; a letter that the bound cuts in two is left out.
 
 import { ok, type Result } from "@/lib/shared/result";
-import { readFirstBytes } from "./first-bytes";
 import { type ApiFailure } from "../read-failure";
+import { readFirstBytes } from "./first-bytes";
 
 const MOST_BYTES = 64 * 1024;
 export type Beginning = { text: string; isWhole: boolean };

@@ -8,9 +8,9 @@ import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
+import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
 import { onWake } from "./on-wake";
 import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
-import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
 import { endRetries, mustWait, retryIn } from "./retries";
 import { waitTogether } from "./shared-wait";
 

@@ -3,8 +3,8 @@
 // newest assets are searched for it. Must never: offer twice.
 
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { toMilliseconds } from "@/lib/contract/times";
+import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure } from "../read-failure";

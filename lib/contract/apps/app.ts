@@ -3,13 +3,13 @@
 // Components import the types only.
 
 import { z } from "zod";
+import { type Role, roles } from "../people/roles";
+import { freeForm } from "../schemas/lenient";
+import { isSecretName } from "../secrets/secret-names";
 import { type FileKind } from "../views/media-kind";
 import { type AppChange } from "./compare";
 import { type AppProblem, checkValue, problemSentence, withUsual } from "./fill";
-import { roles, type Role } from "../people/roles";
-import { freeForm } from "../schemas/lenient";
-import { isSecretName } from "../secrets/secret-names";
-import { appBounds, appValueSchema, type AppField, type AppValues, definitionShape, idSchema, nameSchema } from "./shape";
+import { appBounds, type AppField, type AppValues, appValueSchema, definitionShape, idSchema, nameSchema } from "./shape";
 
 export { type AppControl, type AppDefinition, type AppField, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
 

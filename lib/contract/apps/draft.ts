@@ -3,17 +3,17 @@
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
 import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/widget-places";
-import { isLink, isSeedName } from "../workflow/graph";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
-import { nodeName } from "../workflow/loose-graph";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { guessKind } from "../nodes/guess-kind";
 import { type InputSpec, readInputSpec } from "../nodes/input-spec";
+import { toPlainLine } from "../plain-line";
 import { type Graph } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { isSecretName } from "../secrets/secret-names";
-import { toPlainLine } from "../plain-line";
+import { isLink, isSeedName } from "../workflow/graph";
+import { nodeName } from "../workflow/loose-graph";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 

@@ -4,8 +4,8 @@
 import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
 import { parseJson } from "../json/json";
 import { own } from "../json/own";
-import { isSecretName } from "../secrets/secret-names";
 import { type Graph } from "../schemas/graph";
+import { isSecretName } from "../secrets/secret-names";
 import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./shape";
 
 const LONGEST_TEXT = 100_000;

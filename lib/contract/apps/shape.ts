@@ -3,9 +3,9 @@
 
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
-import { workflowLimits } from "../workflow/read-workflow";
 import { graphSchema } from "../schemas/graph";
 import { freeForm } from "../schemas/lenient";
+import { workflowLimits } from "../workflow/read-workflow";
 
 export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
 

@@ -1,9 +1,9 @@
 // The audit log for its readers: who did what, when, on which connection, and with what outcome.
 // Guarantees: empty filters are left out; a page is bounded. Components import the types only.
 
-import { type MemberChange } from "./member-change";
 import { type Params, type ValuesOf } from "../params";
 import { querySchema } from "../schemas/lenient";
+import { type MemberChange } from "./member-change";
 
 const text = { kind: "text", most: 200, isTrimmed: true } as const;
 const ms = { kind: "integer", min: 0 } as const;

@@ -3,13 +3,13 @@
 // Guarantees: pure, bounded, linear in both sizes, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of
 // subgraphs are not checked.
 
-import { isLink } from "../workflow/graph";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
+import { isLink } from "../workflow/graph";
 import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
-import { isNeverSent, isRunning } from "./node-kinds";
 import { isGroupNode } from "./group-nodes";
 import { keptInputs } from "./kept-inputs";
+import { isNeverSent, isRunning } from "./node-kinds";
 
 /** The most uses on the way to a node, as in the reading of the file. */
 const DEEPEST = 50;

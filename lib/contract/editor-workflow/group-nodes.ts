@@ -2,9 +2,9 @@
 // Guarantees: never throws; inner ids are the positions of the inner nodes. Pure.
 
 import { type JsonObject, numberOf, objectOf } from "../json/json";
-import { type ObjectInfo } from "../schemas/object-info";
 import { own } from "../json/own";
 import { typeOf } from "../nodes/input-spec";
+import { type ObjectInfo } from "../schemas/object-info";
 import {
   type Definition,
   type EditorLink,

@@ -1,7 +1,7 @@
 // What the editor does with a node by itself: its modes, and the classes that never leave it.
 
-import { own } from "../json/own";
 import { objectOf } from "../json/json";
+import { own } from "../json/own";
 import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorNode, INSIDE_END, listOf, type Net, once } from "./file";
 

@@ -1,8 +1,8 @@
 // The values of widgets as they are sent: defaults for missing ones, lists in a wrapper, and the problems found with them.
 // Guarantees: pure, never throws.
 
-import { own } from "../json/own";
 import { objectOf } from "../json/json";
+import { own } from "../json/own";
 import { number } from "../json/readers";
 import { fallbackOf } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";

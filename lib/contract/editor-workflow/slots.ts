@@ -2,8 +2,8 @@
 // the file.
 // Guarantees: never throws; the same node of one conversion has the same list.
 
-import { own } from "../json/own";
 import { objectOf, textOf } from "../json/json";
+import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";

@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
-import { inputsOfChoice, type ClassInput, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
+import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
 import { type EditorNode } from "./file";

@@ -1,13 +1,13 @@
 // Writes a graph of the API format as a file of the graph editor (schema 0.4): each value at its place, each link at both its ends.
 // Guarantees: pure; read back it is the same graph, whatever it holds (kept-inputs.ts); names nodes that the editor would take for its own.
 
-import { isLink } from "../workflow/graph";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
 import { orderedInputs } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { isLink } from "../workflow/graph";
 import { readEditorFile } from "./file";
 import { convert } from "./index";
 import { isSameJson, keeping, type KeptInput } from "./kept-inputs";

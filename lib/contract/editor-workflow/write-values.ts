@@ -3,7 +3,6 @@
 // back: an input that the file then gives differently is reported.
 
 import { withSpellingsOf } from "../json/exact-json";
-import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
@@ -11,6 +10,7 @@ import { type WidgetOf } from "../nodes/fill-texts";
 import { typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { isLink } from "../workflow/graph";
 import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { isSameJson } from "./kept-inputs";

@@ -2,9 +2,9 @@
 // Guarantees: an origin is exact and https, or http on this machine; roles, pages and themes in a ticket are only those known here.
 
 import { z } from "zod";
-import { embedPages, embedThemes } from "./embed-pages";
 import { isLoopback } from "../loopback";
-import { roles, type Role } from "../people/roles";
+import { type Role, roles } from "../people/roles";
+import { embedPages, embedThemes } from "./embed-pages";
 
 /** How long a ticket lives at most, and how far clocks may differ. */
 export const TICKET_SECONDS = 60;

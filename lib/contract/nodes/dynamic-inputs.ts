@@ -3,11 +3,11 @@
 // Guarantees: bounded in depth and in number, since a service describes them.
 
 import { withSpellingsOf } from "../json/exact-json";
-import { anything, anyText, list, map, number, object, type ReadBy } from "../json/readers";
+import { own } from "../json/own";
+import { anyText, anything, list, map, number, object, type ReadBy } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { readInputSpec, settingsOf } from "./input-spec";
-import { own } from "../json/own";
 
 export type ClassInput = { name: string; raw: unknown; isRequired: boolean };
 type Values = Readonly<Record<string, unknown>>;

@@ -3,11 +3,11 @@
 // server.
 
 import { withSpellingsOf } from "../json/exact-json";
+import { own } from "../json/own";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
 import { settingsOf } from "./input-spec";
-import { own } from "../json/own";
 
 /** `draw`: another number makes another choice among the words in braces. */
 export type Filling = { at: Date; draw: number };

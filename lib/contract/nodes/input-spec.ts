@@ -1,7 +1,7 @@
 // What the service's node catalogue (GET /api/object_info) says about one input, as one small union.
 // Never throws: an unreadable description becomes a connection of unknown type, so the form guesses by the value.
 
-import { anything, anyText, isTrue, list, number, object, type ReadBy, type Reader } from "../json/readers";
+import { anyText, anything, isTrue, list, number, object, type ReadBy, type Reader } from "../json/readers";
 
 export type InputSpec =
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; color: boolean; fallback?: number }

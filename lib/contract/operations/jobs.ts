@@ -18,9 +18,9 @@ import {
   historyDetailSchema,
   historyManageAnswerSchema,
   historyQuerySchema,
-  olderHistorySchema,
-  olderHistoryQuerySchema,
   manageBodySchema,
+  olderHistoryQuerySchema,
+  olderHistorySchema,
   queueAnswerSchema,
   queueListSchema,
 } from "../schemas/queue";

@@ -11,12 +11,12 @@ import {
   commaList,
   entries,
   freeForm,
-  onWire,
   integerText,
   loosely,
   maybe,
   moment,
   objectText,
+  onWire,
   texts,
   unreadableCount,
 } from "./lenient";

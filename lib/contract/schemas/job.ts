@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { jobParams } from "../jobs/job-search";
+import { jobStates } from "../jobs/states";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
-import { jobStates } from "../jobs/states";
 import { assetFields } from "./asset";
 import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
 import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";

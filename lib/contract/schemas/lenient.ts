@@ -5,8 +5,8 @@ import { z } from "zod";
 import { isObject, type JsonObject, parseJson } from "../json/json";
 import { noteSkipped } from "../json/readers";
 import { nearestOf } from "../nodes/nearest";
-import { count, exactOf, foreign, reads } from "./exact";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
+import { count, exactOf, foreign, reads } from "./exact";
 
 /** How a value is written in a query, if its schema reads text: for documents made from the contract. */
 export type WireForm =

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readNodeErrors } from "../read-node-errors";
 import { component, count, exactOf, named, reads } from "./exact";
 import { freeForm, loosely, maybe } from "./lenient";
-import { nodeErrorSchema, type NodeErrors, nodeErrorsSchema } from "./node-errors";
+import { type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "./node-errors";
 
 export const promptBodySchema = z
   .looseObject({

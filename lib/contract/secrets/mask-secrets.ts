@@ -3,8 +3,8 @@
 // the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
 
 import { withSpellingsOf } from "../json/exact-json";
-import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject } from "../json/json";
+import { isLink } from "../workflow/graph";
 import { isSecretName } from "./secret-names";
 import { MASK, maskText, spellingsOf } from "./secret-texts";
 

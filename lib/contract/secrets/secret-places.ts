@@ -2,9 +2,9 @@
 // Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
 // Must never: be given unmasked data, since names of fields are returned as they are.
 
-import { isLink } from "../workflow/graph";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
+import { isLink } from "../workflow/graph";
 import { looseGraph, nodeName } from "../workflow/loose-graph";
 import { isMasked } from "./masked";
 

@@ -2,10 +2,10 @@
 // Guarantees: never throws; fields that a service does not send are absent. Free of zod: browsers load it with the first page.
 
 import { isObject, numberOf, textOf } from "../json/json";
-import { type FileKind, mediaKindOf } from "./media-kind";
-import { type OutputFile } from "./outputs-view";
 import { type Asset } from "../schemas/asset";
 import { toMilliseconds } from "../times";
+import { type FileKind, mediaKindOf } from "./media-kind";
+import { type OutputFile } from "./outputs-view";
 
 export type AssetView = {
   id: string;

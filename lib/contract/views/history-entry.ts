@@ -1,9 +1,9 @@
 // An entry of the history, turned into a job.
 // Guarantees: never throws; the same word for an ending as in the list of jobs. Free of zod: browsers load it with the first page.
 
-import { listOutputs, type OutputView } from "./outputs-view";
 import { type JobDetail } from "../schemas/job";
 import { type HistoryEntry } from "../schemas/queue";
+import { listOutputs, type OutputView } from "./outputs-view";
 
 /** `files`: every file that the job put out, with the one to show first in front. */
 export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {

@@ -3,8 +3,8 @@
 // Free of zod: browsers load it.
 
 import { writeExactJson } from "../json/exact-json";
-import { looseGraph, type LooseNode, nodeName } from "../workflow/loose-graph";
 import { own } from "../json/own";
+import { looseGraph, type LooseNode, nodeName } from "../workflow/loose-graph";
 
 export type InputDifference = {
   nodeId: string;

@@ -2,13 +2,13 @@
 // Guarantees: never throws; times are milliseconds since 1970; keeps the raw status word; fields that a service does not send are absent.
 // Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
 
+import { isTerminalWord, type JobState, toJobState } from "../jobs/states";
 import { isObject, textOf } from "../json/json";
 import { type JobWaits } from "../runners/runners";
+import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
+import { toMilliseconds } from "../times";
 import { type JobErrorView, toJobErrorView } from "./job-error-view";
 import { type OutputView, toPreviewView } from "./outputs-view";
-import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
-import { isTerminalWord, type JobState, toJobState } from "../jobs/states";
-import { toMilliseconds } from "../times";
 
 export type JobProgressView = {
   value?: number;

@@ -2,8 +2,8 @@
 // Guarantees: never throws, no recursion (a chain of 5,000 nodes cannot overflow the stack), linear or nearly so.
 // Free of zod: browsers load it with the first page. read-workflow.ts, which reads a file into a graph, is exported again here.
 
-import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 import { own } from "../json/own";
+import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 

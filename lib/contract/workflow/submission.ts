@@ -1,8 +1,8 @@
 // One submission of a workflow to the console. Its idempotency key never reaches a service, and makes one job at most.
 // Free of zod: browsers load it with the first page.
 
-import { object, oneOf, text } from "../json/readers";
 import { type Failure } from "../failure";
+import { object, oneOf, text } from "../json/readers";
 
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 const key = /^[A-Za-z0-9-]{16,64}$/;

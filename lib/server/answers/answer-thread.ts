@@ -7,19 +7,19 @@ import { parentPort } from "node:worker_threads";
 import { z } from "zod";
 import { TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, parseServiceJson } from "@/lib/contract/json/json";
-import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
-import { filesShownIn, readsJobs } from "./job-files";
 import { answeredOf, notesOf } from "../ledger/notes";
-import { type Done, type Task, type Digest } from "../upstream/large-answers";
+import { type Digest, type Done, type Task } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";
 import { readBody, TOO_LARGE } from "../upstream/read-body";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
-import { classesIn, classNamesIn } from "../workflows/class-names";
 import { takeApart } from "../upstream/written-parts";
+import { classesIn, classNamesIn } from "../workflows/class-names";
+import { filesShownIn, readsJobs } from "./job-files";
 
 const address = Buffer.from(EMBEDDED_BASE_URL.replace(/^\w+:\/\//, ""));
 

@@ -6,7 +6,7 @@
 import "server-only";
 import { type JsonObject, numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/outputs";
-import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
+import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 
 /** `jobs` and `bytes` are limits for each socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };

@@ -3,14 +3,14 @@
 // Must never: hold up a request, or tell a viewer who may not see the job (the caller has checked that).
 
 import "server-only";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { toJobState } from "@/lib/contract/jobs/states";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/outputs";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
-import { isWanted, type LiveReport } from "./landed-outputs";
 import { isEmbedded } from "../upstream/send";
+import { isWanted, type LiveReport } from "./landed-outputs";
 import { passMessages } from "./pass-messages";
 
 /** If a service sends more, the rest of the second is dropped. */

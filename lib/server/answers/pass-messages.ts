@@ -6,8 +6,8 @@ import "server-only";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, parseServiceJson } from "@/lib/contract/json/json";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
-import { toBrowser } from "./to-browser";
 import { keyGate } from "../upstream/key-gate";
+import { toBrowser } from "./to-browser";
 
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 

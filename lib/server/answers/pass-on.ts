@@ -8,13 +8,13 @@ import { type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
-import { noteTotal, withLiveProgress } from "./landed";
-import { filesShownIn, readsJobs } from "./job-files";
-import { noteShownFiles } from "./seen-jobs";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { withNames } from "../workflows/with-names";
-import { withSecretPlaces } from "./with-secret-places";
+import { filesShownIn, readsJobs } from "./job-files";
+import { noteTotal, withLiveProgress } from "./landed";
+import { noteShownFiles } from "./seen-jobs";
 import { toBrowser } from "./to-browser";
+import { withSecretPlaces } from "./with-secret-places";
 
 type From = {
   connection: { id: string; baseUrl: string; seenOf?: string };

@@ -2,11 +2,12 @@
 // Guarantees: an app holds no key of the connection or of a partner; a member who changes an outdated version gets a CONFLICT.
 
 import "server-only";
+import { type z } from "zod";
 import {
+  APP_FILE_FORMAT,
   type AppAccess,
   type AppDefinition,
   type AppFile,
-  APP_FILE_FORMAT,
   type AppLimits,
   type AppPerson,
   type AppsAnswer,
@@ -16,9 +17,9 @@ import {
 import { compareVersions } from "@/lib/contract/apps/compare";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";
@@ -26,7 +27,6 @@ import { composition } from "../composition";
 import { findConnection, openConnection } from "../connections/access";
 import { MOST_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
-import { type z } from "zod";
 
 const outdated = refusal(
   "CONFLICT",

@@ -11,16 +11,17 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
+import { type z } from "zod";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
+import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
 import { toPlainLine } from "@/lib/contract/plain-line";
+import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
@@ -31,7 +32,6 @@ import { type Access } from "../connections/access";
 import { type KeptFile } from "../store/apps/app-keeps";
 import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
-import { type z } from "zod";
 
 /** For a whole form, which is on this machine's disk for a moment. */
 const MOST_BYTES = 512 * 1024 ** 2;

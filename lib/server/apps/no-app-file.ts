@@ -5,9 +5,9 @@ import "server-only";
 import { APP_FILE_FORMAT } from "@/lib/contract/apps/app";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Failure } from "@/lib/contract/failure";
-import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
+import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { refusal } from "../bff/guard";
 
 type Reason = "workflow" | "otherVersion" | "damaged" | "other";

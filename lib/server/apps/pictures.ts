@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, problemOf, isFileKind } from "@/lib/contract/apps/fill";
+import { type AppProblem, isFileKind, problemOf } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";

@@ -2,13 +2,13 @@
 // Guarantees: a preset fits the app as it is when saved; only its author or an admin changes it; none holds a key.
 
 import "server-only";
-import { type appPresetBodySchema, type AppPreset } from "@/lib/contract/apps/app";
+import { type z } from "zod";
+import { type AppPreset, type appPresetBodySchema } from "@/lib/contract/apps/app";
 import { checkValue, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/secret-names";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type z } from "zod";
 import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";

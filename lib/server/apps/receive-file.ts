@@ -2,15 +2,15 @@
 // Guarantees: checked against the app's limits before anything is sent; a mask is accepted only for a picture that the member may see.
 
 import "server-only";
-import { problemSentence, isFileKind } from "@/lib/contract/apps/fill";
-import { type Failure } from "@/lib/contract/failure";
+import { isFileKind, problemSentence } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { type Failure } from "@/lib/contract/failure";
 import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type StoredApp } from "../store/apps/apps";
-import { isForm, problemOfFile, sendFile, sendMask, type TakenFile, takeForm, type TakenForm } from "./files";
+import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
 import { mayName } from "./pictures";
 
 /** Takes one file for an input of the app that takes files, and sends it on at once. */

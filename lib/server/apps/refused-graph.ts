@@ -2,17 +2,17 @@
 // Guarantees: pure; nothing about a node is sent, except its id to viewers who may see the workflow.
 
 import "server-only";
-import { type AppInput, type AppRunError, type AppInputProblem } from "@/lib/contract/apps/app";
-import { type AppProblem, problemOf, problemSentence, isFileKind } from "@/lib/contract/apps/fill";
+import { type AppInput, type AppInputProblem, type AppRunError } from "@/lib/contract/apps/app";
+import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type NodeError } from "@/lib/contract/schemas/node-errors";
 import { type Viewer } from "../auth/viewer";
 import { refusal } from "../bff/guard";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
-import { own } from "@/lib/contract/json/own";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 

@@ -4,15 +4,15 @@
 // Must never: send anything, or let the address of a result come to mean another one.
 
 import "server-only";
-import { type AppDefinition, type AppRun, type AppResult, type AppRunError } from "@/lib/contract/apps/app";
+import { type AppDefinition, type AppResult, type AppRun, type AppRunError } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { submittedJob } from "@/lib/contract/workflow/submission";
 import { errorLine, type JobErrorView } from "@/lib/contract/views/job-error-view";
 import { type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
+import { submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { landedOf } from "../answers/landed";
 import { passOn } from "../answers/pass-on";

@@ -2,21 +2,21 @@
 // Guarantees: no member reads another's run; the bytes are those of a file that the run put out, whatever the address says.
 
 import "server-only";
+import { type z } from "zod";
 import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type z } from "zod";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { searchOf } from "../bff/read-request";
 import { composition } from "../composition";
 import { type Access, openConnection } from "../connections/access";
 import { stopJobs } from "../jobs/stop-jobs";
-import { type StoredApp } from "../store/apps/apps";
 import { type StoredRun } from "../store/apps/app-runs";
+import { type StoredApp } from "../store/apps/apps";
 import { type ThumbnailSubject } from "../thumbnails/open-picture";
 import { edges } from "../thumbnails/thumbnail";
 import { thumbnailAnswer } from "../thumbnails/thumbnail-route";

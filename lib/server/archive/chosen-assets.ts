@@ -8,8 +8,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readQuery } from "../bff/read-request";
 import { toBrowser } from "../answers/to-browser";
+import { readQuery } from "../bff/read-request";
 import { type Access } from "../connections/access";
 
 const PAGE = 500;

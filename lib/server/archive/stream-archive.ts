@@ -5,17 +5,17 @@
 import "server-only";
 import { makeZip } from "client-zip";
 import { type ArchiveChoice } from "@/lib/contract/assets/archive";
-import { type Asset } from "@/lib/contract/schemas/asset";
-import { toFileName } from "@/lib/contract/plain-line";
-import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { toMilliseconds } from "@/lib/contract/times";
-import { type Access } from "../connections/access";
-import { chosenAssets } from "./chosen-assets";
-import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { toFileName } from "@/lib/contract/plain-line";
+import { type Asset } from "@/lib/contract/schemas/asset";
+import { maskText } from "@/lib/contract/secrets/secret-texts";
+import { toMilliseconds } from "@/lib/contract/times";
+import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
+import { type Access } from "../connections/access";
+import { chosenAssets } from "./chosen-assets";
 
 // Names of files inside an archive.
 // Guarantees: each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.

@@ -6,8 +6,8 @@ import { headers } from "next/headers";
 import { cache } from "react";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
+import { readEmbedAddress, readEmbedded } from "../embed/sessions";
 import { PAGE_HEADER } from "./page-header";
-import { readEmbedded, readEmbedAddress } from "../embed/sessions";
 
 export const embedLook = cache(async (): Promise<EmbedLook> => {
   const sent = await headers();

@@ -6,8 +6,8 @@ import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embe
 import { type Role } from "@/lib/contract/people/roles";
 import { embedAddressOf } from "@/lib/shared/embed-path";
 import { composition } from "../composition";
-import { embedOperations } from "./token-operations";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
+import { embedOperations } from "./token-operations";
 
 /** `host`: the name of the host page. `pages`: all pages that it shows. */
 export type EmbedCredential = {

@@ -6,8 +6,8 @@ import { decode, encode } from "next-auth/jwt";
 import { type z } from "zod";
 import { composition } from "../composition";
 import { readCookie } from "../read-cookie";
-import { cookieAttributes, cookieName } from "./session-cookie";
 import { type Sent } from "./session";
+import { cookieAttributes, cookieName } from "./session-cookie";
 
 export function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   const write = (value: string, lasts: number) => {

@@ -5,13 +5,13 @@
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
-import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { userAgentFromString } from "next/server";
+import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
+import { readCookie } from "../read-cookie";
 import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
-import { readCookie } from "../read-cookie";
 import { sessionCookieName } from "./session-cookie";
 
 export type Sent = Pick<Headers, "get">;

@@ -8,13 +8,13 @@ import { existsSync, rmSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { backUpService, checkServiceBackup, holdsService, sweepServiceBackup } from "@/lib/service/index";
-import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
+import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/snapshot";
 import { holdsConsole } from "../store/store";
-import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace } from "./manifest";
 import { isServiceIn, requireStores } from "./copy-stores";
+import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace } from "./manifest";
 import { keysNeeded, readKeys } from "./secrets";
 
 const tables = ["members", "connections", "api_keys", "apps"] as const;

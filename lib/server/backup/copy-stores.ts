@@ -5,8 +5,8 @@
 import "server-only";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Copied } from "@/lib/shared/database/copy-tables";
 import { copyServiceStore, holdsService, isServiceOf, requireRoomForService, requireServiceRows } from "@/lib/service/index";
+import { type Copied } from "@/lib/shared/database/copy-tables";
 import { type Env } from "../env";
 import { copyBetween, holdsConsole, isMovedConsole, type Place, requireConsoleRows, requireRoomAt } from "../store/store";
 

@@ -3,17 +3,17 @@
 // Must never: store a name as the service sent it: names are masked first, like everything that leaves the console.
 
 import "server-only";
-import { type AuditThing, idsAsked, idsAnswered, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/download-task";
+import { type AuditThing, idsAnswered, idsAsked, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
-import { type Access } from "../connections/access";
-import { composition } from "../composition";
 import { passOn } from "../answers/pass-on";
-import { pageOf } from "../ledger/list-page";
 import { toBrowser } from "../answers/to-browser";
+import { composition } from "../composition";
+import { type Access } from "../connections/access";
+import { pageOf } from "../ledger/list-page";
 import { type CallInput } from "../upstream/outgoing";
 
 export type ActedOn = ThingsCount & { things: AuditThing[] };

@@ -5,18 +5,18 @@ import "server-only";
 import { z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Handler, type Opened, refusal, toActor, unguarded } from "./guard";
-import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "./read-request";
 import { deviceCookie } from "../auth/device-cookie";
-import { type AuthStep, askNextAuth } from "../auth/next-auth";
+import { askNextAuth, type AuthStep } from "../auth/next-auth";
+import { type OidcTurn } from "../auth/oidc/turn";
 import { authOptions, RATE_LIMITED_PREFIX } from "../auth/options";
 import { explainedRefusals } from "../auth/sign-in";
-import { type OidcTurn } from "../auth/oidc/turn";
 import { consoleUrl } from "../env";
 import { type OidcProvider } from "../oidc-settings";
 import { type Member } from "../store/people/members";
 import { jsonAnswer } from "./answers";
+import { type Handler, type Opened, refusal, toActor, unguarded } from "./guard";
 import { type AskNextAuth, beginOidc, finishOidc, signOutEverywhere } from "./oidc-route";
+import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "./read-request";
 
 type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 

@@ -3,32 +3,32 @@
 // contents stream. guard.ts decides the order of refusals.
 
 import "server-only";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
-import { objectOf, textOf, isObject } from "@/lib/contract/json/json";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { looksLikeToken } from "@/lib/contract/people/token-choices";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
-import { namelessWorkflow, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
+import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { openFor, type Access } from "../connections/access";
+import { forPrograms } from "../answers/for-programs";
+import { listenForLanded } from "../answers/landed";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
+import { type Access, openFor } from "../connections/access";
+import { consoleUrl } from "../env";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf } from "./acted-on";
 import { emptyAnswer, jsonAnswer, unreadableHeaders, writtenAnswer } from "./answers";
 import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
-import { guarded, refusal, type Asked, type Handler } from "./guard";
+import { type Asked, guarded, type Handler, refusal } from "./guard";
 import { outcomeOf } from "./outcome";
-import { forPrograms } from "../answers/for-programs";
-import { consoleUrl } from "../env";
-import { listenForLanded } from "../answers/landed";
-import { passOn } from "../answers/pass-on";
 import { readJson, readOperationQuery, searchOf } from "./read-request";
-import { toBrowser } from "../answers/to-browser";
 import { openUpload } from "./upload-body";
-import { looksLikeToken } from "@/lib/contract/people/token-choices";
 
 // The values of a route's folders under the names in the operation's path: [jobId] is {job_id}.
 // Guarantees: no value can leave its place in the upstream's path; "." and ".." would do so even when encoded.

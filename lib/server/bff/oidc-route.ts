@@ -4,18 +4,18 @@
 
 import "server-only";
 import { aboutMember } from "@/lib/contract/audit/member-change";
+import { type Failure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { safeReturn } from "@/lib/shared/safe-return";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type Failure } from "@/lib/contract/failure";
-import { type Asked, askedCookie, type Purpose, takeState } from "../auth/oidc/asked";
-import { type Refused } from "../auth/oidc/admit";
-import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
-import { causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
 import { type AuthAnswer } from "../auth/next-auth";
+import { type Refused } from "../auth/oidc/admit";
+import { type Asked, askedCookie, type Purpose, takeState } from "../auth/oidc/asked";
+import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
 import { endSessionUrl } from "../auth/oidc/provider-session";
+import { causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
 import { findSession, sessionIdIn } from "../auth/session";
 import { readViewer } from "../auth/viewer";
 import { composition } from "../composition";

@@ -5,15 +5,15 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { unknownFilter } from "@/lib/contract/schemas/lenient";
-import { type Failure } from "@/lib/contract/failure";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { ownTurn } from "@/lib/shared/own-turn";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { callerWentAway } from "../upstream/failures";
 import { composition } from "../composition";
+import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 import { refusal } from "./guard";
 

@@ -5,11 +5,11 @@ import "server-only";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { fromTop } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { type Access } from "../connections/access";
 import { composition } from "../composition";
-import { fromTop } from "@/lib/contract/userdata-paths";
+import { type Access } from "../connections/access";
 import { listFolder } from "../files/list-files";
 
 /** More than one, because a file may be damaged. */

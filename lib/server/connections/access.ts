@@ -8,20 +8,20 @@ import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation"
 import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { readsJobs } from "../answers/job-files";
+import { passOn } from "../answers/pass-on";
+import { jobsOnly, refusalOf } from "../answers/seen-jobs";
+import { toBrowser } from "../answers/to-browser";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";
-import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
-import { type PictureSource } from "./seen-assets";
-import { readsJobs } from "../answers/job-files";
-import { jobsOnly, refusalOf } from "../answers/seen-jobs";
 import { type CallInput } from "../upstream/outgoing";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
+import { type PictureSource } from "./seen-assets";
 
 export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
 

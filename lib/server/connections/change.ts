@@ -7,21 +7,21 @@ import { randomUUID } from "node:crypto";
 import { type z } from "zod";
 import { toBaseUrl } from "@/lib/contract/base-url";
 import {
-  type ConnectionCheck,
   type connectionBodySchema,
   type connectionChangeSchema,
+  type ConnectionCheck,
   type ConnectionSaved,
   isAccepted,
 } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
+import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
-import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
 import { findConnection, noConnection } from "./access";
 import { askWhoseKey, rememberCheck } from "./check";
 import { toConnectionView } from "./views";

@@ -4,10 +4,10 @@
 
 import "server-only";
 import { type ConnectionCheck, isAccepted } from "@/lib/contract/console";
-import { isObject } from "@/lib/contract/json/json";
 import { codeByStatus, type Failure, lacksOperation } from "@/lib/contract/failure";
-import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { openApiKey } from "../keys/api-keys";

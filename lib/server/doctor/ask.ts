@@ -3,7 +3,7 @@
 
 import "server-only";
 import { INSTALLATION_HEADER } from "../installation";
-import { readSeen, SEEN_HEADER, type Seen } from "../seen-request";
+import { readSeen, type Seen, SEEN_HEADER } from "../seen-request";
 
 const PATIENCE_MS = 5000;
 

@@ -3,8 +3,8 @@
 // Must never: send a key, or follow a redirect.
 
 import "server-only";
-import { createServer } from "node:net";
 import { existsSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";

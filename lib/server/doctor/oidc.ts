@@ -2,7 +2,7 @@
 // Must never: send the client secret, or follow a redirect.
 
 import "server-only";
-import { type Discovered, discover, FRESH_MS } from "../auth/oidc/discovery";
+import { discover, type Discovered, FRESH_MS } from "../auth/oidc/discovery";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../oidc-settings";
 import { ask } from "./ask";

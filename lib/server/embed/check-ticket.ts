@@ -4,8 +4,8 @@
 
 import "server-only";
 import { type JWTPayload } from "jose";
-import { CLOCK_SLACK_SECONDS, type Ticket, TICKET_SECONDS, ticketSchema } from "@/lib/contract/embed/embedding";
 import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
+import { CLOCK_SLACK_SECONDS, type Ticket, TICKET_SECONDS, ticketSchema } from "@/lib/contract/embed/embedding";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition } from "../composition-type";

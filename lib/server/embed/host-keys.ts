@@ -4,7 +4,7 @@
 // alone for ten seconds, its kept keys stay valid for an hour. While a secret is replaced, both are valid.
 
 import "server-only";
-import { createLocalJWKSet, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify, type JWTPayload } from "jose";
+import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
 import { z } from "zod";
 import { isOnThisMachine } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/json";

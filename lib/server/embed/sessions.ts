@@ -6,10 +6,10 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
-import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embed/embedding";
 import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
+import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embed/embedding";
 import { type Role, roles, weaker } from "@/lib/contract/people/roles";
-import { type EmbedAddress, EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/embed-path";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { readCookie } from "../read-cookie";

@@ -18,8 +18,8 @@ import { CHALLENGE } from "../bff/answers";
 import { refusal } from "../bff/guard";
 import { isSameOrigin } from "../bff/same-origin";
 import { composition } from "../composition";
-import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Access, findConnection, openConnection } from "../connections/access";
+import { ADDRESS_HEADER } from "../limits/client-address";
 
 const LONGEST_CLIENT_ID = 200;
 /** Members who only run apps may not listen: they would get messages about other members' jobs too. */

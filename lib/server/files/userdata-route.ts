@@ -7,11 +7,11 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listFiles } from "./list-files";
 import { jsonAnswer, unreadableHeaders } from "../bff/answers";
 import { bffRoute, runOperation } from "../bff/bff-route";
-import { guarded, refusal, type Handler } from "../bff/guard";
+import { guarded, type Handler, refusal } from "../bff/guard";
 import { searchOf } from "../bff/read-request";
+import { listFiles } from "./list-files";
 
 const LONGEST = 2000;
 const PREFIX = "/api/userdata/";

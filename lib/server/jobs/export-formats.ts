@@ -3,11 +3,11 @@
 // of the CSV has the same cells. Times are UTC in RFC 3339.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
-import { toJobView } from "@/lib/contract/views/job-view";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { submitterText } from "@/lib/contract/people/usage";
 import { type JobListItem } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
 

@@ -15,8 +15,8 @@ import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { refusal } from "../bff/guard";
 import { textStream } from "../bff/text-stream";
-import { type Access } from "../connections/access";
 import { composition } from "../composition";
+import { type Access } from "../connections/access";
 import { type ExportedJob, exportFormats } from "./export-formats";
 import { type JobPage, jobPages, PAGE } from "./job-pages";
 

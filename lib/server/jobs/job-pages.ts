@@ -6,8 +6,8 @@
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console-job-search";
 import { type Failure } from "@/lib/contract/failure";
-import { operations } from "@/lib/contract/operations";
 import { isSearch } from "@/lib/contract/jobs/job-search";
+import { operations } from "@/lib/contract/operations";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";

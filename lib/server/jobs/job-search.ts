@@ -10,14 +10,14 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { errorLine } from "@/lib/contract/views/job-error-view";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/seen-jobs";
+import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
+import { findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { wordsOf } from "../store/jobs/ledger-words";
-import { snippetOf } from "./search-snippet";
 import { withNames } from "../workflows/with-names";
+import { snippetOf } from "./search-snippet";
 
 const HOUR_MS = 60 * 60_000;
 

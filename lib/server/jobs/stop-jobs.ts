@@ -5,13 +5,13 @@
 import "server-only";
 import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { type Access } from "../connections/access";
 import { composition } from "../composition";
+import { type Access } from "../connections/access";
 import { type Upstream } from "../upstream/upstream";
 
 const MOST_RUNNING = 1000;

@@ -2,10 +2,10 @@
 // Guarantees: never throws; bounded; the positive prompt comes first, then other sentences, then single words.
 
 import "server-only";
-import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { isLink } from "@/lib/contract/workflow/graph";
 
 const LONGEST = 4096;
 const LONGEST_TEXT = 2048;

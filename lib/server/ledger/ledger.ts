@@ -4,9 +4,9 @@
 
 import "server-only";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type Store } from "../store/store";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
+import { type Store } from "../store/store";
 import { createLedgerReader, type LedgerReader } from "./reader";
 
 /** So that a page's polls and its details are written together. */

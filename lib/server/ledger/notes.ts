@@ -3,15 +3,15 @@
 // Must never: get a value that is not masked.
 
 import "server-only";
-import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
+import { toJobState } from "@/lib/contract/jobs/states";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
-import { toListedError } from "@/lib/contract/views/job-error-view";
-import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { toJobState } from "@/lib/contract/jobs/states";
 import { toMilliseconds } from "@/lib/contract/times";
+import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
+import { toListedError } from "@/lib/contract/views/job-error-view";
+import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
 import { textsOf } from "./input-texts";
 

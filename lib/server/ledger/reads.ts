@@ -5,8 +5,8 @@
 import "server-only";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { numberOf, objectOf } from "@/lib/contract/json/json";
-import { type operations } from "@/lib/contract/operations";
 import { type AnswerOf } from "@/lib/contract/operation";
+import { type operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { type JobUsageStore } from "../store/jobs/job-usage";

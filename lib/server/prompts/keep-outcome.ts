@@ -4,8 +4,8 @@
 
 import "server-only";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { codeOf } from "@/lib/shared/code-of";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Composition } from "../composition-type";
 import { type Attempt } from "../store/jobs/submissions";

@@ -9,9 +9,9 @@ import { type Failure } from "@/lib/contract/failure";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import {
+  IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
-  IDEMPOTENCY_HEADER,
   readLabel,
   readRerun,
   RERUN_HEADER,

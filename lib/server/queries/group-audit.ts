@@ -6,8 +6,8 @@
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
 import { familyOf } from "@/lib/contract/audit/audit-acts";
-import { describeMemberChange, readMemberChange } from "@/lib/contract/audit/member-change";
 import { type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
+import { describeMemberChange, readMemberChange } from "@/lib/contract/audit/member-change";
 
 const MOMENT_MS = 10_000;
 /** Listed one by one on a page; further ones are only counted. */

@@ -4,11 +4,11 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { findVisible, readThrough } from "../connections/access";
-import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });

@@ -8,10 +8,10 @@ import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
 import { type Asked } from "../bff/guard";
 import { outcomeOf } from "../bff/outcome";
 import { readJson, searchOf } from "../bff/read-request";
-import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 
 const { createAssetFromHash } = operations;

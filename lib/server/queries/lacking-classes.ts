@@ -4,11 +4,11 @@
 import "server-only";
 import { type LackingClasses } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { operations } from "@/lib/contract/operations";
 import { objectOf } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
 import { toBrowser } from "../answers/to-browser";
+import { type Viewer } from "../auth/viewer";
 import { openQuietly } from "../connections/access";
 import { learnClassNames } from "../workflows/with-names";
 

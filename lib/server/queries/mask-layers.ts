@@ -6,9 +6,9 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
 import { readQuery } from "../bff/read-request";
-import { toBrowser } from "../answers/to-browser";
 import { openConnection } from "../connections/access";
 
 /** `search` is the query of GET /api/files/mask-layers. */

@@ -5,17 +5,17 @@
 import "server-only";
 import { type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { toJobState } from "@/lib/contract/jobs/states";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { queueListSchema } from "@/lib/contract/schemas/queue";
-import { toJobState } from "@/lib/contract/jobs/states";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { type Access, openForJobs } from "../connections/access";
+import { type Viewer } from "../auth/viewer";
 import { canStop } from "../capabilities/has-capability";
 import { composition } from "../composition";
+import { type Access, openForJobs } from "../connections/access";
 import { unreadable } from "../upstream/failures";
 import { TOO_LARGE } from "../upstream/read-body";
 

@@ -2,8 +2,8 @@
 // Guarantees: of a provider's settings only its id and its name for people leave the server.
 
 import "server-only";
-import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/oidc";
 import { type Failure } from "@/lib/contract/failure";
+import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/oidc";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";
 import { isRemoved } from "../auth/removed";

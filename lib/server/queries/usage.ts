@@ -4,13 +4,13 @@
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { hasRole } from "@/lib/contract/people/roles";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { hasRole } from "@/lib/contract/people/roles";
 import {
   addUp,
-  submitterText,
   type Amount,
   amountNames,
+  submitterText,
   type UsageConnection,
   type UsageQuery,
   type UsageRow,

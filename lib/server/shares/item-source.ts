@@ -3,10 +3,10 @@
 // Must never: be given a name or an id from a stranger.
 
 import "server-only";
+import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { failed, type Result } from "@/lib/shared/result";
-import { type Failure } from "@/lib/contract/failure";
 import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";

@@ -3,9 +3,9 @@
 // Must never: log or answer the token, or an id of the service.
 
 import "server-only";
-import { operations } from "@/lib/contract/operations";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject, objectOf } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -18,7 +18,7 @@ import { clientAddress } from "../limits/client-address";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
 import { isThere } from "./item-source";
-import { enterShare, locked, noShare, openShare, type OpenedShare, tooMany, unlockedCookie } from "./open-share";
+import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "./open-share";
 import { sharedBytes } from "./shared-bytes";
 
 const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a moment.");

@@ -4,11 +4,11 @@
 
 import "server-only";
 import { z } from "zod";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
-import { createTurns } from "@/lib/shared/turns";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { createTurns } from "@/lib/shared/turns";
 import { bytesAnswer } from "../bff/bytes";
 import { composition } from "../composition";
 import { type ShareItem } from "../store/shares";

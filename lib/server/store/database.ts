@@ -5,8 +5,8 @@
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
 import SqliteDatabase from "better-sqlite3";
-import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Compilable, Kysely, Migrator, type SqliteDatabase as Sqlite, SqliteDialect, type SqliteStatement } from "kysely";
+import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { migrations } from "./migrations";
 import { type Tables } from "./tables";
 

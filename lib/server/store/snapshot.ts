@@ -4,9 +4,9 @@
 
 import "server-only";
 import { sql } from "kysely";
+import { isNoTable } from "@/lib/shared/database/postgres";
 import { copyStore, requireFinished } from "./copy-store";
 import { type Database, migrate, openDatabase } from "./database";
-import { isNoTable } from "@/lib/shared/database/postgres";
 import { openPostgres } from "./dialect/open-postgres";
 import { postgresMigrations } from "./migrations";
 

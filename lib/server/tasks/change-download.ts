@@ -2,17 +2,17 @@
 // Guarantees: only downloads of connections that the member may use; the result is what the service answered.
 
 import "server-only";
-import { operations } from "@/lib/contract/operations";
-import { writeThings } from "@/lib/contract/audit/audit-items";
 import { type DownloadTask } from "@/lib/contract/assets/download-task";
+import { writeThings } from "@/lib/contract/audit/audit-items";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
-import { textOf, objectOf } from "@/lib/contract/json/json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
 import { taskStartedSchema } from "@/lib/contract/schemas/task";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
 import { downloaded } from "../bff/acted-on";
 import { idOf } from "../bff/console-route";
 import { type Asked, refusal } from "../bff/guard";
-import { toBrowser } from "../answers/to-browser";
 import { type Access, openConnection } from "../connections/access";
 import { type StoredDownload } from "../store/download-tasks";
 import { toDownloadTask } from "./download-view";

@@ -3,8 +3,8 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { maskedAddress } from "@/lib/contract/assets/download-task";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";

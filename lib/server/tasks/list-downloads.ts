@@ -3,13 +3,13 @@
 // shown with the failure; a failed task is checked for two more minutes, because services retry silently.
 
 import "server-only";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type DownloadTasks } from "@/lib/contract/assets/download-task";
-import { operations } from "@/lib/contract/operations";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
 import { ok, type Result } from "@/lib/shared/result";
-import { type Asked } from "../bff/guard";
 import { toBrowser } from "../answers/to-browser";
+import { type Asked } from "../bff/guard";
 import { searchOf } from "../bff/read-request";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type StoredDownload } from "../store/download-tasks";

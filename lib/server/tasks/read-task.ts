@@ -6,9 +6,9 @@ import "server-only";
 import { type z } from "zod";
 import { type DownloadState, maskAddresses } from "@/lib/contract/assets/download-task";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type taskSchema } from "@/lib/contract/schemas/task";
 import { type DownloadNews } from "../store/download-tasks";
-import { own } from "@/lib/contract/json/own";
 
 const LONGEST_REASON = 500;
 const words: Readonly<Record<string, DownloadState>> = {

@@ -11,12 +11,12 @@ import { type Access } from "../connections/access";
 import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
-import { type ThumbnailFit, toThumbnail } from "./resize";
 import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
 import { noPicture, noPreview, nothing, tooLargeToShow } from "./not-shown";
 import { fileOf, isOwn, openSubject, type ThumbnailSubject } from "./open-picture";
 import { type Patience, patienceWith } from "./patience";
+import { type ThumbnailFit, toThumbnail } from "./resize";
 
 export const edges = [128, 256, 512, 1024] as const;
 

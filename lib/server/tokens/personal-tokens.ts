@@ -11,13 +11,13 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
-import { usableConnections } from "../connections/access";
-import { MOST_TOKENS, type Token } from "../store/people/tokens";
 import { tooStrong } from "../auth/members";
 import { mayBeChosen } from "../auth/token-operations";
 import { isOver } from "../auth/token-viewer";
 import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { usableConnections } from "../connections/access";
+import { MOST_TOKENS, type Token } from "../store/people/tokens";
 
 const DAY_MS = 24 * 60 * 60_000;
 

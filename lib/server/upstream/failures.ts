@@ -3,9 +3,9 @@
 
 import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
+import { own } from "@/lib/contract/json/own";
 import { type Operation } from "@/lib/contract/operation";
 import { saysAbsent, saysNothingThere } from "./absence";
-import { own } from "@/lib/contract/json/own";
 
 export function unreachable(baseUrl: string, error: unknown): Failure {
   const message = `The service at ${hostOf(baseUrl)} cannot be reached${reasonOf(error)}.`;

@@ -9,10 +9,10 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { codeOf } from "@/lib/shared/code-of";
 import { createTurns } from "@/lib/shared/turns";
 import { type Log } from "../log";
-import { type LedgerNote } from "../store/jobs/ledger-entry";
 import { type ShownFile } from "../store/jobs/job-viewers";
-import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
+import { type LedgerNote } from "../store/jobs/ledger-entry";
 import { type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
+import { createWrittenParts, type InParts, MOST_ROWS } from "./written-parts";
 
 /** Smaller answers take a few milliseconds, and are read in the main thread. */
 export const LARGE_ANSWER = 1024 * 1024;

@@ -2,10 +2,10 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
+import { own } from "@/lib/contract/json/own";
 import { type Operation } from "@/lib/contract/operation";
 import { type Result } from "@/lib/shared/result";
 import { observed } from "@/lib/shared/telemetry";
-import { own } from "@/lib/contract/json/own";
 
 const outcomes: Readonly<Record<string, string>> = {
   UPSTREAM_UNREACHABLE: "unreachable",

@@ -3,14 +3,14 @@
 // moment is refused. Must never: pass on what was not parsed.
 
 import "server-only";
+import { z } from "zod";
 import { TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, parseServiceJson } from "@/lib/contract/json/json";
 import { skippedIn } from "@/lib/contract/json/readers";
-import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { exceededBound } from "@/lib/shared/json-depth";
 import { keyGate } from "./key-gate";
-import { z } from "zod";
 
 /** A hundred graphs of a thousand nodes have fewer. More values take too long to transfer between threads, wherever they were read. */
 const MOST_VALUES = 2_000_000;

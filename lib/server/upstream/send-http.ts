@@ -6,7 +6,7 @@ import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
-import { Agent, request as exchange, type Dispatcher } from "undici";
+import { Agent, type Dispatcher, request as exchange } from "undici";
 import { guardedConnector } from "@/lib/shared/forbidden-address";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type Send } from "./send";

@@ -6,8 +6,8 @@
 import "server-only";
 import { lookup as systemLookup } from "node:dns";
 import { WebSocket } from "ws";
-import { type Feed, feedEnds, type FeedEnd, type FeedTarget } from "@/lib/shared/message-feed";
 import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
+import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { keyHeader } from "./outgoing";
 
 /** A preview is a picture of a few hundred thousand bytes. */

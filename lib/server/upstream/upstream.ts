@@ -8,11 +8,11 @@ import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/f
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { createDeadline } from "./deadline";
 import { lookupOf } from "./absence";
-import { observedCall } from "./observed-call";
+import { createDeadline } from "./deadline";
 import { callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable, unreadable, UnreadableAnswer } from "./failures";
 import { type LargeAnswers } from "./large-answers";
+import { observedCall } from "./observed-call";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";

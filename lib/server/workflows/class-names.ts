@@ -3,8 +3,8 @@
 // Must never: ask a service. The names are lost with the process; nodes are then shown by their classes.
 
 import "server-only";
-import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 import { objectOf, textOf } from "@/lib/contract/json/json";
+import { looseGraph } from "@/lib/contract/workflow/loose-graph";
 
 const MOST_CONNECTIONS = 20;
 const MOST_CLASSES = 20_000;

@@ -3,8 +3,8 @@
 // Guarantees: a blob that is about to be named (`hold`) is not swept or dropped meanwhile.
 // Must never: hold a whole blob in memory.
 
-import { type StagedFile } from "./staged-file";
 import { type StoredBytes } from "./blobs/stored-bytes";
+import { type StagedFile } from "./staged-file";
 
 export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 

@@ -1,9 +1,10 @@
 // Edits and deletes assets. A blob is removed once no asset, user file or unfinished job names it.
 
 import { type z } from "zod";
-import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
-import { toFileName } from "@/lib/contract/plain-line";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { toFileName } from "@/lib/contract/plain-line";
+import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
+import { foldName } from "@/lib/shared/fold-name";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
@@ -11,7 +12,6 @@ import { findAsset, type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { byHash } from "./file-names";
-import { foldName } from "@/lib/shared/fold-name";
 import { addTags, removeTags } from "./tags";
 import { type Thumbnails } from "./thumbnails/thumbnails";
 

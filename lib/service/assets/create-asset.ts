@@ -2,8 +2,8 @@
 // Guarantees: uploads and from-hash make one asset per user and content (a client's id is matched first; new tags are added to the existing
 // asset); the row is durable, and its bytes are on disk under their hash, before the promise resolves.
 
-import { ServiceError } from "../service-error";
 import { newId } from "../new-id";
+import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/user";
 import { findAsset, readAssets, type StoredAsset } from "./asset-row";

@@ -5,11 +5,11 @@
 
 import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
-import { rasterTypes } from "./media-type";
 import { query, type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { PUBLIC_OWNER } from "../users/user";
 import { readAssets, type StoredAsset } from "./asset-row";
+import { rasterTypes } from "./media-type";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;

@@ -1,11 +1,11 @@
 // Inserts one asset with its tags. Refuses what does not fit into the user's quota.
 // Only inside a commit, and only while the caller holds the bytes on disk.
 
-import { toFileName } from "@/lib/contract/plain-line";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { toFileName } from "@/lib/contract/plain-line";
+import { foldName } from "@/lib/shared/fold-name";
 import { query, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
-import { foldName } from "@/lib/shared/fold-name";
 import { requireRoom } from "./quota";
 import { addTags } from "./tags";
 

@@ -1,10 +1,10 @@
 // The images that the samples load: shipped with the service, public and immutable. Every user may load them, no user may change them.
 // If a newer version ships an image under the same name, it replaces the content and keeps the id.
 
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createHash } from "node:crypto";
 import { toUuid } from "@/lib/shared/uuid";
 import { type ServiceLog } from "../options";
 import { asStorageFailure } from "../storage-failure";

@@ -3,19 +3,19 @@
 // Guarantees: all that the copied database names is in the backup, or reported as lost on the service's own disk; what an earlier backup
 // has is not read again. Must never: write below the service's folder.
 
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdir, opendir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { once } from "node:events";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { codeOf } from "@/lib/shared/code-of";
-import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
 import { countRows, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
+import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
 import { blobPath } from "../assets/blob-path";
 import { filesBelow } from "../store/data-folder";
 import { syncFolder } from "../store/sync-folder";
-import { type LiveDatabase, liveSqlite, livePostgres } from "./live-database";
 import { type BackedUpFile, blobFile, blobsIn, inParallel, namedBlobs, type ServiceContents } from "./contents";
+import { type LiveDatabase, livePostgres, liveSqlite } from "./live-database";
 
 const MOST_PASSES = 20;
 const MOST_LOST = 1000;

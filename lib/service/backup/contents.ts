@@ -2,9 +2,9 @@
 // of users' own files, whose bytes lie with the others.
 
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
-import { dirname, isAbsolute, join, normalize } from "node:path";
 import { mkdir } from "node:fs/promises";
+import { dirname, isAbsolute, join, normalize } from "node:path";
+import { createInterface } from "node:readline";
 import { type Database as Connection } from "better-sqlite3";
 import { z } from "zod";
 import { blobPath } from "../assets/blob-path";

@@ -1,9 +1,9 @@
 // The database of a running service, as a backup reads it: a copy of one moment, and whether a file is still named.
 // Must never: write to it.
 
-import { type Content } from "@/lib/shared/hashed-copy";
-import { copyDatabase, fillDatabase, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { openPool } from "@/lib/shared/database/postgres";
+import { copyDatabase, fillDatabase, openToRead } from "@/lib/shared/database/sqlite-copy";
+import { type Content } from "@/lib/shared/hashed-copy";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { SERVICE_SCHEMA } from "../store/postgres/migrate";
 import { isNamed } from "./contents";

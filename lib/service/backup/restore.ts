@@ -4,11 +4,11 @@
 
 import { mkdir, opendir, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { migrations } from "../store/migrations";
+import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
 import { blobPath } from "../assets/blob-path";
 import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/bytes-elsewhere";
+import { migrations } from "../store/migrations";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };

@@ -4,17 +4,17 @@
 import { type BlobStore } from "../assets/blob-store";
 import { type Created, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
-import { ServiceError, asRefusal } from "../service-error";
+import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type Questions } from "../store/questions";
 import { createOpenSource, discard, type OpenedSource, type OpenSource } from "./open-source";
 import { createSourceAgents } from "./source-agents";
+import { isPage, readContentRange, readFileName, readLength } from "./source-headers";
 import { createSourcePolicy, defaultDownloadHosts, insideTheNetwork, requireSource } from "./sources";
 import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
 import { createTasks } from "./tasks";
-import { isPage, readContentRange, readFileName, readLength } from "./source-headers";
 
 // What a source says about a file before it is fetched. Asks with HEAD; if HEAD is refused, asks for the first byte, since some storages
 // sign their addresses for GET alone. Errors of the source are UNPROCESSABLE; an address that is not permitted stays UNSUPPORTED_SOURCE.

@@ -4,8 +4,8 @@
 
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { isPublicAddress } from "@/lib/shared/ip-address";
 import { type Resolve } from "@/lib/shared/checked-lookup";
+import { isPublicAddress } from "@/lib/shared/ip-address";
 import { isAddress, isInside, publicConnector } from "@/lib/shared/public-connector";
 import { insideTheNetwork } from "./sources";
 

@@ -3,8 +3,8 @@
 // never as a source, since others can put files there under names of their own.
 // Addresses are not checked here: source-agents checks the address that is really connected to.
 
-import { ServiceError } from "../service-error";
 import { own } from "@/lib/contract/json/own";
+import { ServiceError } from "../service-error";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 

@@ -14,12 +14,12 @@ import {
   claimTask,
   countUnfinished,
   endTask,
-  type RunningTask,
   insertTask,
   listRunning,
   nextTask,
   partsOfUnfinished,
   releaseTask,
+  type RunningTask,
   type StoredTask,
   type WantedDownload,
 } from "./task-rows";

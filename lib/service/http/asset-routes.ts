@@ -13,7 +13,7 @@ import { ServiceError } from "../service-error";
 import { type Transaction } from "../store/database";
 import { empty, json } from "./answers";
 import { receiveUpload } from "./receive-upload";
-import { type Call, route, type Route } from "./route";
+import { type Call, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 export function assetRoutes(parts: Parts): Route[] {

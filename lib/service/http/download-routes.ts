@@ -11,7 +11,7 @@ import { ServiceError } from "../service-error";
 import { PUBLIC_OWNER } from "../users/user";
 import { empty, json } from "./answers";
 import { invalid } from "./read-query";
-import { route, type Route } from "./route";
+import { type Route, route } from "./route";
 
 export function downloadRoutes(parts: Parts): Route[] {
   const { database, downloads, settings } = parts;

@@ -3,9 +3,9 @@
 import { operations } from "@/lib/contract/operations";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
-import { createFromStaged } from "../assets/create-asset";
 import { type BlobStore } from "../assets/blob-store";
 import { openFile } from "../assets/blobs/stored-bytes";
+import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
 import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
 import { findMaskLayers, storeMask } from "../assets/mask-layers";
@@ -16,7 +16,7 @@ import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
 import { invalid } from "./read-query";
 import { receiveUpload, type UploadCall } from "./receive-upload";
-import { route, type Route } from "./route";
+import { type Route, route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
 /** ComfyUI's default for a preview without a quality. */

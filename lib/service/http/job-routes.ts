@@ -1,18 +1,18 @@
 // Jobs in their views, and cancelling them.
 
 import { operations } from "@/lib/contract/operations";
-import { listJobAssets } from "../jobs/job-assets";
 import { cancelJobs } from "../jobs/cancel";
+import { listJobAssets } from "../jobs/job-assets";
 import { findJob, findJobIds, type StoredJob } from "../jobs/job-row";
 import { listItems, toDetail, toStatus } from "../jobs/job-view";
 import { listJobs } from "../jobs/list-jobs";
 import { listText, objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
-import { type Reader } from "../store/database";
 import { ServiceError } from "../service-error";
+import { type Reader } from "../store/database";
 import { json, jsonText } from "./answers";
 import { requireFew } from "./read-json";
-import { type Call, route, type Route } from "./route";
+import { type Call, type Route, route } from "./route";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 

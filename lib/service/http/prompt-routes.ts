@@ -1,7 +1,7 @@
 // Submitting a graph, and how deep the queue is.
 
-import { operations } from "@/lib/contract/operations";
 import { errorStatus } from "@/lib/contract/errors";
+import { operations } from "@/lib/contract/operations";
 import { type PromptBody } from "@/lib/contract/schemas/prompt";
 import { noteSubmitted } from "../figures";
 import { countJobs } from "../jobs/list-jobs";
@@ -10,7 +10,7 @@ import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { json } from "./answers";
-import { route, type Route } from "./route";
+import { type Route, route } from "./route";
 
 export function promptRoutes(parts: Parts): Route[] {
   return [

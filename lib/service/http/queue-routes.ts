@@ -10,7 +10,7 @@ import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { empty, json, jsonPieces, jsonText } from "./answers";
 import { requireFew } from "./read-json";
-import { route, type Route } from "./route";
+import { type Route, route } from "./route";
 
 export function queueRoutes(parts: Parts): Route[] {
   const { database, engine } = parts;

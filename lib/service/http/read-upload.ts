@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { stageStream, type StagedFile } from "../assets/staged-file";
+import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, ServiceError } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { whileMoving } from "./body-time";

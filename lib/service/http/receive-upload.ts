@@ -2,16 +2,16 @@
 // An upload whose declared length exceeds them is refused unread.
 
 import { z } from "zod";
-import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { type Operation } from "@/lib/contract/operation";
+import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
-import { readUpload, type Upload, type Fields } from "./read-upload";
-import { type Asked } from "./route";
 import { type ServiceSettings } from "../settings";
 import { parseJson } from "./read-json";
 import { invalid, toIssues } from "./read-query";
+import { type Fields, readUpload, type Upload } from "./read-upload";
+import { type Asked } from "./route";
 
 /** How much the parts around a file may add to the length of a body. */
 const MOST_AROUND_A_FILE = 16 * 1024 * 1024;

@@ -4,9 +4,9 @@
 // 405.
 
 import { Hono } from "hono";
-import { allOperations } from "@/lib/contract/operations";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
+import { allOperations } from "@/lib/contract/operations";
 import { bearerIn } from "@/lib/shared/headers";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";

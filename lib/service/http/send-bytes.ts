@@ -6,8 +6,8 @@ import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { damagedBytes, type Shown, type StoredBytes } from "../assets/blobs/stored-bytes";
 import { isServedInline } from "../assets/media-type";
-import { toRefusal } from "./error-answer";
 import { readWanted } from "./byte-range";
+import { toRefusal } from "./error-answer";
 
 export type Caching = {
   etag: string;

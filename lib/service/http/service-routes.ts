@@ -2,12 +2,12 @@
 
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
+import { listInputNames } from "../assets/file-names";
 import { listTags, refineTags } from "../assets/list-tags";
 import { usedBytes } from "../assets/quota";
-import { listInputNames } from "../assets/file-names";
 import { type Parts } from "../parts";
 import { empty, json, jsonText } from "./answers";
-import { route, type Route } from "./route";
+import { type Route, route } from "./route";
 
 /**
  * The fields have the family's names, since its clients look for them and show the values. Nodes run on the processor, in the machine's

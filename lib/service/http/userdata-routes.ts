@@ -8,7 +8,7 @@ import { createUserFiles, type UserFile } from "../userdata/files";
 import { parseFilePath, parseFolder } from "../userdata/paths";
 import { empty, json } from "./answers";
 import { whileMoving } from "./body-time";
-import { route, type Route } from "./route";
+import { type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 const MOST_BYTES = 64 * 1024 * 1024;

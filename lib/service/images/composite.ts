@@ -1,8 +1,8 @@
 // Lays one image over another at a position, through a mask. What would lie outside the destination is left out.
 
 import { mapSamples, type Raster, sameSize, samplesAt, type Size } from "./raster";
-import { stages, type Tick } from "./tick";
 import { scaleRaster } from "./scale";
+import { stages, type Tick } from "./tick";
 
 const f = Math.fround;
 

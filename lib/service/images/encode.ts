@@ -1,7 +1,7 @@
 // Encodes samples as image files. sharp only encodes: the bytes are made here, by the family's truncation.
 
 import sharp from "sharp";
-import { withPngText, toAsciiJson } from "./png-text";
+import { toAsciiJson, withPngText } from "./png-text";
 import { frameAt, type Raster } from "./raster";
 import { stages, type Tick } from "./tick";
 

@@ -3,8 +3,8 @@
 // Guarantees: the same seed and count give the same numbers everywhere, equal to the family's within rounding of float32.
 // Must never: share a state between two draws.
 
-import { inStretches } from "./numbers";
 import { frameOfSamples } from "./frame";
+import { inStretches } from "./numbers";
 import { type Raster } from "./raster";
 import { stages, type Tick } from "./tick";
 

@@ -3,10 +3,10 @@
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
 import { roundHalfEven } from "./numbers";
-import { mapFrames, mapSamples, sameSize, type Raster, type Size } from "./raster";
-import { stages, type Tick } from "./tick";
+import { mapFrames, mapSamples, type Raster, sameSize, type Size } from "./raster";
 import { applyTaps, averageBlocks } from "./separable";
 import { createTaps, type TapMethod } from "./taps";
+import { stages, type Tick } from "./tick";
 
 export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"] as const;
 export type ScaleMethod = TapMethod | "area" | "lanczos";

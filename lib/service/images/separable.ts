@@ -2,8 +2,8 @@
 // Sums are rounded to float32 where torch rounds them: saving truncates, so a different last bit would change a byte.
 
 import { type Size } from "./raster";
-import { type Tick } from "./tick";
 import { type Taps } from "./taps";
+import { type Tick } from "./tick";
 
 const f = Math.fround;
 

@@ -1,9 +1,9 @@
 // Cancels jobs by id, whether they wait or run. Jobs that have ended stay as they are.
 
-import { type Database } from "../store/database";
 import { type JobEvents } from "../events/job-events";
-import { type Engine } from "./run/engine";
+import { type Database } from "../store/database";
 import { cancelPendingJobs } from "./queue-view";
+import { type Engine } from "./run/engine";
 
 /** Returns the ids that were really cancelled. */
 export async function cancelJobs(

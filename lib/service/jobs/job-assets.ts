@@ -1,7 +1,7 @@
 // The outputs of a job as assets, in the order of nodes and indexes.
 
-import { fileNameOf, toAsset } from "../assets/asset-view";
 import { readAssets } from "../assets/asset-row";
+import { fileNameOf, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 
 export async function listJobAssets(reader: Reader, jobId: string, page: { limit: number; offset: number }, baseUrl: string) {

@@ -1,9 +1,9 @@
 // Rows of jobs as the engine and the views read them.
 
 import { type Selectable, sql } from "kysely";
-import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
+import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type JobRow } from "../store/schema";

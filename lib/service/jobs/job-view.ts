@@ -1,13 +1,13 @@
 // A job in the interface's three views. The list has milliseconds, the details whole seconds, the status RFC 3339.
 // Outputs, preview and timeline are shown in terminal states only; progress while the job runs.
 
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
-import { resultOfNoRun } from "./run/finish";
 import { damaged, readRecord, type StoredJob } from "./job-row";
+import { resultOfNoRun } from "./run/finish";
 import { type Progress, type Queued } from "./run/run-record";
 import { inputTexts, objectText, resultTexts, whole } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";

@@ -3,8 +3,8 @@
 // the fewest jobs, from whichever end is nearer.
 
 import { type RawBuilder, sql } from "kysely";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Reader } from "../store/database";
 import { statement } from "../store/statement";
 import { countLeft, countRows, endedSince, type JobFilter, readCounts, unfinishedOf } from "./count-jobs";

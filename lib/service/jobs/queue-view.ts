@@ -1,15 +1,15 @@
 // The queue as its user sees and manages it: only pending jobs are cancelled here, and the receipt lists those that really were.
 
 import { sql } from "kysely";
+import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
 import { endAttempt } from "../runners/attempts";
 import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { type Engine } from "./run/engine";
 import { cancelPending } from "./run/finish";
-import { inPieces, queuedTexts, listText, together } from "./stored-texts";
+import { inPieces, listText, queuedTexts, together } from "./stored-texts";
 
 /** The list is cut here; GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;

@@ -1,5 +1,6 @@
 // All node classes by name, in the order of the catalogue. A new class is added here and nowhere else.
 
+import { type NodeDefinition } from "./definition";
 import { imageBatch, imageCompositeMasked } from "./definitions/combine";
 import { imageAddNoise, imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/filter";
 import { previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate } from "./definitions/literals";
@@ -9,7 +10,6 @@ import { fail, wait } from "./definitions/practice";
 import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
 import { imageScale, imageScaleBy } from "./definitions/scale";
 import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate } from "./definitions/transform";
-import { type NodeDefinition } from "./definition";
 
 const definitions: readonly NodeDefinition[] = [
   loadImage,

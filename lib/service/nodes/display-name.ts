@@ -1,10 +1,10 @@
 // The name that users see for a file: prefix, number, extension. `%width%`, `%height%`, `%batch_num%` and the parts of the date are
 // replaced by their values. Folders in a prefix are dropped: files are told apart by content, not by place.
 
+import { own } from "@/lib/contract/json/own";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type Size } from "../images/raster";
 import { type NodeContext } from "./definition";
-import { own } from "@/lib/contract/json/own";
 
 type Picture = { size: Size; frame: number; extension: string };
 

@@ -2,25 +2,25 @@
 // Each finished node is reported with its files before the next one starts, so that a job that fails keeps what it made.
 // Must never: leave a rejected promise behind; every end is an outcome.
 
-import { Cancelled, type Cancellation } from "./cancellation";
+import { setTimeout } from "node:timers/promises";
+import { own } from "@/lib/contract/json/own";
+import { createKeptValues, type KeptValues } from "./cache/kept-values";
+import { type NodeCache } from "./cache/node-cache";
+import { type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
+import { type Cancellation, Cancelled } from "./cancellation";
+import { type NodeContext, NodeFailure } from "./definition";
 import { renumber } from "./display-name";
 import { type FailedNode, toExecutionError } from "./failure-report";
+import { type ImageFiles } from "./image-files";
 import { createInputs, type GivenInput } from "./inputs";
-import { createKeptValues, type KeptValues } from "./cache/kept-values";
-import { planRun, type PlannedNode } from "./plan";
-import { createProgressReporter } from "./progress";
-import { type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
-import { type ProducedFile, type RunOutcome, type RunEvent, type RunRequest } from "./run";
-import { createFileSaver, type FileSaver } from "./save-file";
-import { checkTexts, createShownTexts } from "./text-bounds";
 import { unwrapLiteral } from "./link";
 import { readLiteral } from "./literal";
-import { setTimeout } from "node:timers/promises";
-import { type NodeContext, NodeFailure } from "./definition";
+import { type PlannedNode, planRun } from "./plan";
+import { createProgressReporter } from "./progress";
+import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
+import { createFileSaver, type FileSaver } from "./save-file";
 import { producedPath } from "./stored-outputs";
-import { type ImageFiles } from "./image-files";
-import { type NodeCache } from "./cache/node-cache";
-import { own } from "@/lib/contract/json/own";
+import { checkTexts, createShownTexts } from "./text-bounds";
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;

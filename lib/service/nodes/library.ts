@@ -2,8 +2,8 @@
 // Node errors quote the same specs as `input_config`, so that a refusal shows what is allowed.
 
 import { type z } from "zod";
-import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
+import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
 import { classes } from "./classes";
 import { type InputField, type NodeDefinition } from "./definition";
 

@@ -2,7 +2,7 @@
 // The check before queueing and the run itself read alike. Integers keep every digit: seeds have twenty.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Result, failed, ok } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField } from "./definition";
 import { type NodeValue } from "./values";
 

@@ -1,12 +1,12 @@
 // What a graph needs of a runner: its classes, the inputs that these require, and the values that are chosen from their lists (models).
 // Two graphs that differ in texts and numbers alone need the same. If a runner lacks something, it is named.
 
+import { own } from "@/lib/contract/json/own";
 import { type InputField, type NodeLibrary } from "./definition";
 import { namesOneOf } from "./file-inputs";
 import { isLinkLike, unwrapLiteral } from "./link";
 import { quoted } from "./literal";
 import { type ParsedGraph } from "./validation/parse-prompt";
-import { own } from "@/lib/contract/json/own";
 
 type Chosen = string | number | boolean;
 /** `given` is absent for a node that does not run: its class has to exist all the same. */

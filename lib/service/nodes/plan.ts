@@ -1,11 +1,11 @@
 // The order of a run: the nodes that the outputs reach, each after the nodes it reads; of those that are ready, the first in the graph.
 // Nothing here recurses: a chain of thousands of nodes works like a short one.
 
+import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { classes } from "./classes";
 import { type InputField, type NodeDefinition } from "./definition";
 import { type LinkTo, toLink } from "./link";
-import { own } from "@/lib/contract/json/own";
 
 export type PlannedNode = {
   id: string;

@@ -2,10 +2,10 @@
 // Every run ends in an outcome: a worker that dies is an error of its job, never of the process.
 // Must never: compute pixels; that is the workers' part.
 
-import { type FromWorker } from "./protocol";
-import { createPooledWorker, type PooledWorker } from "./pooled-worker";
-import { type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { own } from "@/lib/contract/json/own";
+import { createPooledWorker, type PooledWorker } from "./pooled-worker";
+import { type FromWorker } from "./protocol";
+import { type RunEvent, type RunOutcome, type RunRequest } from "./run";
 
 /** `cancel` ends the run within a quarter of a second, whatever a node is doing; a run that has ended stays as it is. */
 export type Run = { done: Promise<RunOutcome>; cancel(): void };

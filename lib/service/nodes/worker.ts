@@ -3,10 +3,10 @@
 
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
+import { createNodeCache } from "./cache/node-cache";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { executeGraph } from "./execute";
 import { createImageFiles } from "./image-files";
-import { createNodeCache } from "./cache/node-cache";
 import { type FromWorker, type ToWorker } from "./protocol";
 
 // One job, one picture at a time: sharp's own cache and parallelism are not needed, and memory stays bounded.

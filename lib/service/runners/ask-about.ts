@@ -7,7 +7,7 @@ import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { withoutFileNames } from "./libraries";
-import { askJson, nonsense, type ExchangeFailure } from "./speak";
+import { askJson, type ExchangeFailure, nonsense } from "./speak";
 
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };

@@ -9,6 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/file-extension";
 import { type StagedFile } from "../assets/staged-file";
 import { type ExecutionError, type ProducedFile, type RunEvent } from "../nodes/run";
@@ -17,7 +18,6 @@ import { type Listening } from "./events-of";
 import { asKnown, userNames } from "./names-there";
 import { type OutputBudget } from "./output-budget";
 import { type FetchedFile, fetchOutput, type FileThere, type Input } from "./transfer";
-import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** Nodes of one job; the outputs of the rest come at the end. */
 const MOST_EARLY = 1000;

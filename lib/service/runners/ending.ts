@@ -3,7 +3,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { executionErrorSchema, type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeOthers } from "../nodes/run";
 import { type FileThere } from "./transfer";

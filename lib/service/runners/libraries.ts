@@ -3,8 +3,8 @@
 // runners with the same catalogue share it, since one takes megabytes.
 
 import { basename } from "node:path/posix";
-import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";

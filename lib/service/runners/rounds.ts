@@ -6,9 +6,9 @@ import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { askCatalogue, askHealth } from "./ask-about";
-import { clearAway } from "./whereabouts";
 import { clearedAway, lostAttempts } from "./attempts";
-import { isOverLimits, readRunner, readRunners, settleDraining, storeAbout, storeFacts, storeProblem, type RunnerRow } from "./store";
+import { isOverLimits, readRunner, readRunners, type RunnerRow, settleDraining, storeAbout, storeFacts, storeProblem } from "./store";
+import { clearAway } from "./whereabouts";
 
 /** Models may be added to a runner while it runs. */
 const CATALOGUE_MS = 300_000;

@@ -1,26 +1,26 @@
 // The runners as they are stored: read, added, changed, removed. The built-in one has a row like the others.
 // Guarantees: the table is the truth. A command line beside a running service changes the same rows, and the service reads them again.
 
-import { randomUUID, createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import {
   BUILT_IN_RUNNER,
-  newRunnerSchema,
   type NewRunner,
+  newRunnerSchema,
   type Runner,
+  type RunnerChange,
   runnerChangeSchema,
   runnerDeviceSchema,
-  type RunnerChange,
   type RunnerFailure,
   type ServiceRunners,
 } from "@/lib/contract/runners/runners";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type RunnerRow as RunnerColumns } from "../store/schema";
-import { isHandedOver } from "./attempts";
 import { type About, askAbout, catalogueText } from "./ask-about";
+import { isHandedOver } from "./attempts";
 
 export type RunnerRow = Selectable<RunnerColumns>;
 

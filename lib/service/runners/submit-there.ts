@@ -1,12 +1,12 @@
 // Sends a job to its runner: the files it reads, then the workflow, once.
 // Guarantees: whether a request that failed may have arrived is never guessed.
 
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/node-errors";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { errorAround, REFUSED } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { askQueue } from "./ask-about";
 import { type Listening } from "./events-of";
 import { asKnown, userNames, withNames } from "./names-there";

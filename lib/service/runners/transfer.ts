@@ -8,10 +8,10 @@ import { isObject, textOf } from "@/lib/contract/json/json";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/file-extension";
-import { stageStream, type StagedFile } from "../assets/staged-file";
+import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
-import { askJson, nonsense, openFile, type ExchangeFailure } from "./speak";
+import { askJson, type ExchangeFailure, nonsense, openFile } from "./speak";
 
 /** `name`: the name in the graph, possibly with an annotation such as " [output]". */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };

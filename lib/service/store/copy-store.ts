@@ -6,13 +6,13 @@
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { Kysely, PostgresDialect, SqliteDialect, sql } from "kysely";
+import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
-import { type Tables } from "./schema";
 import { lockDataFolder } from "./data-lock";
 import { migrate, postgresMigrations } from "./migrations";
 import { migratePostgres, SERVICE_SCHEMA } from "./postgres/migrate";
+import { type Tables } from "./schema";
 import { lookAt, removeMark, type ServicePlace, writeMark } from "./where-rows-are";
 
 type Opened = Kysely<Tables>;

@@ -4,7 +4,7 @@
 // On SQLite there is only this process.
 
 import { randomUUID } from "node:crypto";
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { type Transaction } from "./database";
 
 /** A notice is JSON of at most this many bytes. */

@@ -2,8 +2,8 @@
 // Wide values (graph, outputs) are in tables beside `jobs`, so that lists touch narrow rows only.
 
 import { type Generated } from "kysely";
-import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 
 export type UserRow = {
   id: Generated<number>;

@@ -3,9 +3,9 @@
 // full.
 // Must never: be used for data that grows: each use may leave the reserve a little smaller until there is room again.
 
+import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { randomBytes } from "node:crypto";
 
 const WANTED_BYTES = 8 * 1024 ** 2;
 const SHARE_OF_A_SMALL_DISK = 1 / 16;

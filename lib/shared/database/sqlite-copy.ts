@@ -4,8 +4,8 @@
 
 import { rm, writeFile } from "node:fs/promises";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
-import { isFullDisk } from "./disk-reserve";
 import { type Content, hashFile } from "../hashed-copy";
+import { isFullDisk } from "./disk-reserve";
 
 /** 8 MiB of most databases in one turn. */
 const PAGES_AT_ONCE = 2000;

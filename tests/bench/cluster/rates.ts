@@ -1,6 +1,6 @@
 // Measures submissions and claims a second by a number of services on one database, with the same number of clients and the same runners.
 import { spread } from "../figures";
-import { load, type Load } from "../load";
+import { type Load, load } from "../load";
 import { post } from "../processes";
 import { eachOf } from "../service/client";
 import { type Cluster, haveRun, jobOf, type Runners } from "./services";

@@ -1,7 +1,7 @@
 // The first visit to a list of jobs, with a slow processor, a slow line and an empty browser cache.
 import { type Browser } from "@playwright/test";
-import { until } from "@/tests/support/until";
 import { watchTraffic } from "@/tests/support/traffic";
+import { until } from "@/tests/support/until";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
 import { openBlank, type SlowPage } from "./open-page";

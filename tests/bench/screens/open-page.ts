@@ -1,5 +1,5 @@
 // A browser, four times slower than this machine, signed in to a console and showing one page.
-import { type Browser, type BrowserContext, chromium, type CDPSession, type Page } from "@playwright/test";
+import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from "@playwright/test";
 import { browserFlags, findBrowser } from "@/bin/browser.mjs";
 import { type Desk } from "../processes";
 import { watchPage } from "./watch-page";

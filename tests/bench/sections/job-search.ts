@@ -4,10 +4,10 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { openStore, type Store } from "@/lib/server/store/store";
-import { wordsOf } from "@/lib/server/store/jobs/ledger-words";
 import { type LedgerNote } from "@/lib/server/store/jobs/ledger-entry";
 import { type LedgerQuestion } from "@/lib/server/store/jobs/ledger-search";
+import { wordsOf } from "@/lib/server/store/jobs/ledger-words";
+import { openStore, type Store } from "@/lib/server/store/store";
 import { percentile, table } from "../figures";
 import { type Section } from "../section";
 

@@ -1,10 +1,10 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import pg from "pg";
 import { createDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { percentile, table } from "../figures";
 import { clock, libraries, type LibraryName, type Order, type Report } from "../queue/process";
-import { LEASE_SECONDS, type Entry } from "../queue/queue-library";
+import { type Entry, LEASE_SECONDS } from "../queue/queue-library";
 import { type Section } from "../section";
 
 const COUNTS = [1, 2, 4];

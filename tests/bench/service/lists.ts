@@ -2,8 +2,8 @@
 // it whole. Every request of a group differs (filters, orders and offsets rotate in a fixed order), so a percentile is that of the
 // mixture. Correct totals are tested in tests/integration/service/jobs.list.model and assets.list.model.
 import { join } from "node:path";
-import { newFolder, type PortService, post, startService } from "../processes";
 import { percentile } from "../figures";
+import { newFolder, type PortService, post, startService } from "../processes";
 import { type Ask, createAsk } from "./asking";
 import { createChance } from "./chance";
 import { measureFirstAssetLists } from "./first-asset-lists";

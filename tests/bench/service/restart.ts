@@ -4,11 +4,11 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
+import { MOST_ATTEMPTS } from "@/lib/service/jobs/transitions";
 import { type PortService, post, startService } from "../processes";
 import { eachOf, get, queueDepth, submit, withService } from "./client";
 import { waiting } from "./graphs";
 import { residentMiB } from "./memory";
-import { MOST_ATTEMPTS } from "@/lib/service/jobs/transitions";
 import { type BenchRow, inWords, median } from "./row";
 
 const RUNS = 3;

@@ -1,8 +1,8 @@
 // A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
 // The service's own code builds the search index from what the triggers noted.
 import { keepSearchIndex } from "@/lib/service/assets/search/sqlite/full-text";
-import { foldName } from "@/lib/shared/fold-name";
 import { openDatabase } from "@/lib/service/store/sqlite";
+import { foldName } from "@/lib/shared/fold-name";
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
 

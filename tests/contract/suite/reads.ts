@@ -1,6 +1,6 @@
 // Steps that only read; the one thing they change is an asset's last access time.
-import { operations } from "@/lib/contract/operations";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { operations } from "@/lib/contract/operations";
 import { toMilliseconds } from "@/lib/contract/times";
 import { field, itemsOf, needed, number, type Step, text, UNKNOWN, UNKNOWN_ID } from "./steps";
 import { demand, demandRefusal, read } from "./verdict";

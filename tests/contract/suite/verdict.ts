@@ -1,8 +1,8 @@
 // The verdict from an answer: the operation conforms, it differs, it is absent, or it could not be tried.
 // Where docs/interface.md allows services to differ, that is no difference: the contract's own lenient schemas judge.
+import { parseFailure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { parseFailure } from "@/lib/contract/failure";
 import { type Answered } from "./caller";
 
 export class Differs extends Error {}

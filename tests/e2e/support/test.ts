@@ -1,5 +1,5 @@
 // The one `test` of the browser suite. Consoles and services belong to the fixture that started them, and end with it.
-import { type APIRequestContext, test as base, type Cookie, expect, type FrameLocator, type Locator, type Page } from "@playwright/test";
+import { type APIRequestContext, type Cookie, expect, type FrameLocator, type Locator, type Page, test as base } from "@playwright/test";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Desk, startDesk } from "./desk";
 import { type PortService, startService } from "./service";

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { png } from "@/tests/integration/service/support";
 import { freePort } from "@/tests/support/free-port";
-import { type Seen } from "@/tests/support/little-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type Line, startLine } from "@/tests/support/line";
+import { type Seen } from "@/tests/support/little-server";
 import { startNginx } from "@/tests/support/nginx";
 import { createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
-import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { isPrompt, startServiceGate } from "@/tests/support/service-gate";
-import { startProcess, type Started } from "@/tests/support/start-process";
+import { type Started, startProcess } from "@/tests/support/start-process";
 import { until } from "@/tests/support/until";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;

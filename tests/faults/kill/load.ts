@@ -4,10 +4,10 @@ import { blake3 } from "@napi-rs/blake-hash";
 import { z } from "zod";
 import { type Answered, type Client } from "@/tests/support/service";
 import { makeGraph } from "./graphs";
-import { type AssetFact, claiming, type JobFact, type Ledger } from "./ledger";
-import { type Random } from "./random";
 import { sendHalf } from "./half-upload";
+import { type AssetFact, claiming, type JobFact, type Ledger } from "./ledger";
 import { maskFor, pictureOf } from "./pictures";
+import { type Random } from "./random";
 
 const prompted = z.looseObject({ prompt_id: z.string() });
 const created = z.looseObject({ id: z.string(), asset_hash: z.string(), tags: z.array(z.string()) });

@@ -6,14 +6,14 @@ import { gunzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { bytesAnswer } from "@/lib/server/bff/bytes";
+import { invite, join as accept } from "@/lib/server/auth/invitations";
 import { judgePassword } from "@/lib/server/auth/passwords";
 import { sessionCookieName } from "@/lib/server/auth/session-cookie";
-import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
-import { invite, join as accept } from "@/lib/server/auth/invitations";
 import { signIn } from "@/lib/server/auth/sign-in";
-import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
+import { bytesAnswer } from "@/lib/server/bff/bytes";
 import { freePort } from "@/tests/support/free-port";
+import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
 
 let harness: Harness;

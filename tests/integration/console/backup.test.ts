@@ -5,7 +5,7 @@ import { join } from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { backUp } from "@/lib/server/backup/back-up";
-import { type Manifest, MANIFEST, readManifest } from "@/lib/server/backup/manifest";
+import { MANIFEST, type Manifest, readManifest } from "@/lib/server/backup/manifest";
 import { checkBackup, restore } from "@/lib/server/backup/restore";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";

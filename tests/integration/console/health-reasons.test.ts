@@ -1,6 +1,6 @@
 // Who sees why the console is not ready, asked while the console is still starting.
-import { IncomingMessage } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
+import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

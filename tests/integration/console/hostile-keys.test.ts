@@ -7,9 +7,9 @@ import { createRunnerTraffic } from "@/lib/service/runners/runner-limits";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { loadRoutes, matchRoute, type Route } from "@/tests/support/routes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { until } from "@/tests/support/until";
-import { loadRoutes, matchRoute, type Route } from "@/tests/support/routes";
 
 const names = [
   ...["prompt", "extra_data", "inputs", "class_type", "name", "definition", "query", "columns", "items", "ids", "tags", "user_metadata"],

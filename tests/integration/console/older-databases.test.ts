@@ -14,9 +14,9 @@ import { seal } from "@/lib/server/keys/cipher";
 import { type KeyRing } from "@/lib/server/keys/key-ring";
 import { firstKey } from "@/lib/server/store/jobs/ledger-rows";
 import { migrations } from "@/lib/server/store/migrations";
-import { createOlderDatabase } from "@/tests/support/older-database";
 import { PASSWORD } from "@/tests/support/harness";
 import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
+import { createOlderDatabase } from "@/tests/support/older-database";
 import { createAppWorld } from "./apps/app-world";
 
 /** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */

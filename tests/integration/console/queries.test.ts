@@ -1,12 +1,12 @@
 // The data of pages: read through the same functions as by the handlers, with outages as values.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
-import { getAsset, listAssets } from "@/lib/server/queries/assets";
+import { readViewer } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/connections/views";
+import { getAsset, listAssets } from "@/lib/server/queries/assets";
 import { getJob, listJobs } from "@/lib/server/queries/jobs";
 import { getQueue, toQueueView } from "@/lib/server/queries/queue";
-import { readViewer } from "@/lib/server/auth/viewer";
-import { assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 

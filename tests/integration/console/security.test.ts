@@ -4,8 +4,8 @@ import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
-import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
+import { type MadeToken, makeToken } from "@/tests/support/tokens";
 
 const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;

@@ -4,8 +4,8 @@ import { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visitorRules } from "@/lib/server/visitor-rules";
 import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { createEmbedWorld, SLOT } from "./embed/embed-world";
-import { makeToken, type MadeToken } from "@/tests/support/tokens";
 
 let world: Awaited<ReturnType<typeof createEmbedWorld>>;
 let token: MadeToken;

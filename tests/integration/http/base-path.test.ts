@@ -3,8 +3,8 @@ import { request as ask } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withBasePath } from "@/lib/http/base-path";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
-import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { startProxy } from "@/tests/support/proxy";
+import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
 
 const basePath = "/desk";

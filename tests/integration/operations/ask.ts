@@ -1,5 +1,5 @@
 // Requests as people's browsers send them: to the host name of the console, whatever answers at the port.
-import { request, type IncomingHttpHeaders } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 

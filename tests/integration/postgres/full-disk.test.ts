@@ -1,8 +1,8 @@
 // The disk of the database is full: writes are refused with a sentence that says who has to free room, reads work, and it recovers by itself.
 import { randomBytes } from "node:crypto";
 import { expect, inject, it } from "vitest";
-import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
 import { canMount, makeMounted } from "@/tests/faults/disk/small-disk";
+import { canvas, ended, running, submit, waiting } from "@/tests/integration/service/support";
 import { ask, createDatabase, startPostgres } from "@/tests/support/postgres-server";
 import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";

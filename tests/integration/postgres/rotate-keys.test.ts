@@ -9,7 +9,7 @@ import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { seal, unseal } from "@/lib/server/keys/cipher";
 import { parseKeyRing } from "@/lib/server/keys/key-ring";
-import { findReusedId, type Rotation, rotateRows, type SealedRows } from "@/lib/server/keys/rotate";
+import { findReusedId, rotateRows, type Rotation, type SealedRows } from "@/lib/server/keys/rotate";
 import { readSharedSecret, sealedSecret } from "@/lib/server/keys/shared-secret";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { sealedRequests, sealRequest } from "@/lib/server/tasks/sealed-request";

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CompiledQuery } from "kysely";
 import fc from "fast-check";
+import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createAccessTimes } from "@/lib/service/assets/access-times";

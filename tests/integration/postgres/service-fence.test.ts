@@ -2,8 +2,8 @@
 // puts out nothing.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { canvas, detail, ended, type Json, list, record, running, submit, waiting } from "@/tests/integration/service/support";
-import { type Client } from "@/tests/support/service";
 import { ask } from "@/tests/support/postgres-server";
+import { type Client } from "@/tests/support/service";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
 

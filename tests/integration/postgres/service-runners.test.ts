@@ -2,8 +2,8 @@
 // and each runner is checked once for both.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { canvas, detail, ended, type Json, png, submit } from "@/tests/integration/service/support";
-import { ask } from "@/tests/support/postgres-server";
 import { gpuClasses } from "@/tests/support/gpu-classes";
+import { ask } from "@/tests/support/postgres-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type Client } from "@/tests/support/service";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";

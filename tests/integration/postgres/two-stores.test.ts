@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/shared-limit";
-import { openStore, type Store } from "@/lib/server/store/store";
 import { MOST_TOKENS } from "@/lib/server/store/people/tokens";
+import { openStore, type Store } from "@/lib/server/store/store";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);

@@ -1,5 +1,5 @@
-import { access, rm } from "node:fs/promises";
 import { createHash } from "node:crypto";
+import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BlobTestPlace, blobPlaces } from "@/tests/support/blob-places";
+import { blobPlaces, type BlobTestPlace } from "@/tests/support/blob-places";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { ended, record, string, submit } from "./support";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { createGroupCommit } from "@/lib/service/store/group-commit";
-import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { openDatabase } from "@/lib/service/store/sqlite";
+import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 
 let folder: string;
 let database: Database;

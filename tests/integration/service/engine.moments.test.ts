@@ -1,22 +1,22 @@
 // The engine at moments that no request can hit on purpose: a commit that the disk refuses, a cancel while a lost job is given back.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { makeFolders } from "@/lib/service/assets/folders";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
+import { makeFolders } from "@/lib/service/assets/folders";
+import { createNowhereElse } from "@/lib/service/events/elsewhere";
 import { createJobEvents } from "@/lib/service/events/job-events";
 import { cancelJobs } from "@/lib/service/jobs/cancel";
+import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";
-import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
-import { begin } from "@/lib/service/jobs/transitions";
 import { submitPrompt } from "@/lib/service/jobs/submit";
+import { begin } from "@/lib/service/jobs/transitions";
 import { type RunOutcome } from "@/lib/service/nodes/run";
 import { type Runner } from "@/lib/service/nodes/runner";
 import { createPool, type Pool } from "@/lib/service/runners/pool";
 import { defaultSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
-import { createKeys } from "@/lib/service/users/keys";
 import { createOnlyProcess } from "@/lib/service/store/processes";
-import { createNowhereElse } from "@/lib/service/events/elsewhere";
+import { createKeys } from "@/lib/service/users/keys";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
 import { canvas } from "./support";

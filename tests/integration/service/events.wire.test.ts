@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event-socket";
 import { type Client } from "@/tests/support/service";
 import { createKey, httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { canvas, record, submit, waiting } from "./support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

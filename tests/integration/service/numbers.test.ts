@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPngText } from "@/lib/service/images/png-text";
 import { startRunnerServer } from "@/tests/support/runner-server";
-import { createClient, type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { ended, list, record, running, string, waiting } from "./support";
 
 const SEED = "18446744073709551615";

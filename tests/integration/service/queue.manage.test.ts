@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "@/tests/support/until";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 describe("the queue and the history", () => {

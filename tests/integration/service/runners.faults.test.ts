@@ -1,8 +1,8 @@
 // Faults of runners and their effect on jobs: each job ends once, on another runner if need be, and says why.
 import { afterEach, describe, expect, it } from "vitest";
-import { type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { detail, ended, type Json, png, record, running, string, submit } from "./support";
 

@@ -1,8 +1,8 @@
 // An attempt whose job was taken over by another process: it learns of it, ends itself, and writes nothing about the job.
 import { afterEach, describe, expect, it } from "vitest";
-import { type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { detail, type Json, list, png, record, running, submit } from "./support";
 

@@ -1,8 +1,8 @@
 // Jobs that run on plain local servers of the family, from the submission to their results.
 import { afterEach, describe, expect, it } from "vitest";
-import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { made, makes, picture } from "./house-job";
 import { canvas, detail, ended, type Json, list, record, running, string, submit } from "./support";

@@ -6,9 +6,9 @@ import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store
 import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { type Database, query } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
 import { sweep } from "@/lib/service/sweep";
 import { createKeys } from "@/lib/service/users/keys";
-import { createOnlyProcess } from "@/lib/service/store/processes";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 
 const BLOBS = 1100;

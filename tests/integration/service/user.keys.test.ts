@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createService, openServiceStore } from "@/lib/service/index";
-import { readServiceEnv } from "@/lib/service/env";
-import { allOperations } from "@/lib/contract/operations";
 import { fillPath } from "@/lib/contract/operation";
+import { allOperations } from "@/lib/contract/operations";
+import { readServiceEnv } from "@/lib/service/env";
+import { createService, openServiceStore } from "@/lib/service/index";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { record } from "./support";
 

@@ -3,15 +3,15 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-looks";
+import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";
 import { inputKey, keepMemory } from "@/components/run/workflow/workflow-memory";
 import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
-import { renderInApp } from "../components/render";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
+import { renderInApp } from "../components/render";
 
 const graph = {
   "1": { class_type: "CLIPTextEncode", inputs: { text: "a fox" }, _meta: { title: "What to draw" } },

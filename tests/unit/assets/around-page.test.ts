@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { aroundPage } from "@/components/assets/wall/around-page";
-import { createChunkStore } from "@/components/assets/wall/chunk-store";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";
+import { createChunkStore } from "@/components/assets/wall/chunk-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";

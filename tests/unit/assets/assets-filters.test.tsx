@@ -5,8 +5,8 @@ import { afterEach, expect, it, vi } from "vitest";
 import { AssetsFilters } from "@/components/assets/filter/assets-filters";
 import { TagDialog } from "@/components/assets/filter/tag-dialog";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
-import { standInForDialogs } from "@/tests/support/jsdom-parts";
 import { eventually } from "@/tests/support/eventually";
+import { standInForDialogs } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 
 afterEach(() => {

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type AssetsSource } from "@/components/assets/wall/assets-source";
 import { useAllTilesKey } from "@/components/assets/wall/use-all-key";
 import { type Picking, usePicking } from "@/components/assets/wall/use-picking";
-import { toastStore, dismissToast } from "@/components/ui/toast-store";
+import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp } from "../components/render";
 

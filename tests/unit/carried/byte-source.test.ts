@@ -1,7 +1,7 @@
 // Files at a service, read in parts.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bytesAt, type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
+import { bytesAt, type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { startLittleServer } from "@/tests/support/little-server";
 import { box, carrier } from "./files";
 

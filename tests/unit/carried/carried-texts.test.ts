@@ -1,8 +1,8 @@
 // Which files carry a workflow, as their programs write it: ffmpeg made the fixtures, the pictures are made here.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";

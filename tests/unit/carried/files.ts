@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { carriedBy } from "@/lib/browser/carried-texts";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 
 export const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
 export const carried = (bytes: Uint8Array) => carriedBy(bytesOfBlob(new Blob([new Uint8Array(bytes)])));

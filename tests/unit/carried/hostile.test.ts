@@ -1,9 +1,9 @@
 // Files made to mislead: each gets an answer that has a sentence, and none is read, kept or unpacked beyond its limits.
-import { expect, it } from "vitest";
 import { readdirSync } from "node:fs";
 import fc from "fast-check";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { expect, it } from "vitest";
 import { openFile } from "@/components/run/workflow/open-workflow";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { failed } from "@/lib/shared/result";
 import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 

@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-libra
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { type AssetRights } from "@/components/assets/use-asset-rights";
-import { toastStore, dismissToast } from "@/components/ui/toast-store";
+import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp, renderInApp } from "./render";
 

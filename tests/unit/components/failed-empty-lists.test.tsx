@@ -5,21 +5,21 @@ import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { everyApp } from "@/components/apps/apps-address";
 import { AppsScreen } from "@/components/apps/apps-screen";
-import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
-import { readList } from "@/components/jobs/list/list-address";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
+import { readList } from "@/components/jobs/list/list-address";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
+import { IDLE_MS } from "@/lib/browser/poll/poll-plan";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { ok } from "@/lib/shared/result";
-import { IDLE_MS } from "@/lib/browser/poll/poll-plan";
-import { builtInRunner } from "./settings/runners";
-import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "./render";
+import { builtInRunner } from "./settings/runners";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -2,7 +2,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { toFaultCode, faultOwners } from "@/components/frame/failure/fault-owner";
+import { faultOwners, toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Part } from "@/components/overview/part";
 import { errorStatus } from "@/lib/contract/errors";
 import errors from "@/lib/messages/en/errors.json";

@@ -4,8 +4,8 @@ import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
-import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "./render";
 
 afterEach(cleanup);
 

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { listApiPath, listHref, readList } from "@/components/jobs/list/list-address";
-import { JobsFilters } from "@/components/jobs/list/jobs-filters";
-import { createListState } from "@/components/jobs/list/list-state";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
+import { JobsFilters } from "@/components/jobs/list/jobs-filters";
+import { listApiPath, listHref, readList } from "@/components/jobs/list/list-address";
+import { createListState } from "@/components/jobs/list/list-state";
 import { renderInApp } from "./render";
 
 const all = readList("jobs", new URLSearchParams()).query;

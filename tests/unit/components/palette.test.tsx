@@ -6,8 +6,8 @@ import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";
 import { type Role } from "@/lib/contract/people/roles";
-import { renderInApp } from "./render";
 import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "./render";
 
 const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   key,

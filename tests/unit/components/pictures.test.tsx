@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 // Pictures of a tab: loaded a few at a time, dropped when they are no longer shown, and retried by themselves after an outage.
+import "@/components/ui/pictures/lost-pictures";
 import { act, cleanup, fireEvent, render as renderBare, screen } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import "@/components/ui/pictures/lost-pictures";
 import { Picture } from "@/components/ui/pictures/picture";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { inApp } from "./render";

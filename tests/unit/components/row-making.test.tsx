@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
+import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { readList } from "@/components/jobs/list/list-address";
 import { createListState } from "@/components/jobs/list/list-state";
-import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { renderInApp } from "./render";
 
 const ROW_PX = 46;

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { Shortcuts } from "@/components/frame/shortcuts";
 import { ToolBar } from "@/components/frame/list/tool-bar";
+import { Shortcuts } from "@/components/frame/shortcuts";
 import { usePageKey } from "@/components/ui/hooks/page-keys";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";

@@ -2,8 +2,8 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SignOutButton } from "@/components/frame/account/sign-out-button";
-import { Toasts } from "@/components/ui/toasts";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { Toasts } from "@/components/ui/toasts";
 import { until } from "@/tests/support/until";
 import { renderInApp } from "./render";
 

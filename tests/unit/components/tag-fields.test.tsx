@@ -4,8 +4,8 @@ import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { TagsDialog } from "@/components/assets/tags-dialog";
 import { AssetPicker } from "@/components/run/form/controls/asset-picker";
-import { StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { type RunPorts } from "@/components/run/run-ports";
+import { StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { ok } from "@/lib/shared/result";
 import { portsTo } from "../run/page";
 import { renderInApp } from "./render";

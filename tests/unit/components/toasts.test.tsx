@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { toastStore, dismissToast, showToast } from "@/components/ui/toast-store";
+import { dismissToast, showToast, toastStore } from "@/components/ui/toast-store";
 import { Toasts } from "@/components/ui/toasts";
 import { renderInApp } from "./render";
 

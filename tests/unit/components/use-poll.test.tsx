@@ -4,8 +4,8 @@ import { act, cleanup, render, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BUSY_MS, IDLE_MS, type Motion } from "@/lib/browser/poll/poll-plan";
-import { type Failure } from "@/lib/contract/failure";
 import { usePoll } from "@/lib/browser/poll/use-poll";
+import { type Failure } from "@/lib/contract/failure";
 
 type Answer = { count: number; motion: Motion };
 const read = (answer: Answer) => answer;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allLinks, danglingLinks, findCycle, isLink, linksOf, sourcesOf, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { allLinks, danglingLinks, findCycle, isLink, linksOf, sourcesOf, topologicalOrder } from "@/lib/contract/workflow/graph";
 
 /** Node id to the ids of its sources. */
 function graphOf(sources: Record<string, string[]>): Graph {

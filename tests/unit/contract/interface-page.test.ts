@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations, coreOperations } from "@/lib/contract/operations";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
 
 const page = readFileSync("docs/interface.md", "utf8");
 

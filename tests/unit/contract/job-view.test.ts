@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toJobView } from "@/lib/contract/views/job-view";
 import { jobDetailSchema, jobListItemSchema, type JobStatus } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
 
 const created = 1767225600000;
 const item = (fields: object) => jobListItemSchema.parse({ id: "6f0d", status: "completed", create_time: created, ...fields });

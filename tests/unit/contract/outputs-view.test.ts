@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
-import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
+import { toAssetDetail, toAssetView } from "@/lib/contract/views/asset-view";
+import { listOutputs, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
 const file = (filename: string, more: object = {}) => ({ filename, subfolder: "", type: "output", ...more });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anything, anyText, isTrue, list, map, number, object, oneOf, or, text, where } from "@/lib/contract/json/readers";
+import { anyText, anything, isTrue, list, map, number, object, oneOf, or, text, where } from "@/lib/contract/json/readers";
 
 const read = object(
   { id: text, atMs: number, name: or(text, "unnamed") },

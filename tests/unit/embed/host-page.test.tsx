@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal } from "@/components/embed/renewal";
 import { announceAnswer } from "@/lib/browser/answers";
-import { onHostMessage, type HostMessage, tellHost } from "@/lib/browser/embed/host-page";
+import { type HostMessage, onHostMessage, tellHost } from "@/lib/browser/embed/host-page";
 
 const HOST = "https://app.example.com";
 const around = { postMessage: vi.fn() };

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen, renderHook } from "@testing-library/react";
+import { act, cleanup, fireEvent, renderHook, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { MoveFile } from "@/components/files/move-file";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { renderInApp } from "../components/render";
 
 let answers: Response[];

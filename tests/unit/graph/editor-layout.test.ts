@@ -1,6 +1,6 @@
 // The layout of an editor file: as the editor has it, one subgraph at a time.
-import fc from "fast-check";
 import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { boxOf, layoutEditorFile, namesOf } from "@/components/graph/editor-layout";
 import { edgesPath } from "@/components/graph/graph-paths";

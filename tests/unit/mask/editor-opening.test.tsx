@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { type OpenRefusal } from "@/components/mask/file/open-mask";
 import { failed, ok } from "@/lib/shared/result";
-import { click, drawing, show, size, prepareEditorPage } from "./editor-page";
+import { click, drawing, prepareEditorPage, show, size } from "./editor-page";
 
 prepareEditorPage();
 

@@ -3,7 +3,7 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { failed, ok } from "@/lib/shared/result";
-import { alpha, click, drawing, press, save, show, prepareEditorPage, size } from "./editor-page";
+import { alpha, click, drawing, prepareEditorPage, press, save, show, size } from "./editor-page";
 
 prepareEditorPage();
 

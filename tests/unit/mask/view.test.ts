@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import { createCoarse } from "@/components/mask/drawing/coarse";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/drawing/screen-pixels";
-import { createViewStore, watchRatio } from "@/components/mask/screen/view-store";
 import { fitted, panned, revealed, toFrame, toPicture, type View, zoomed } from "@/components/mask/drawing/viewport";
+import { createViewStore, watchRatio } from "@/components/mask/screen/view-store";
 import { evenly } from "@/tests/support/evenly";
 
 const frame = { width: 800, height: 600 };

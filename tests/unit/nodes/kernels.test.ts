@@ -9,8 +9,8 @@ import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
 import { type Raster } from "@/lib/service/images/raster";
-import { type Tick } from "@/lib/service/images/tick";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
+import { type Tick } from "@/lib/service/images/tick";
 
 const quiet = () => undefined;
 const side = fc.integer({ min: 1, max: 12 });

@@ -1,8 +1,8 @@
 // The catalogue describes each class as a real server does.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { describeLibrary } from "@/lib/service/nodes/library";
 
 const recorded = Object.fromEntries(

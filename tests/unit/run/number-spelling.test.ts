@@ -1,7 +1,7 @@
 // From a file that was opened to what is submitted, numbers keep their spelling.
 import { expect, it } from "vitest";
-import { toSubmission } from "@/components/run/submit/submission";
 import { withInput } from "@/components/run/form/form-model";
+import { toSubmission } from "@/components/run/submit/submission";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";

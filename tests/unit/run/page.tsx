@@ -1,10 +1,10 @@
 // The Run page in a browser without a network; the test's small service is all it can reach.
-import { act, fireEvent, screen } from "@testing-library/react";
 import { File } from "node:buffer";
-import { type ByteSource } from "@/lib/browser/files/byte-source";
+import { act, fireEvent, screen } from "@testing-library/react";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
+import { type ByteSource } from "@/lib/browser/files/byte-source";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
 import { type startPromptServer } from "./prompt-server";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
+import { type SendPrompt, type Submission } from "@/components/run/submit/submission";
 import { readFailure } from "@/lib/browser/read-failure";
 import { failed, ok } from "@/lib/shared/result";
-import { type SendPrompt, type Submission } from "@/components/run/submit/submission";
 
 type Answer = { status: number; body: unknown } | "cut";
 

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type JobDetail } from "@/lib/contract/schemas/job";
+import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { assetSchema } from "@/lib/contract/schemas/asset";
+import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
 import { field, openText, portsTo, show, stored } from "./page";

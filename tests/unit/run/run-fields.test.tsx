@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { field, openText, portsTo, pressRun, show, type PromptServer } from "./page";
+import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { File } from "node:buffer";
 import { readFileSync } from "node:fs";
-import { blake3 } from "hash-wasm";
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { blake3 } from "hash-wasm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { samplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
 import { sampleText } from "./files";
-import { drop, field, openText, portsTo, show, type PromptServer } from "./page";
+import { drop, field, openText, portsTo, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;

@@ -7,7 +7,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { field, openText, portsTo, pressRun, show, type PromptServer } from "./page";
+import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { inPage } from "./render";
 

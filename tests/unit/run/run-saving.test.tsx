@@ -2,9 +2,9 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
+import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
 import { field, portsTo, stored } from "./page";

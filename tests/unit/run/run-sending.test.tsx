@@ -9,7 +9,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
-import { drop, field, openText, portsTo, pressRun, runButton, show, type PromptServer } from "./page";
+import { drop, field, openText, portsTo, pressRun, type PromptServer, runButton, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { renderPage } from "./render";
 

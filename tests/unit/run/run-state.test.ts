@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun, type RunAction, type RunState } from "@/components/run/run-state";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { sampleText } from "./files";
 
 function opened(name: string): RunAction {

@@ -2,14 +2,14 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { countPaths, CountsProvider } from "@/components/frame/counts-context";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { countPaths, CountsProvider } from "@/components/frame/counts-context";
 import { NewestJob } from "@/components/run/submit/started-job";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { BUSY_MS } from "@/lib/browser/poll/poll-plan";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { inPage, renderPage } from "./render";
 import { AtPage } from "@/tests/support/at-page";
+import { inPage, renderPage } from "./render";
 
 let jobs: readonly Record<string, unknown>[] = [];
 /** Undefined: the service does not know the job. */

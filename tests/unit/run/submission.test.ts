@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { planOf, plannedOf } from "@/components/run/copies/copies-plan";
+import { plannedOf, planOf } from "@/components/run/copies/copies-plan";
+import { judge, toSubmission } from "@/components/run/submit/submission";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
-import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { judge, toSubmission } from "@/components/run/submit/submission";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph } from "./files";
 

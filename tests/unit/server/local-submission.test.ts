@@ -1,7 +1,7 @@
 // A workflow for a local server that this console cannot prepare: nothing is sent, and the refusal says so.
 import { expect, test } from "vitest";
-import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { operations } from "@/lib/contract/operations";
+import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { speakLocal } from "@/lib/server/upstream/local-dialect/speak-local";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 

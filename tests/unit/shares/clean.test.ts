@@ -3,9 +3,9 @@ import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { cleanPieces, isCleanable } from "@/lib/server/shares/clean/clean";
-import { Unreadable } from "@/lib/server/shares/item-source";
 import { lengthOf, type Piece } from "@/lib/server/shares/clean/pieces";
 import { cleanStream, piecesBetween, spanOf } from "@/lib/server/shares/clean-stream";
+import { Unreadable } from "@/lib/server/shares/item-source";
 
 const SECRET = "a-secret-prompt";
 const reading = (file: Buffer) => ({

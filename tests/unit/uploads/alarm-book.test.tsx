@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
 import { ALARMS_KEY, createAlarmBook, type KeptAlarm } from "@/components/transfers/uploads/alarm-book";
-import { hashed, hashOf, line, stored, unknownHash } from "./upload-line";
 import { until } from "@/tests/support/until";
+import { hashed, hashOf, line, stored, unknownHash } from "./upload-line";
 
 const alarm = (id: string): KeptAlarm => ({ id, connection: "c", assetId: "a", name: `${id}.png`, size: 3, theirs: "blake3:00", atMs: 1 });
 

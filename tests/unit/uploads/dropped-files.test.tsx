@@ -2,7 +2,7 @@
 import { act, cleanup, render } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { useWindowFiles } from "@/components/transfers/uploads/use-window-files";
-import { filesOfDrop, filesOfInput, type Dropped } from "@/lib/browser/files/dropped-files";
+import { type Dropped, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
 
 afterEach(cleanup);
 

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { chooseZone } from "@/components/ui/time/time-zone";
-import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about";
 import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address";
+import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about";
 import { checkStored } from "@/components/transfers/uploads/check-hash";
-import { pastedName } from "@/components/transfers/uploads/use-window-files";
 import { readHash } from "@/components/transfers/uploads/hash-dialog";
+import { pastedName } from "@/components/transfers/uploads/use-window-files";
+import { chooseZone } from "@/components/ui/time/time-zone";
 import { maskAddresses, maskedAddress } from "@/lib/contract/assets/download-task";
 import { failed } from "@/lib/shared/result";
 

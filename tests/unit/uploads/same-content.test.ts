@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
-import { hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
+import { hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
 
 const sameAs = hashed("a");
 

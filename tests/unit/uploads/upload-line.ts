@@ -3,8 +3,8 @@ import { type About } from "@/components/transfers/uploads/about";
 import { type UploadPorts } from "@/components/transfers/uploads/carry";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { createUploadStore } from "@/components/transfers/uploads/upload-store";
-import { type PoolOutcome } from "@/lib/browser/uploads/hash-pool";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type PoolOutcome } from "@/lib/browser/uploads/hash-pool";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { failed, ok } from "@/lib/shared/result";
 import { filterItems, tallyOf } from "@/components/transfers/uploads/upload-state";
 import { cannotChange, otherName, toneOf } from "@/components/transfers/uploads/upload-words";
+import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
+import { about, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
   it("carries three at a time, in the order of choosing", async () => {

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { UploadTray } from "@/components/transfers/upload-tray";
+import { type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { renderInApp } from "../components/render";
 
 afterEach(cleanup);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
-import { about, hashOf, hashed, line, refused, stored, unknownHash } from "./upload-line";
+import { about, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
 
 describe("a file on its way in", () => {
   it("is hashed first, and nothing of it is sent where the service has the content", async () => {

@@ -1,14 +1,14 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
+import { pathParam, textParam } from "@/app/(console)/params";
+import { stamp } from "@/app/(console)/stamp";
 import { AppScreen } from "@/components/apps/app-screen";
 import { AppSkeleton } from "@/components/apps/apps-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readApp } from "@/lib/server/apps/open-app";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { pathParam, textParam } from "@/app/(console)/params";
-import { stamp } from "@/app/(console)/stamp";
 
 /** The title and the page share one read of the app. */
 const appOnce = cache(async (id: string) => readApp(await requireViewer(), id));

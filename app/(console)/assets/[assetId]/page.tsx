@@ -1,6 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
+import { pathParam, textParam } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
 import { AssetScreen } from "@/components/assets/asset-screen";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
@@ -9,7 +10,6 @@ import { toAssetDetail } from "@/lib/contract/views/asset-view";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
-import { pathParam, textParam } from "@/app/(console)/params";
 
 /** How long the title waits for the asset's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;

@@ -1,18 +1,18 @@
 import { type Metadata } from "next";
-import { getTranslations } from "next-intl/server";
 import { redirect } from "next/navigation";
+import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
+import { pathParam, textParam } from "@/app/(console)/params";
+import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
-import { JobScreen } from "@/components/jobs/job/job-screen";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
-import { inEmbedPath } from "@/lib/shared/embed-path";
+import { JobScreen } from "@/components/jobs/job/job-screen";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
-import { stamp } from "@/app/(console)/stamp";
-import { pathParam, textParam } from "@/app/(console)/params";
+import { inEmbedPath } from "@/lib/shared/embed-path";
 
 /** How long the title waits for the job's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;

@@ -4,9 +4,9 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { EmbeddingScreen } from "@/components/settings/embedding/embedding-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
+import { getFrame } from "@/lib/server/connections/views";
 import { listEmbedHosts } from "@/lib/server/embed/hosts";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { getFrame } from "@/lib/server/connections/views";
 import { ok } from "@/lib/shared/result";
 
 export async function generateMetadata(): Promise<Metadata> {

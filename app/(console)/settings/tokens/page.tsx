@@ -3,10 +3,10 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { TokensScreen } from "@/components/settings/tokens/tokens-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { listTokens } from "@/lib/server/tokens/personal-tokens";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getTokenChoices } from "@/lib/server/queries/tokens";
+import { listTokens } from "@/lib/server/tokens/personal-tokens";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("tokens"))("title") };

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { createApp } from "@/lib/server/apps/change-app";
@@ -8,7 +9,6 @@ import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { searchOf } from "@/lib/server/bff/read-request";
 import { failed, ok } from "@/lib/shared/result";
-import { z } from "zod";
 
 /** At first only the importing member sees the app; they choose afterwards who else may. */
 export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (asked, body) => {

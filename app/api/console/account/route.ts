@@ -1,9 +1,9 @@
 import { accountChangeSchema } from "@/lib/contract/console";
 import { changeAccount } from "@/lib/server/auth/account";
 import { jsonAnswer } from "@/lib/server/bff/answers";
-import { clientAddress } from "@/lib/server/limits/client-address";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
+import { clientAddress } from "@/lib/server/limits/client-address";
 import { getAccount } from "@/lib/server/queries/members";
 import { failed, ok } from "@/lib/shared/result";
 

@@ -1,11 +1,11 @@
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type ArchiveAnswer, archiveChoiceSchema, MOST_ARCHIVED } from "@/lib/contract/assets/archive";
-import { ok } from "@/lib/shared/result";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/chosen-assets";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
+import { ok } from "@/lib/shared/result";
 
 /** Stores a choice, so that a plain link can fetch the file however long the choice is. */
 export const POST = guarded(

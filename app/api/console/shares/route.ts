@@ -1,7 +1,6 @@
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { writeThings } from "@/lib/contract/audit/audit-items";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { shareBodySchema } from "@/lib/contract/share";
-import { failed, ok } from "@/lib/shared/result";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { guarded, refusal } from "@/lib/server/bff/guard";
@@ -9,6 +8,7 @@ import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { listShares } from "@/lib/server/queries/shares";
 import { makeShare } from "@/lib/server/shares/make-share";
+import { failed, ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listShares", { role: "operator", session: true }, async ({ viewer }) =>
   ok(jsonAnswer({ shares: await listShares(viewer) })),

@@ -1,7 +1,7 @@
 import { tokenBodySchema } from "@/lib/contract/people/tokens";
-import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleBodyRoute("createToken", { role: "runner", recent: true }, tokenBodySchema, async ({ viewer, note }, body) => {

@@ -1,8 +1,8 @@
 import { Check } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent } from "react";
-import { FileName } from "@/components/ui/cut";
 import { cn } from "@/components/ui/cn";
+import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 

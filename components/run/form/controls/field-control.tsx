@@ -1,18 +1,18 @@
-import { Checkbox } from "@/components/ui/controls/checkbox";
 import { useTranslations } from "next-intl";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Select } from "@/components/ui/controls/select";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { boxEdges, type ChoiceValue, type Limit } from "@/lib/contract/nodes/input-spec";
+import { nodeDomId } from "../field-ids";
+import { type Control, type FormField } from "../form-model";
 import { ColorControl, HexColorControl } from "./color-control";
 import { type ControlProps } from "./control-props";
-import { type FormField, type Control } from "../form-model";
-import { type Limit, type ChoiceValue, boxEdges } from "@/lib/contract/nodes/input-spec";
 import { MediaControl } from "./media-control";
 import { NumberControl } from "./number-control";
-import { PictureControl } from "./picture-control";
 import { type PictureContext } from "./picture-context";
+import { PictureControl } from "./picture-control";
 import { TextControl } from "./text-control";
-import { nodeDomId } from "../field-ids";
-import { Select } from "@/components/ui/controls/select";
-import { isObject, objectOf } from "@/lib/contract/json/json";
 
 type FieldControlProps = ControlProps & {
   field: FormField;

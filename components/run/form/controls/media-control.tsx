@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
-import { FileName } from "@/components/ui/cut";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { Button } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
-import { type ControlProps } from "./control-props";
-import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
+import { FileName } from "@/components/ui/cut";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { own } from "@/lib/contract/json/own";
+import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
 import { contentOf } from "./asset-value";
+import { type ControlProps } from "./control-props";
 import { type PictureContext } from "./picture-context";
 import { SendingNote } from "./sending-note";
 import { UnlistedNote } from "./unlisted-note";

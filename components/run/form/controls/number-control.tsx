@@ -1,6 +1,6 @@
-import { isComposing } from "@/components/ui/hooks/page-keys";
 import { useState } from "react";
 import { Input } from "@/components/ui/controls/input";
+import { isComposing } from "@/components/ui/hooks/page-keys";
 import { type Limit } from "@/lib/contract/nodes/input-spec";
 import { type ControlProps } from "./control-props";
 

@@ -1,8 +1,8 @@
 import { type ReactNode } from "react";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type MaskPlace } from "@/components/mask/file/mask-source";
-import { type Decode } from "./check-picture";
 import { type RunPorts } from "@/components/run/run-ports";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Decode } from "./check-picture";
 import { type SendPicture, type UnsentPicture } from "./use-picture-upload";
 
 export type PickedPicture = { value: string; name: string };

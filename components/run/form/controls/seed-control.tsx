@@ -2,8 +2,8 @@ import { Dices } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
-import { randomSeed } from "../seeds";
 import { type Control } from "../form-model";
+import { randomSeed } from "../seeds";
 
 type SeedControlProps = {
   name: string;

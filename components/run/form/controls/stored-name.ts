@@ -2,13 +2,13 @@
 // Guarantees: never throws; undefined where the name is not known. Requests one byte, as the name comes in its headers; if the service
 // serves the bytes by their hash, the newest assets are searched once instead.
 
-import { toAssetView } from "@/lib/contract/views/asset-view";
-import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { viewUrl } from "@/lib/browser/urls";
+import { toFileRef } from "@/lib/contract/assets/image-ref";
+import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
 import { contentOf } from "./asset-value";
-import { toFileRef } from "@/lib/contract/assets/image-ref";
 
 type Newest = () => Promise<Result<AssetsAnswer, ApiFailure>>;
 

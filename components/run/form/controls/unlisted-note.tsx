@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
-import { own } from "@/lib/contract/json/own";
-import { contentOf } from "./asset-value";
 import { toFileRef } from "@/lib/contract/assets/image-ref";
+import { own } from "@/lib/contract/json/own";
+import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
+import { contentOf } from "./asset-value";
 import { type PictureContext } from "./picture-context";
 
 /** `options`: undefined if the service's list is not loaded. */

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { toImageValue } from "@/lib/contract/assets/image-ref";
 import { type Result } from "@/lib/shared/result";
 import { checkPicture, type Decode } from "./check-picture";
-import { toImageValue } from "@/lib/contract/assets/image-ref";
 
 export type UploadAnswer = { name: string; subfolder?: string | null; type?: string | null };
 /** `isKnown`: the service already had the picture, so nothing was sent. */

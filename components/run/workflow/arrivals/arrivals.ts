@@ -2,25 +2,25 @@
 // run with.
 // Guarantees: returns a Result, never throws; everything opened is parsed in the same way as a dropped file.
 
-import { type JsonObject } from "@/lib/contract/json/json";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type SampleName } from "@/components/frame/samples/samples";
-import { type Failure } from "@/lib/contract/failure";
+import { assetValue } from "@/components/run/form/controls/asset-value";
+import { type OpenedFile } from "@/components/run/workflow/opened";
 import { type ByteSource } from "@/lib/browser/files/byte-source";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { type Asset } from "@/lib/contract/schemas/asset";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { type Asset } from "@/lib/contract/schemas/asset";
-import { type JobDetail } from "@/lib/contract/schemas/job";
-import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { assetValue } from "@/components/run/form/controls/asset-value";
-import { type PendingImages, type PendingImage } from "../pending-images";
 import { type CataloguePort, openAnyWorkflow, openFile, openWorkflow } from "../open-workflow";
+import { type PendingImage, type PendingImages } from "../pending-images";
 import { type Refusal } from "../refusal";
-import { type OpenedFile } from "@/components/run/workflow/opened";
 import { type SentSamplePicture, shippedName, withSamplePictures } from "./sample-pictures";
 
 const SHORT_ID = 8;

@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { type OpenedFile } from "@/components/run/workflow/opened";
 import { Button } from "@/components/ui/controls/button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Failure } from "@/lib/contract/failure";
-import { type OpenedFile } from "@/components/run/workflow/opened";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type ArrivalPorts, openArrival } from "./arrivals";
 import { pictureInputsOf } from "../picture-inputs";
+import { type ArrivalPorts, openArrival } from "./arrivals";
 
 /** At most this many job details are read, as each holds a whole graph. */
 const MOST_READ = 6;

@@ -1,13 +1,13 @@
 // The samples' pictures at any service: one that ships them is given their content names; another is sent the pictures it lacks. A member's
 // own photo.png is never used in place of one. Guarantees: changes only inputs that load a picture, and keeps the name shown for it.
 
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { contentName } from "@/components/run/form/controls/asset-value";
 import { type UnsentPicture } from "@/components/run/form/controls/use-picture-upload";
-import { own } from "@/lib/contract/json/own";
 import { type OpenedFile } from "@/components/run/workflow/opened";
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** BLAKE3 of the files in public/samples. */
 export const samplePictures: Readonly<Record<string, string>> = {

@@ -2,14 +2,14 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { type RunPorts } from "@/components/run/run-ports";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
-import { RelativeTime } from "@/components/ui/time/relative-time";
 import { Skeleton } from "@/components/ui/skeleton";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type UserdataFile } from "@/lib/contract/schemas/userdata";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type RunPorts } from "@/components/run/run-ports";
 
 const MOST_SHOWN = 100;
 const MANY = 10;

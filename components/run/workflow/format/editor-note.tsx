@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
-import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/problems";
 import { focusProblem } from "@/components/run/form/field-ids";
+import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/problems";
 
 const MOST_SHOWN = 12;
 

@@ -1,9 +1,9 @@
 // Remembers which format of a file with two formats the person chose: asked once per file, recognised by its content.
 // Guarantees: never throws; bounded, the oldest choice is dropped first. Must never: hold anything of the file but a fingerprint.
 
+import { type BothFormats, type Format } from "@/components/run/workflow/opened";
 import { persisted } from "@/lib/browser/persisted";
 import { list, type Reader } from "@/lib/contract/json/readers";
-import { type BothFormats, type Format } from "@/components/run/workflow/opened";
 import { fingerprint } from "../workflow-id";
 
 const MOST_FILES = 200;

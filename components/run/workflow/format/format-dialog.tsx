@@ -1,13 +1,13 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
+import { type Format, type OpenedFile } from "@/components/run/workflow/opened";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { own } from "@/lib/contract/json/own";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { nodeName } from "@/lib/contract/workflow/loose-graph";
 import { ok, type Result } from "@/lib/shared/result";
-import { type Format, type OpenedFile } from "@/components/run/workflow/opened";
 import { type CataloguePort, openDrawingOf } from "../open-workflow";
 import { type Refusal, type RefusalReason } from "../refusal";
 import { useReason } from "../refusal-note";

@@ -4,14 +4,14 @@
 
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
-import { toPlainLine } from "@/lib/contract/plain-line";
 import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { hasRole } from "@/lib/contract/people/roles";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { inviterOf, readInvitation } from "../invitations";
 import { readReadOnly } from "../read-only";
 import { isRemoved } from "../removed";

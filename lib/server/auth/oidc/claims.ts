@@ -3,9 +3,9 @@
 
 import "server-only";
 import { isObject } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/oidc-settings";
-import { own } from "@/lib/contract/json/own";
 
 export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: string };
 export type Person = {

@@ -6,7 +6,7 @@ import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/people/oidc";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider, oidcSetting } from "@/lib/server/oidc-settings";
-import { type Admitted, admit, type Refused } from "./admit";
+import { admit, type Admitted, type Refused } from "./admit";
 import { type Asked, type Purpose } from "./asked";
 import { type Claims, readPerson } from "./claims";
 import { type Discovered } from "./discovery";

@@ -7,8 +7,8 @@ import { cleanGif } from "./gif";
 import { cleanJpeg } from "./jpeg";
 import { cleanMatroska } from "./matroska";
 import { cleanMp4 } from "./mp4";
-import { cleanPng } from "./png";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
+import { cleanPng } from "./png";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
 import { cleanWebp } from "./webp";
 

@@ -2,8 +2,8 @@
 // can request any part of it.
 
 import "server-only";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 import { own } from "@/lib/contract/json/own";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
 /** The boxes that are kept, by their parent; all others are blanked. */
 const boxes: Readonly<Record<string, ReadonlySet<string>>> = {

@@ -6,11 +6,11 @@ import { randomUUID } from "node:crypto";
 import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/shape";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type AppFileRow } from "./app-rows";
-import { RUNS_KEPT_MS } from "./app-runs";
-import { readKept } from "./app-rows";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
+import { type AppFileRow } from "./app-rows";
+import { readKept } from "./app-rows";
+import { RUNS_KEPT_MS } from "./app-runs";
 
 export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };
 /** `bytes`: 0 if not known. */

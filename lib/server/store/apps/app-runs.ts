@@ -7,11 +7,11 @@ import { type Kysely, sql } from "kysely";
 import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
-import { readKept } from "./app-rows";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
-import { type AppRunRow } from "./app-rows";
 import { type Tables } from "../tables";
+import { readKept } from "./app-rows";
+import { type AppRunRow } from "./app-rows";
 
 const RUNS_READ = 20;
 /** Nothing of them was sent: they do not count, and their key begins them anew. */

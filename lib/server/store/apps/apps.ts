@@ -4,16 +4,16 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
 import { type AppChange } from "@/lib/contract/apps/compare";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
+import { type Tables } from "../tables";
 import { faceOf, rolesOf, type StoredCard, toCard } from "./app-cards";
 import { readKept } from "./app-rows";
-import { type Tables } from "../tables";
 
 const MOST_VERSIONS = 100;
 export const MOST_APPS = 2000;

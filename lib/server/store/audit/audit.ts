@@ -8,11 +8,11 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf } from "@/lib/shared/code-of";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway } from "@/lib/shared/database/store-away";
-import { createActIds } from "./audit-acts";
-import { hashRow, verifyChain } from "./audit-chain";
 import { type Database } from "../database";
 import { oneOf } from "../dialect/dialect";
 import { type AuditRow } from "../tables";
+import { createActIds } from "./audit-acts";
+import { hashRow, verifyChain } from "./audit-chain";
 
 export type AuditEntry = {
   at: number;

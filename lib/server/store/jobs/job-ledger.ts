@@ -6,12 +6,12 @@
 import "server-only";
 import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { dialectOf } from "../dialect/dialect";
 import { type Database } from "../database";
+import { dialectOf } from "../dialect/dialect";
+import { type Tables } from "../tables";
+import { noteUsage } from "./job-usage";
 import { indexed, type LedgerNote, merged, rowOf } from "./ledger-entry";
 import { firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-rows";
-import { noteUsage } from "./job-usage";
-import { type Tables } from "../tables";
 import { createWrittenNotes } from "./written-notes";
 
 export type LedgerReach = {

@@ -5,9 +5,9 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { toJobView } from "@/lib/contract/views/job-view";
-import { type JobListItem } from "@/lib/contract/schemas/job";
 import { isTerminalWord } from "@/lib/contract/jobs/states";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";

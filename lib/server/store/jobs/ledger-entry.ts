@@ -2,8 +2,8 @@
 // Guarantees: an ended job does not change state again; what a note leaves out keeps its known value.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type Known } from "./ledger-rows";

@@ -4,13 +4,13 @@
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
-import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/jobs/states";
-import { fold, markOf, pieceOf } from "./ledger-words";
+import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Term } from "../dialect/dialect-type";
 import { firstKey, MS_OF_KEY, readItem } from "./ledger-rows";
+import { fold, markOf, pieceOf } from "./ledger-words";
 
 export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
   words: readonly string[];

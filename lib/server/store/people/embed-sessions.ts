@@ -5,13 +5,13 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { type EmbedLook, embedPages, type EmbedPage, embedThemes } from "@/lib/contract/embed/embed-pages";
+import { type EmbedLook, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { type EmbedRole } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { type Database, prepareOne } from "../database";
-import { hashToken } from "./set-up-token";
 import { type EmbedSessionRow } from "./people-rows";
+import { hashToken } from "./set-up-token";
 
 export type NewEmbedSession = EmbedLook & {
   hostId: string;

@@ -4,12 +4,12 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { roles, type Role } from "@/lib/contract/people/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
 import { type Identity, linkIdentity } from "./identities";
 import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
-import { hashToken } from "./set-up-token";
 import { type InvitationRow } from "./people-rows";
+import { hashToken } from "./set-up-token";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 200;

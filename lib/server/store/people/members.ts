@@ -4,7 +4,7 @@
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { type Kysely } from "kysely";
-import { roles, type Role } from "@/lib/contract/people/roles";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { type Database, prepareOne } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";

@@ -8,7 +8,7 @@ import { isObject, textOf } from "@/lib/contract/json/json";
 import { mediaKindOf } from "@/lib/contract/views/media-kind";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
-import { isNoRoute, type LocalExchange, notThere, readLocal, type Translation, translated } from "./local-exchange";
+import { isNoRoute, type LocalExchange, notThere, readLocal, translated, type Translation } from "./local-exchange";
 import { wording } from "./wording";
 
 const LONGEST_REFUSAL = 64 * 1024;

@@ -3,8 +3,8 @@
 import "server-only";
 import { z } from "zod";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
-import { extraSchema, historyEntries, historyEntry, type HistoryEntry } from "./local-entries";
-import { hasNoJobs, type LocalExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { extraSchema, historyEntries, type HistoryEntry, historyEntry } from "./local-entries";
+import { hasNoJobs, type LocalExchange, readLocal, translated, type Translation } from "./local-exchange";
 import { wording } from "./wording";
 
 const totalSchema = z.looseObject({ pagination: z.looseObject({ total: loosely(anyCount) }) });

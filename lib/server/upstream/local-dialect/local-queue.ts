@@ -6,7 +6,7 @@ import "server-only";
 import { z } from "zod";
 import { UnreadableAnswer } from "../failures";
 import { extraSchema, type QueueItem, queueSchema } from "./local-entries";
-import { type LocalExchange, readLocal, toBytes, type Translation, translated } from "./local-exchange";
+import { type LocalExchange, readLocal, toBytes, translated, type Translation } from "./local-exchange";
 import { wording } from "./wording";
 
 const bodySchema = z.looseObject({ delete: z.array(z.string()).optional(), clear: z.boolean().optional() });

@@ -4,15 +4,15 @@
 // Must never: be used for a service that has keys.
 
 import "server-only";
+import { z } from "zod";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { z } from "zod";
 import { UnreadableAnswer } from "../failures";
 import { type LargeAnswers } from "../large-answers";
 import { type Send } from "../send";
 import { createEndedMemory } from "./ended-jobs";
 import { assetTranslations, wordsOfAssets } from "./local-assets";
-import { Misread, openExchange, readLocal, type Translation, translated } from "./local-exchange";
+import { Misread, openExchange, readLocal, translated, type Translation } from "./local-exchange";
 import { historyTranslations, wordsOfHistory } from "./local-history";
 import { jobTranslations, wordsOfJobs } from "./local-jobs";
 import { queueTranslations, wordsOfQueue } from "./local-queue";

@@ -9,8 +9,8 @@ import { createTurns } from "@/lib/shared/turns";
 import { type Content } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
 import { type createLocalCopies } from "./local-copies";
-import { damagedBytes, missingBytes } from "./stored-bytes";
 import { type SharedPlace } from "./shared-place";
+import { damagedBytes, missingBytes } from "./stored-bytes";
 
 const LAYOUT = "blake3-v1/";
 export const MARK = "lightdesk-store";

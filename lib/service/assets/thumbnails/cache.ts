@@ -1,8 +1,8 @@
 // Thumbnails on disk: a folder for each content, a file for each edge. Beyond the bound the least recently used are removed.
 // Guarantees: a full disk or a lost file costs time, never an answer.
 
-import { rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readCached, writeCached } from "@/lib/shared/cached-files";
 import { telemetry } from "@/lib/shared/telemetry";

@@ -4,9 +4,9 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { MOST_PIXELS } from "../image-limits";
-import { createTurns } from "@/lib/shared/turns";
 import { own } from "@/lib/contract/json/own";
+import { createTurns } from "@/lib/shared/turns";
+import { MOST_PIXELS } from "../image-limits";
 
 const run = promisify(execFile);
 const MOST_MS = 20_000;

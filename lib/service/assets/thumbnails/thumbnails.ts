@@ -2,17 +2,17 @@
 // Guarantees: made once, however many ask at the same time, and kept on disk within a bound; at most two pictures are decoded at once.
 
 import { stat } from "node:fs/promises";
+import sharp from "sharp";
 import { ServiceError } from "@/lib/service/service-error";
 import { codeOf } from "@/lib/shared/code-of";
+import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { telemetry } from "@/lib/shared/telemetry";
+import { createTurns } from "@/lib/shared/turns";
 import { fileNameOf } from "../asset-view";
+import { createThumbnailCache } from "./cache";
 import { createMovingPreviews } from "./moving-preview";
 import { drawPlaceholder, GROUND } from "./placeholder";
 import { type PreviewKind, previewKindOf } from "./preview-kind";
-import { createThumbnailCache } from "./cache";
-import { telemetry } from "@/lib/shared/telemetry";
-import { createTurns } from "@/lib/shared/turns";
-import sharp from "sharp";
-import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 
 const MOST_SECONDS = 20;
 

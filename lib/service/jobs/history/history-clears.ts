@@ -6,9 +6,9 @@ import { isFirst } from "@/lib/service/housekeeping";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
-import { removeCleared } from "./ended-jobs";
 import { countJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
+import { removeCleared } from "./ended-jobs";
 
 export type HistoryClears = ReturnType<typeof createHistoryClears>;
 

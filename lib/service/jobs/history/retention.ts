@@ -3,9 +3,9 @@
 
 import { type ServiceSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
-import { removeEnded } from "./ended-jobs";
 import { countJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
+import { removeEnded } from "./ended-jobs";
 
 const DAY_MS = 86_400_000;
 

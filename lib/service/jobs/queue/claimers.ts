@@ -5,11 +5,11 @@
 import { EventEmitter } from "node:events";
 import { type Worker, type WorkerEvents } from "graphile-worker";
 import { type Pool } from "pg";
-import { toStoreError } from "@/lib/shared/database/postgres";
 import { type ServiceLog } from "@/lib/service/options";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+import { toStoreError } from "@/lib/shared/database/postgres";
 import { EVERY, freeWorkers, QUEUE_SCHEMA, queueLogger } from "./queue-entries";
 
 /** How many claims run at once. */

@@ -4,8 +4,8 @@
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type Place } from "@/lib/service/runners/pool";
 import { type Claimed } from "../run/claim";
-import { createFairQueue } from "./fair-queue";
 import { type Floor, type JobQueue } from "../run/job-queue";
+import { createFairQueue } from "./fair-queue";
 import { createNextClaim } from "./next-claim";
 import { waitingJobs } from "./waiting-jobs";
 

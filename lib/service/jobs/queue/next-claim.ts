@@ -2,14 +2,14 @@
 // on a slot, or a moment without one, and the disk is waited for once.
 // Guarantees: jobs taken in a commit that failed wait again, in their place; a job that cannot be read affects no other job.
 
+import { type Place } from "@/lib/service/runners/pool";
+import { readRunner, stateOf } from "@/lib/service/runners/store";
 import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Transaction } from "@/lib/service/store/database";
 import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
 import { type EngineParts } from "../run/engine-parts";
 import { type NextClaim, type Waiting } from "../run/job-queue";
 import { type FairQueue } from "./fair-queue";
-import { type Transaction } from "@/lib/service/store/database";
-import { type Place } from "@/lib/service/runners/pool";
-import { readRunner, stateOf } from "@/lib/service/runners/store";
 
 type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
 

@@ -3,10 +3,10 @@
 // Guarantees: a job is claimed only while it waits and its runner has a free slot over all processes, as stored at that moment; what cannot
 // be claimed in a commit that ends a job is claimed by itself, or goes back to its place.
 
-import { asStorageFailure } from "@/lib/service/storage-failure";
-import { type Transaction } from "@/lib/service/store/database";
 import { type Place } from "@/lib/service/runners/pool";
 import { countHandedOver, readRunner, stateOf } from "@/lib/service/runners/store";
+import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Transaction } from "@/lib/service/store/database";
 import { type Claimed, claimJob, createRunning } from "../run/claim";
 import { type Floor, type NextClaim } from "../run/job-queue";
 import { enqueueAll, tookTurn } from "./queue-entries";

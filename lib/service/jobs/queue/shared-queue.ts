@@ -4,13 +4,13 @@
 
 import { type Pool } from "pg";
 import { z } from "zod";
-import { type Processes } from "@/lib/service/store/processes";
-import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Place } from "@/lib/service/runners/pool";
+import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Processes } from "@/lib/service/store/processes";
 import { type Claimed } from "../run/claim";
+import { type Floor, type JobQueue } from "../run/job-queue";
 import { createAskedPlaces } from "./asked-places";
 import { createClaimers, type Question } from "./claimers";
-import { type Floor, type JobQueue } from "../run/job-queue";
 import { beginClearing, endClearing, enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry } from "./queue-entries";
 import { createSharedClaims, type Entry, type Offer } from "./shared-claims";
 import { waitingJobs } from "./waiting-jobs";

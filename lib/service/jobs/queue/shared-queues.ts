@@ -2,10 +2,10 @@
 // Guarantees: a connection on which no answer came in time is not used again.
 
 import { type Pool, type PoolClient } from "pg";
-import { toStoreError, poolBounds } from "@/lib/shared/database/postgres";
-import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
+import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type CreateQueue } from "../run/job-queue";
 import { makeQueue } from "./queue-entries";
 import { createSharedQueue } from "./shared-queue";

@@ -3,13 +3,13 @@
 // Guarantees: only what does not fit into the user's quota is left out.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { fileNameOf } from "@/lib/service/assets/asset-view";
 import { insertBlob } from "@/lib/service/assets/create-asset";
+import { insertAsset } from "@/lib/service/assets/insert-asset";
 import { refusalOf } from "@/lib/service/assets/quota";
 import { type StagedFile } from "@/lib/service/assets/staged-file";
-import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 import { newId } from "@/lib/service/new-id";
+import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 import { type ServiceError } from "@/lib/service/service-error";
 import { type Transaction } from "@/lib/service/store/database";
 

@@ -5,11 +5,11 @@ import { sql } from "kysely";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { clearAway } from "@/lib/service/runners/whereabouts";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { isTerminal } from "../transitions";
 import { type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
 import { cancelPending, cancelRunning } from "./finish";
 import { createRunRecord } from "./run-record";
-import { isTerminal } from "../transitions";
 
 /** The channel that tells processes that jobs were cancelled. */
 export const CANCELLED = "cancelled";

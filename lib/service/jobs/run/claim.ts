@@ -4,18 +4,18 @@ import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
 import { textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobEvents } from "@/lib/service/events/job-events";
 import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
 import { type Place } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
-import { type JobEvents } from "@/lib/service/events/job-events";
-import { createRunTeller, type RunTeller } from "./run-teller";
+import { readGraph, readRecord, readStrings } from "../job-row";
+import { begin, move } from "../transitions";
 import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
-import { readGraph, readRecord, readStrings } from "../job-row";
 import { createRunRecord, type RunRecord } from "./run-record";
-import { begin, move } from "../transitions";
+import { createRunTeller, type RunTeller } from "./run-teller";
 
 export type Claimed = {
   seq: number;

@@ -4,9 +4,9 @@ import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
 import { type JobEvents } from "@/lib/service/events/job-events";
 import { type Runner } from "@/lib/service/nodes/runner";
+import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
-import { type ServiceLog } from "@/lib/service/options";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 

@@ -3,8 +3,9 @@
 // Guarantees: a claim is durable before a node runs; a cancelled job keeps nothing, whatever its worker still does; `stop` waits for
 // background work.
 
-import { type Transaction } from "@/lib/service/store/database";
 import { kindOf, kindWith } from "@/lib/service/runners/pool";
+import { type Transaction } from "@/lib/service/store/database";
+import { move } from "../transitions";
 import { createBackground } from "./background";
 import { cancelAll, CANCELLED, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
@@ -12,7 +13,6 @@ import { type EngineParts } from "./engine-parts";
 import { type CreateQueue, type JobQueue } from "./job-queue";
 import { recoverJobs } from "./recover";
 import { runClaimed, tellEnd } from "./run-claimed";
-import { move } from "../transitions";
 import { createPatience } from "./until-stored";
 import { createWorkFolders } from "./work-folders";
 

@@ -5,9 +5,9 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround } from "@/lib/service/nodes/error-around";
 import { asStorageException } from "@/lib/service/storage-failure";
 import { query, type Transaction } from "@/lib/service/store/database";
+import { move, moveAll } from "../transitions";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
-import { move, moveAll } from "../transitions";
 
 /** `fence`: of the attempt that writes; if the job has a newer one, nothing is changed. */
 type Job = { seq: number; id: string; fence?: number };

@@ -8,10 +8,10 @@ import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
 import { type Questions } from "@/lib/service/store/questions";
+import { isUnfinished } from "../transitions";
 import { type Running } from "./claim";
 import { type Progress } from "./run-record";
 import { type SharedProgress } from "./shared-progress";
-import { isUnfinished } from "../transitions";
 
 const FILE = "a file of a run";
 const questionSchema = z.object({ userId: z.number(), hash: z.string() });

@@ -1,10 +1,10 @@
 // A job that the queue has given out, from the folder for its files until nothing of it is left to be done here.
 // Guarantees: an error around a run ends that job, never the process; while the disk accepts nothing, its end is tried again until it is stored.
 
-import { isStoreAway } from "@/lib/shared/database/store-away";
 import { blobPath } from "@/lib/service/assets/blob-path";
-import { query } from "@/lib/service/store/database";
 import { endAttempt } from "@/lib/service/runners/attempts";
+import { query } from "@/lib/service/store/database";
+import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Background } from "./background";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";

@@ -3,14 +3,14 @@
 // Guarantees: `executed` names files that can be fetched by then, from the run while it goes on and from the store afterwards; nothing is
 // reported about a run after its end.
 
-import { type RunEvent } from "@/lib/service/nodes/run";
-import { query, type Reader } from "@/lib/service/store/database";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { outputOfNode } from "./adopt-outputs";
+import { type JobEvents, type JobRecipients } from "@/lib/service/events/job-events";
+import { type RunEvent } from "@/lib/service/nodes/run";
+import { query, type Reader } from "@/lib/service/store/database";
 import { resultTexts, whole } from "../stored-texts";
 import { isTerminal } from "../transitions";
-import { type JobRecipients, type JobEvents } from "@/lib/service/events/job-events";
+import { outputOfNode } from "./adopt-outputs";
 
 /** Each progress_state names every node that has begun; for larger graphs it is left out. */
 const MOST_NODES_IN_STATE = 500;

@@ -1,20 +1,20 @@
 // Which nodes of a run need not run: those whose result is still known, and those that only such nodes read.
 // What a node passes on is known to this worker alone; what it puts out is known to all of the user's jobs.
 
-import { type NodeCache } from "./node-cache";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { readKernel } from "@/lib/service/images/lanczos";
+import { unwrapLiteral } from "../link";
+import { readLiteral } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
 import { type ProducedFile, type RunRequest } from "../run";
 import { recallOutputs, rememberOutputs } from "../stored-outputs";
 import { type NodeValue } from "../values";
-import { createHash } from "node:crypto";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { unwrapLiteral } from "../link";
-import { readLiteral } from "../literal";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import sharp from "sharp";
-import { readKernel } from "@/lib/service/images/lanczos";
-import { own } from "@/lib/contract/json/own";
+import { type NodeCache } from "./node-cache";
 
 /** In a worker: a hash of the bundle that holds all nodes, of the kernel beside it, and of the library that decodes and encodes. */
 const generation = createHash("sha256")

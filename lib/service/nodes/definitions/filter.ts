@@ -5,8 +5,8 @@ import { invertRaster } from "@/lib/service/images/channels";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { addNoise } from "@/lib/service/images/normal-noise";
 import { sameSize } from "@/lib/service/images/raster";
-import { stages } from "@/lib/service/images/tick";
 import { fitRaster } from "@/lib/service/images/scale";
+import { stages } from "@/lib/service/images/tick";
 import { type NodeDefinition, NodeFailure } from "../definition";
 import { bareImage, combo, field, image, output } from "./fields";
 

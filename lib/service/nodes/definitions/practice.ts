@@ -1,6 +1,6 @@
 // Two nodes of our own, to try out slow and failing work. They pass their input on, and are never cached.
 
-import { NodeFailure, type NodeDefinition } from "../definition";
+import { type NodeDefinition, NodeFailure } from "../definition";
 import { field, optional, output } from "./fields";
 
 const TICK_MS = 100;

@@ -3,8 +3,8 @@
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { type Raster } from "@/lib/service/images/raster";
 import { stages } from "@/lib/service/images/tick";
-import { displayName } from "../display-name";
 import { type NodeContext, type NodeDefinition } from "../definition";
+import { displayName } from "../display-name";
 import { bareImage, combo, field, image, output } from "./fields";
 
 const graphText = { prompt: "PROMPT", extra_pnginfo: "EXTRA_PNGINFO" };

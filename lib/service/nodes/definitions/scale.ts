@@ -2,8 +2,8 @@
 
 import { roundHalfEven } from "@/lib/service/images/numbers";
 import { type Raster, type Size } from "@/lib/service/images/raster";
-import { stages } from "@/lib/service/images/tick";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
+import { stages } from "@/lib/service/images/tick";
 import { type NodeDefinition } from "../definition";
 import { bareImage, bareList, field, output, pixels } from "./fields";
 

@@ -1,8 +1,9 @@
 // What is wrong with the inputs of one node, input by input in the order of its class.
 // Literals are read in the same way as by the run; links are judged by the node at their other end.
 
-import { type NodeError } from "@/lib/contract/schemas/node-errors";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { type NodeError } from "@/lib/contract/schemas/node-errors";
 import { type Choices, type InputField } from "../definition";
 import { fileTexts, isPrivateName } from "../file-inputs";
 import { inputConfig } from "../library";
@@ -10,7 +11,6 @@ import { isLinkLike, toLink, unwrapLiteral } from "../link";
 import { checkRange, quoted, readLiteral } from "../literal";
 import { type NodeValue } from "../values";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
-import { own } from "@/lib/contract/json/own";
 
 const MOST_CHOICES = 20;
 const LONGEST_RECEIVED = 1000;

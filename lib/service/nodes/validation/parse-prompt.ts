@@ -1,8 +1,8 @@
 // The outer form of a prompt: an object of nodes, each with a class that the library has.
 // A node that names no class, or one that the library lacks, is refused wherever it is: the graph was made for another service.
 
-import { graphNodeSchema, type GraphNode } from "@/lib/contract/schemas/graph";
-import { type Result, failed, ok } from "@/lib/shared/result";
+import { type GraphNode, graphNodeSchema } from "@/lib/contract/schemas/graph";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type NodeDeclaration, type NodeLibrary } from "../definition";
 
 /** The error that refuses a whole prompt, in the shape that POST /api/prompt answers. */

@@ -10,8 +10,8 @@ import { isStoreAway } from "@/lib/shared/database/store-away";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/postgres";
 import { createGroupCommit } from "../group-commit";
-import { numbered } from "./numbered";
 import { migratePostgres, SERVICE_SCHEMA } from "./migrate";
+import { numbered } from "./numbered";
 
 const MOST_READERS = 8;
 const STATEMENT_MS = 30_000;

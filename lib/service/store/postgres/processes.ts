@@ -3,12 +3,12 @@
 // that listen.
 
 import { randomUUID } from "node:crypto";
-import { type SqlBool, sql } from "kysely";
+import { sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type ServiceLog } from "@/lib/service/options";
+import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database, type Reader } from "../database";
-import { MOST_NOTICE_BYTES, type ProcessEvents, type ProcessFacts, type Processes } from "../processes";
+import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
 import { plainStatement } from "../statement";
 import { SERVICE_SCHEMA } from "./migrate";
 

@@ -1,10 +1,10 @@
 // Runs of apps at a service whose answers are chosen by the tests: limits, and a console that ends in the middle.
+import { randomUUID } from "node:crypto";
+import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
-import { randomUUID } from "node:crypto";
-import { type ServerResponse } from "node:http";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";

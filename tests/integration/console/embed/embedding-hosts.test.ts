@@ -1,6 +1,6 @@
 // Host pages at the console's own routes: how they are set up, which keys check their tickets while keys change or are unreachable, and
 // which members they leave behind.
-import { generateKeyPair, exportJWK, type JWK, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { fillForSqlite } from "@/tests/faults/disk/full-sqlite";

@@ -1,9 +1,9 @@
 // The name under which visitors of other products and of shares know the console.
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { PAGE_HEADER } from "@/lib/server/auth/page-header";
+import { readEnv } from "@/lib/server/env";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { messagesHere } from "@/lib/server/i18n/pick-messages";
-import { readEnv } from "@/lib/server/env";
-import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
 import { languages } from "@/lib/shared/languages";
 import { createHarness, type Harness } from "@/tests/support/harness";

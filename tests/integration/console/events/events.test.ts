@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { canvas, record } from "@/tests/integration/service/support";
 import { refusedWith } from "@/tests/support/event-socket";
 import { startLittleServer } from "@/tests/support/little-server";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { canvas, record } from "@/tests/integration/service/support";
 import { closed, createEventWorld, type EventWorld, greeted, KEY } from "./event-world";
 
 let world: EventWorld;

@@ -1,7 +1,7 @@
 // The ledger of jobs is filled by reading the service's jobs, including those that never passed through the console.
 import { rm } from "node:fs/promises";
-import Sqlite from "better-sqlite3";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { afterEach, expect, test } from "vitest";
 import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
 import { startComposition } from "@/lib/server/composition";

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
-import { failed, ok } from "@/lib/shared/result";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { createLedger } from "@/lib/server/ledger/ledger";
 import { answeredOf, notesOf } from "@/lib/server/ledger/notes";
 import { createLog } from "@/lib/server/log";
 import { openStore } from "@/lib/server/store/store";
+import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 
 const NEWEST_MS = Date.UTC(2026, 4, 3);

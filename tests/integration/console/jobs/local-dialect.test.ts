@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { createLocalFiles } from "@/tests/support/local-files";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createLocalFiles } from "@/tests/support/local-files";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
 
 let harness: Harness;

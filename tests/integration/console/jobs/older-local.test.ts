@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type JobReach } from "@/lib/contract/console-job-search";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { until } from "@/tests/support/until";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+import { until } from "@/tests/support/until";
 
 let harness: Harness;
 let local: LocalServer;

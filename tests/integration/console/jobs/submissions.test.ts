@@ -1,9 +1,9 @@
+import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StoreAway } from "@/lib/shared/database/store-away";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
-import { type ServerResponse } from "node:http";
 
 const key = "press-0000-4000-8000-000000000001";
 const prompt = { "1": { class_type: "SaveImage", inputs: {} } };

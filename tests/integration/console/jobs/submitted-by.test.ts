@@ -1,9 +1,9 @@
 // A job's details name the member who submitted it: members share a connection, and the service knows only one user.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { until } from "@/tests/support/until";
-import { makeToken } from "@/tests/support/tokens";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { makeToken } from "@/tests/support/tokens";
+import { until } from "@/tests/support/until";
 
 let harness: Harness;
 beforeAll(async () => {

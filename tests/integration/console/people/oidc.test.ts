@@ -1,10 +1,10 @@
 // Signing in at a provider, without a browser: the effect of a good answer, and that no bad one has any.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { bentAnswers } from "./bent-answers";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
 import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
+import { bentAnswers } from "./bent-answers";
 
 let now = Date.now();
 let acme: TokenIssuer;

@@ -1,8 +1,8 @@
 // A session over its whole life: begun, renewed, ended for good; the audit log records sign-in and sign-out.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { join } from "node:path";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
-import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { authOptions } from "@/lib/server/auth/options";
 import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";

@@ -1,8 +1,8 @@
 // Personal access tokens: what a token opens, and when it stops opening anything.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { canvas } from "@/tests/integration/service/support";
 import { createHarness } from "@/tests/support/harness";
 import { makeToken } from "@/tests/support/tokens";
-import { canvas } from "@/tests/integration/service/support";
 import { createTokenWorld } from "./token-world";
 
 const { harness, ask, revoke, now, pass } = await createTokenWorld();

@@ -1,7 +1,7 @@
 // When a share opens nothing: a wrong, expired or revoked link, a missing password, or a maker who may not show it any more.
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
-import { DAY, createShareWorld } from "./share-world";
+import { createShareWorld, DAY } from "./share-world";
 
 const { harness, given, upload, share, ask, visit, statusOf, expectClosed, now, pass } = await createShareWorld();
 beforeEach(() => harness.renewCookies());

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { type MadeShare } from "@/lib/contract/share";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
-import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
+import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
 
 const { harness, given, ask, visit, statusOf, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { listShares } from "@/lib/server/queries/shares";
 import { openFiles } from "@/tests/support/open-files";
 import { until } from "@/tests/support/until";
-import { DAY, SECRET, bytesOf, createShareWorld } from "./share-world";
+import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
 
 const { harness, given, other, upload, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());

@@ -1,7 +1,7 @@
 // Thumbnails of assets that a list has just named: one call to the service each, and always the service's own data about the picture.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSeenAssets } from "@/lib/server/connections/seen-assets";
 import { operations } from "@/lib/contract/operations";
+import { createSeenAssets } from "@/lib/server/connections/seen-assets";
 import { startThumbnailWorld } from "./thumbnail-world";
 
 let world: Awaited<ReturnType<typeof startThumbnailWorld>>;

@@ -1,12 +1,12 @@
 // Pictures that a page shows whole: upright whatever notes how they are held, and never one that is too large.
 import { readFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readPixels } from "@/lib/service/images/decode";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startThumbnailWorld } from "./thumbnail-world";
 
 let world: Awaited<ReturnType<typeof startThumbnailWorld>>;

@@ -3,15 +3,15 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
+import { ended, list, png, record, sample, submit, waiting } from "@/tests/integration/service/support";
+import { takeEverythingBack } from "@/tests/support/client-changes";
 import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { takeEverythingBack } from "@/tests/support/client-changes";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createClient } from "@/tests/support/service";
+import { type Started, startProcess } from "@/tests/support/start-process";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";
-import { startProcess, type Started } from "@/tests/support/start-process";
-import { ended, list, png, record, sample, submit, waiting } from "@/tests/integration/service/support";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

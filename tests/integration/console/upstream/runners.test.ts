@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { until } from "@/tests/support/until";
 

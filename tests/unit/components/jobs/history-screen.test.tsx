@@ -3,10 +3,10 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";

@@ -5,8 +5,8 @@ import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
 import { useJobActs } from "@/components/jobs/job/use-job-acts";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
-import { factsOf, graph } from "./a-job";
 import { renderInApp } from "../render";
+import { factsOf, graph } from "./a-job";
 
 afterEach(() => {
   cleanup();

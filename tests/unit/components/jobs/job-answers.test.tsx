@@ -5,8 +5,8 @@ import { SWRConfig } from "swr";
 import { afterEach, expect, test, vi } from "vitest";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
 import { useStartedJob } from "@/components/run/submit/use-started-job";
-import { withQuery } from "@/lib/browser/urls";
 import { usePoll } from "@/lib/browser/poll/use-poll";
+import { withQuery } from "@/lib/browser/urls";
 
 const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
 

@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 // A job made from an editor file: its page draws it as the editor does.
-import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { readFileSync } from "node:fs";
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { JobGraph } from "@/components/jobs/job/job-graph";
-import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { type NodeState } from "@/components/graph/node-marks";
-import { factsOf } from "./a-job";
+import { WorkflowGraph } from "@/components/graph/workflow-graph";
+import { JobGraph } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";
+import { factsOf } from "./a-job";
 
 const read = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
 const prompt = read("19-subgraph.api");

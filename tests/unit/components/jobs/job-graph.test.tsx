@@ -5,8 +5,8 @@ import { gistOf, withTitles } from "@/components/graph/node-words";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { marksOf } from "@/components/jobs/job/job-graph";
 import { nameOfClass } from "@/components/jobs/job/job-timeline";
-import { factsOf, graph } from "./a-job";
 import { renderInApp } from "../render";
+import { factsOf, graph } from "./a-job";
 
 afterEach(() => {
   cleanup();

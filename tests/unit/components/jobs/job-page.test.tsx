@@ -5,11 +5,11 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { JobDetails } from "@/components/jobs/job/job-details";
 import { JobError } from "@/components/jobs/job/job-error";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
-import { JobOutputs, JobScreen, JobTitle } from "@/components/jobs/job/job-screen";
 import { RunBars } from "@/components/jobs/job/job-runs";
+import { JobOutputs, JobScreen, JobTitle } from "@/components/jobs/job/job-screen";
 import { failed } from "@/lib/shared/result";
-import { factsOf } from "./a-job";
 import { renderInApp } from "../render";
+import { factsOf } from "./a-job";
 
 afterEach(cleanup);
 

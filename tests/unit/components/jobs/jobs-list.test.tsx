@@ -1,13 +1,14 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { isBareAddress, toSearchParams } from "@/app/(console)/params";
 import { DataTable } from "@/components/data-table/data-table";
 import { columnsFor } from "@/components/data-table/features";
 import { PageControls } from "@/components/data-table/page-controls";
 import { lastOffset, pageRange } from "@/components/data-table/page-range";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { createSelection } from "@/components/data-table/selection/selection-store";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import {
   addInput,
   choiceOfOne,
@@ -20,15 +21,14 @@ import {
   withInputs,
 } from "@/components/jobs/columns/column-choice";
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
+import { StatusFilter } from "@/components/jobs/list/jobs-filters";
+import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/list-address";
+import { createListState } from "@/components/jobs/list/list-state";
+import { OutputFilter } from "@/components/jobs/list/more-filters";
+import { persisted } from "@/lib/browser/persisted";
 import { seenInputs, toInputs } from "@/lib/contract/jobs/input-values";
 import { inputIdOf, readInputIds } from "@/lib/contract/jobs/job-inputs";
-import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/list-address";
-import { StatusFilter } from "@/components/jobs/list/jobs-filters";
-import { OutputFilter } from "@/components/jobs/list/more-filters";
-import { createListState } from "@/components/jobs/list/list-state";
-import { isBareAddress, toSearchParams } from "@/app/(console)/params";
 import { type KnownJobState } from "@/lib/contract/jobs/states";
-import { persisted } from "@/lib/browser/persisted";
 import { renderInApp } from "../render";
 
 afterEach(cleanup);

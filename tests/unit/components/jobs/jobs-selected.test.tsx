@@ -2,9 +2,9 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";
+import { usePageActions } from "@/components/frame/palette/overlay";
 import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/selected-jobs";
-import { usePageActions } from "@/components/frame/palette/overlay";
 import { renderInApp } from "../render";
 import { outside, query, rows } from "./jobs-selection";
 

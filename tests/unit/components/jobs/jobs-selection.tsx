@@ -1,12 +1,12 @@
 // The bar over the selected rows of a list of jobs, as a person uses it.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
+import { type JobRow } from "@/components/jobs/job-row";
 import { type ChosenJobs } from "@/components/jobs/list/chosen-jobs";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
-import { type JobRow } from "@/components/jobs/job-row";
-import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
-import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { renderInApp } from "../render";
 
 /** jsdom has the element without its two methods. */

@@ -6,10 +6,10 @@ import { type Opened } from "@/components/frame/list/use-opened";
 import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
-import { createListState } from "@/components/jobs/list/list-state";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
-import { renderInApp } from "../render";
+import { createListState } from "@/components/jobs/list/list-state";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
+import { renderInApp } from "../render";
 
 beforeEach(() => {
   // jsdom has no media queries; the screen is a wide one.

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
 import { pauseRows } from "@/components/data-table/paused-rows";
 import { titleOf } from "@/components/jobs/columns/cells";
-import { toJobRow } from "@/components/jobs/job-row";
-import { barsOf } from "@/components/jobs/job/job-timeline";
 import { toJobFacts, toStatusFacts, withStatusFacts } from "@/components/jobs/job/job-facts";
+import { barsOf } from "@/components/jobs/job/job-timeline";
+import { toJobRow } from "@/components/jobs/job-row";
 import { listHref, readList } from "@/components/jobs/list/list-address";
 import { jobDetailSchema, jobListItemSchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 

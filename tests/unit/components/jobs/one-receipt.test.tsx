@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
 import { useJobActs } from "@/components/jobs/job/use-job-acts";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
+import { renderInApp } from "../render";
 import { factsOf } from "./a-job";
 import { asked, ids, outside, pass, press, query, rows, show, stubDialogs } from "./jobs-selection";
-import { renderInApp } from "../render";
 
 beforeEach(() => void vi.useFakeTimers());
 beforeEach(stubDialogs);

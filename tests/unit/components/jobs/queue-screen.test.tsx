@@ -3,11 +3,11 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { Toasts } from "@/components/ui/toasts";
-import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { type JobRow } from "@/components/jobs/job-row";
 import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
+import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
+import { Toasts } from "@/components/ui/toasts";
 import { type QueueView } from "@/lib/contract/console";
 import { failed, ok } from "@/lib/shared/result";
 import { renderInApp } from "../render";

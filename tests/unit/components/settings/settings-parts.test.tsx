@@ -10,8 +10,8 @@ import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/people/oidc";
 import { ok } from "@/lib/shared/result";
-import { renderInApp } from "../render";
 import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "../render";
 
 const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
 const sent: { path: string; method?: string; body?: unknown }[] = [];

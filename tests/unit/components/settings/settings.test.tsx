@@ -2,14 +2,14 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ConnectionForm } from "@/components/settings/connections/connection-form";
 import { faultyField } from "@/components/frame/failure/faulty-field";
-import { Outcome } from "@/components/settings/outcome";
-import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
+import { ConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
+import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
+import { Outcome } from "@/components/settings/outcome";
 import { checkOutcomes } from "@/lib/contract/check-outcomes";
-import { renderInApp } from "../render";
 import { AtPage } from "@/tests/support/at-page";
+import { renderInApp } from "../render";
 
 const stillRouter = {
   back: vi.fn(),

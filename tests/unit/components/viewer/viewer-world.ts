@@ -1,8 +1,8 @@
 // Shared by the tests of the viewer and of its comparison: pictures, the graphs of their jobs, and browser features that jsdom lacks.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
-import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 
 /** Stops the clock too. */
 export function standInForTheBrowser(): void {

@@ -1,7 +1,7 @@
 // Files in which several rules of a node's values, inputs and ids meet.
 // Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
-import { A, subgraphs, expectReadAs, type Nodes } from "./combined-files";
+import { A, expectReadAs, type Nodes, subgraphs } from "./combined-files";
 import { definition, net } from "./editor-files";
 
 test.for<[string, object | string, Nodes]>([

@@ -1,7 +1,7 @@
 // Files in which several rules of subgraphs, group nodes, modes and primitives meet.
 // Each expectation was derived from the rules before the file was converted.
 import { test } from "vitest";
-import { A, B, blur, C, ends, outside, subgraphs, three, use, wrapped, expectReadAs, type Nodes } from "./combined-files";
+import { A, B, blur, C, ends, expectReadAs, type Nodes, outside, subgraphs, three, use, wrapped } from "./combined-files";
 import { definition, net } from "./editor-files";
 
 test.for<[string, object | string, Nodes]>([

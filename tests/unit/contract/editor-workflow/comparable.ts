@@ -1,10 +1,10 @@
 // A graph of the API format reduced to what two converters must agree on: the inputs that the class declares, with defaults applied.
 // For an unknown class only the links count. The order of nodes and inputs, titles and undeclared inputs do not count.
-import { isLink } from "@/lib/contract/workflow/graph";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { fallbackOf, inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
 import { settingsOf } from "@/lib/contract/nodes/input-spec";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { isLink } from "@/lib/contract/workflow/graph";
 
 export function comparable(graph: unknown, info: ObjectInfo): Record<string, unknown> {
   const nodes = Object.entries(objectOf(graph) ?? {});

@@ -1,17 +1,17 @@
 // The editor's own pairs, changed in ways that do not affect the sent graph: other ids, another order, the other schema, reroutes and
 // bypassed nodes on links, parts in subgraphs, values from primitives. Each is a drawing of its graph. Then one value of each is changed
 // and saved.
-import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { readNode } from "@/lib/contract/editor-workflow/file";
 import { widgetsOf } from "@/lib/contract/editor-workflow/values";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { isLink } from "@/lib/contract/workflow/graph";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { comparable } from "./comparable";
 
 const folder = "tests/fixtures/editor-pairs";

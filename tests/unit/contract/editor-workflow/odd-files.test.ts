@@ -1,13 +1,13 @@
 // Files that no editor saves: cut, mixed up, hostile. Each results in a graph or a sentence, and none causes a crash.
-import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
-import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
+import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import messages from "@/lib/messages/en/run.json";
 import { ok } from "@/lib/shared/result";

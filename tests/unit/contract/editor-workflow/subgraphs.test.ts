@@ -1,6 +1,6 @@
 // Subgraphs and group nodes, by the editor's rules.
 import { expect, test } from "vitest";
-import { convert, definition, net, type Given } from "./editor-files";
+import { convert, definition, type Given, net } from "./editor-files";
 
 const INNER = "11111111-1111-1111-1111-111111111111";
 const OUTER = "22222222-2222-2222-2222-222222222222";

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { convert, info, inputsOf, net } from "./editor-files";
 
 test("a seed has a control behind it though its class is silent, and none where the class says so", () => {

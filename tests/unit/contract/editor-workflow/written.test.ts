@@ -1,18 +1,18 @@
 // A graph written as an editor file, and values written into a file that the editor made.
-import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
 import { listOf } from "@/lib/contract/editor-workflow/file";
 import { toEditorFile } from "@/lib/contract/editor-workflow/write-file";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
-import { isLink } from "@/lib/contract/workflow/graph";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { graphsOf } from "./any-graph";
 import { comparable } from "./comparable";
 import { definition, info as ours, net } from "./editor-files";

@@ -1,12 +1,12 @@
 // Inputs that depend on a choice, lists that grow, and values that a list lacks: the form shows what the graph contains.
 import { describe, expect, it } from "vitest";
 import { formBuilder } from "@/components/run/form/form-model";
-import { nearestOf } from "@/lib/contract/nodes/nearest";
+import { missingInputs, valueChecker } from "@/components/run/form/values";
 import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun } from "@/components/run/run-state";
-import { missingInputs, valueChecker } from "@/components/run/form/values";
+import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { objectInfoSchema, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {

@@ -1,9 +1,9 @@
 // Texts that are filled in on sending, as the family's editor does it.
 import { expect, test } from "vitest";
-import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { writable } from "@/lib/contract/editor-workflow/write-values";
 import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 
 const catalogue: ObjectInfo = { Encode: { input: { required: { text: ["STRING", { dynamicPrompts: true }], note: ["STRING", {}] } } } };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { formBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
-import { topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { topologicalOrder } from "@/lib/contract/workflow/graph";
 import { catalogue, sampleGraph } from "../files";
 
 const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, topologicalOrder(graph), info)(graph);

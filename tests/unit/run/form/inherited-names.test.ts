@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formBuilder, withInput } from "@/components/run/form/form-model";
 import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
-import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { own } from "@/lib/contract/json/own";
 import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun } from "@/components/run/run-state";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
+import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 
 const inherited = ["__proto__", ...Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__")];

@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 // Files that carry a workflow, on the Run page: which of two is opened, what is missing, and on which other connection it would run.
-import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { readFileSync } from "node:fs";
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { type RunPorts } from "@/components/run/run-ports";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
+import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
-import { type KeptIn } from "@/lib/browser/persisted";
-import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun, type RunAction, type RunState } from "@/components/run/run-state";
+import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened";
+import { type KeptIn } from "@/lib/browser/persisted";
 import { sampleText } from "../files";
 
 function storageWith(entries: [string, string][] = []) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { failed } from "@/lib/shared/result";
 import { sampleText } from "../files";
 

@@ -1,12 +1,12 @@
 import { type Metadata } from "next";
 import { notFound } from "next/navigation";
 import { getTranslations } from "next-intl/server";
+import { pathParam, textParam } from "@/app/(console)/params";
 import { EditAppScreen } from "@/components/apps/make/make-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { pathParam, textParam } from "@/app/(console)/params";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("apps"))("edit") };

@@ -1,7 +1,7 @@
-import { failed, ok } from "@/lib/shared/result";
 import { streamArchive } from "@/lib/server/archive/stream-archive";
 import { guarded, refusal } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
+import { failed, ok } from "@/lib/shared/result";
 
 /** The connection was stored with the choice; one in the address is ignored. */
 export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: false }, async ({ request, viewer, console, params }) => {

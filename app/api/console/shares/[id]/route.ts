@@ -1,9 +1,9 @@
 import { hasRole } from "@/lib/contract/people/roles";
-import { failed, ok } from "@/lib/shared/result";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
 import { shareFacts } from "@/lib/server/queries/shares";
+import { failed, ok } from "@/lib/shared/result";
 
 /** For the member who made it, or an admin. */
 export const DELETE = consoleRoute("revokeShare", { role: "operator", session: true }, async ({ params, viewer, console, note }) => {

@@ -1,6 +1,6 @@
-import { revokeToken, tokenFacts } from "@/lib/server/tokens/personal-tokens";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { revokeToken, tokenFacts } from "@/lib/server/tokens/personal-tokens";
 import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("revokeToken", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {

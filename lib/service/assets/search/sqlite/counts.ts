@@ -2,9 +2,9 @@
 // If several conditions leave few assets, the search index is asked once: it returns their numbers, and the page is made from these.
 
 import { type RawBuilder, sql } from "kysely";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { query, type Reader } from "@/lib/service/store/database";
 import { statement } from "@/lib/service/store/statement";
-import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { countOwned } from "../asset-search";
 import { anyTag, type OwnerFilter } from "./owner-filter";
 

@@ -4,10 +4,10 @@
 // Statements are plain text: they run for every output of every job, and building them anew cost more than running them.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type SqliteDatabase } from "@/lib/service/store/sqlite";
-import { type Transaction } from "@/lib/service/store/database";
-import { plainStatement } from "@/lib/service/store/statement";
 import { readMetadata } from "@/lib/service/assets/asset-view";
+import { type Transaction } from "@/lib/service/store/database";
+import { type SqliteDatabase } from "@/lib/service/store/sqlite";
+import { plainStatement } from "@/lib/service/store/statement";
 import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
 
 const AT_ONCE = 2000;

@@ -3,11 +3,11 @@
 // asset.
 
 import { sql } from "kysely";
-import { query, type Reader } from "@/lib/service/store/database";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
+import { query, type Reader } from "@/lib/service/store/database";
 import { statement } from "@/lib/service/store/statement";
 import { PUBLIC_OWNER } from "@/lib/service/users/user";
-import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type Bits, countBits, eachBit, intersect, newBits, subtract, union, withBit } from "./bits";
 import { forOwner } from "./owner-filter";
 import { type Sets } from "./sets";

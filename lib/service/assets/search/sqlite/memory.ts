@@ -2,10 +2,10 @@
 // Guarantees: the same answers as the database. While it does not know enough it answers undefined, and the database is asked.
 // It is filled in the background after the first question, in turns of a few milliseconds; nothing of it is ever stored.
 
-import { createTurns } from "@/lib/shared/turns";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type ServiceLog } from "@/lib/service/options";
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
-import { type ReadFilter } from "@/lib/service/assets/asset-filter";
+import { createTurns } from "@/lib/shared/turns";
 import { type AssetPage, type AssetSort, countOwned } from "../asset-search";
 import { countBits } from "./bits";
 import { followChanges } from "./changes";

@@ -2,10 +2,10 @@
 // Guarantees: the tests alone decide what matches; `found` finds every asset that passes them, and if `isExact`, no other.
 
 import { type RawBuilder, sql } from "kysely";
-import { type Reader } from "@/lib/service/store/database";
-import { statement } from "@/lib/service/store/statement";
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type MetadataCondition, type Scalar } from "@/lib/service/assets/metadata-filter";
+import { type Reader } from "@/lib/service/store/database";
+import { statement } from "@/lib/service/store/statement";
 import { nameTerm, tagToken, unlistedToken, valueToken } from "./tokens";
 
 export type OwnerFilter = {

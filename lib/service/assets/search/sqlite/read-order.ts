@@ -2,8 +2,8 @@
 // Guarantees: ties are broken by id, as in the database; only an order that includes all changes is called current.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
+import { type Reader } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
 import { PUBLIC_OWNER } from "@/lib/service/users/user";
 import { type AssetSort, orders } from "../asset-search";

@@ -2,8 +2,8 @@
 // Guarantees: exact once `catchUp` has returned true. Read in pieces, so that no request waits for a million rows.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Reader } from "@/lib/service/store/database";
 import { assetChanges } from "@/lib/service/store/asset-triggers";
+import { type Reader } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
 import { type Bits, newBits, withBit } from "./bits";
 import { type Changes } from "./changes";

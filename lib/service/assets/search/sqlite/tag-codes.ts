@@ -1,9 +1,9 @@
 // Counts the tags of the assets that match a filter, slice by slice from narrow rows, so that a library of any size takes bounded memory.
 
 import { type RawBuilder, sql } from "kysely";
+import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { query, type Reader } from "@/lib/service/store/database";
 import { statement } from "@/lib/service/store/statement";
-import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { anyTag, forOwner, type OwnerFilter } from "./owner-filter";
 
 type TagCounts = Map<string, number>;
