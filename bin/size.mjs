@@ -1,0 +1,85 @@
+// `npm run size`: how large the project is, as a table for each folder, and a few figures of its structure.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+const SMALL_LINES = 30;
+const topFolders = ["app", "bin", "components", "lib", "tests"];
+/** Shown one row for each folder inside. */
+const detailed = ["components", "lib", "lib/server", "lib/service"];
+
+const files = new Map();
+for (const top of topFolders)
+  for (const name of readdirSync(top, { recursive: true, encoding: "utf8" }))
+    if (/\.(ts|tsx|mjs)$/.test(name)) {
+      const path = join(top, name).replaceAll("\\", "/");
+      files.set(path, readFileSync(path, "utf8"));
+    }
+const rootSources = readdirSync(".").filter((name) => /\.(ts|tsx|mjs)$/.test(name) && !name.endsWith(".d.ts"));
+const allSources = new Map([...files, ...rootSources.map((name) => [name, readFileSync(name, "utf8")])]);
+
+const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+
+function measure(prefix, ofFiles = [...files]) {
+  const inside = ofFiles.filter(([path]) => path.startsWith(prefix));
+  const lines = inside.map(([, text]) => linesOf(text));
+  return { lines: lines.reduce((sum, count) => sum + count, 0), files: lines.length, small: lines.filter((n) => n <= SMALL_LINES).length };
+}
+
+const foldersOf = (folder) =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${folder}/${name}`);
+
+const rows = topFolders.flatMap((top) => [top, ...(detailed.includes(top) ? foldersOf(top).flatMap(withDetails) : [])]);
+
+function withDetails(folder) {
+  return detailed.includes(folder) ? [folder, ...foldersOf(folder)] : [folder];
+}
+
+/** Import specifiers of a file, resolved to paths of the project without an extension; packages stay as they are. */
+function importsOf(path, text) {
+  return [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*"([^"]+)"/g)].map(([, name]) =>
+    name.startsWith("@/") ? name.slice(2) : name.startsWith(".") ? join(dirname(path), name) : name,
+  );
+}
+
+const calls = [...allSources]
+  .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bcomposition\(\)/g)?.length ?? 0 }))
+  .filter(({ count }) => count > 0);
+const production = calls.filter(({ path }) => !path.startsWith("tests/"));
+const total = (found) => found.reduce((sum, { count }) => sum + count, 0);
+
+// The route wrapper (lib/server/bff) is the top of lib/server: a folder below that imports it, or a query, imports upwards.
+const upwards = [...files]
+  .filter(([path]) => /^lib\/server\/(?!bff\/|queries\/)/.test(path))
+  .filter(([path, text]) => importsOf(path, text).some((name) => /^lib\/server\/(bff|queries)\//.test(name)));
+
+const [largest] = [...files]
+  .filter(([path]) => path.startsWith("components/run/"))
+  .map(([path, text]) => ({ path, count: importsOf(path, text).length }))
+  .sort((a, b) => b.count - a.count);
+
+const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+const table = rows.map((folder) => ({ folder, ...measure(`${folder}/`) }));
+const libAndBin = [measure("lib/"), measure("bin/")].reduce((a, b) => ({
+  lines: a.lines + b.lines,
+  files: a.files + b.files,
+  small: a.small + b.small,
+}));
+
+const print = (...cells) => console.log(`| ${cells.join(" | ")} |`);
+print("folder", "lines", "files", `files of ${SMALL_LINES} lines or fewer`);
+print("---", "---:", "---:", "---:");
+for (const { folder, lines, files: count, small } of [{ folder: "lib and bin", ...libAndBin }, ...table]) print(folder, lines, count, small);
+console.log();
+print("figure", "now");
+print("---", "---");
+print("composition() calls", `${total(production)} in ${production.length} files, and ${total(calls) - total(production)} in tests`);
+print("files of lib/server that import upwards (bff, queries)", upwards.length);
+print("most imports of a file in components/run", largest ? `${largest.count} (${largest.path})` : "none");
+print("dependencies", `${Object.keys(dependencies).length} + ${Object.keys(devDependencies).length}`);
+if (existsSync("package-lock.json"))
+  print("packages in the lock", Object.keys(JSON.parse(readFileSync("package-lock.json", "utf8")).packages).length - 1);
