@@ -25,7 +25,7 @@ function pack(to, basePath = "") {
   if (existsSync(to)) throw new Error(`${to} is there already.`);
   const build = buildFolder(basePath);
   const programs = Object.keys(entries).map((name) => `dist/${name}.mjs`);
-  for (const file of [...settings, ...programs, "dist/lanczos.wasm", "dist/routes.json"]) copy(file, to);
+  for (const file of [...settings, ...programs, "dist/routes.json"]) copy(file, to);
   copy("public", to);
   mkdirSync(join(to, build));
   for (const name of readdirSync(join(root, build))) if (!notServed.test(`/${name}`)) copy(join(build, name), to, notServed);

@@ -73,7 +73,8 @@ const libAndBin = [measure("lib/"), measure("bin/")].reduce((a, b) => ({
 const print = (...cells) => console.log(`| ${cells.join(" | ")} |`);
 print("folder", "lines", "files", `files of ${SMALL_LINES} lines or fewer`);
 print("---", "---:", "---:", "---:");
-for (const { folder, lines, files: count, small } of [{ folder: "lib and bin", ...libAndBin }, ...table]) print(folder, lines, count, small);
+for (const { folder, lines, files: count, small } of [{ folder: "lib and bin", ...libAndBin }, ...table])
+  print(folder, lines, count, small);
 console.log();
 print("figure", "now");
 print("---", "---");

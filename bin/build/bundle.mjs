@@ -1,11 +1,10 @@
-// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines. Also compiles the
-// one kernel written in AssemblyScript, lists the methods of the routes, and bundles and runs programs of tests/.
+// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines. Also lists the
+// methods of the routes, and bundles and runs programs of tests/.
 // Packages stay outside the bundles, but for a few; `server-only` is a guard for Next's bundler and is left out here.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { run } from "../run.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -41,11 +40,7 @@ const options = {
 };
 
 export async function bundle() {
-  await Promise.all([
-    compileKernel("lib/service/images/lanczos.as.ts", "dist/lanczos.wasm"),
-    build({ ...options, ...withPackages(), entryPoints: entries, sourcemap: true }),
-    listMethods("dist/routes.json"),
-  ]);
+  await Promise.all([build({ ...options, ...withPackages(), entryPoints: entries, sourcemap: true }), listMethods("dist/routes.json")]);
 }
 
 function withPackages() {
@@ -83,10 +78,4 @@ async function listMethods(outFile) {
   const routes = Object.entries(metafile.outputs).map(([path, { exports }]) => [path.replace(/^dist(.*)\/route\.js$/, "$1"), exports]);
   mkdirSync(join(root, "dist"), { recursive: true });
   writeFileSync(join(root, outFile), JSON.stringify(Object.fromEntries(routes)));
-}
-
-async function compileKernel(source, outFile) {
-  const asked = ["--outFile", outFile, "--optimizeLevel", "3", "--runtime", "stub", "--enable", "simd"];
-  const { code, output } = await run(process.execPath, ["node_modules/assemblyscript/bin/asc.js", source, ...asked], { cwd: root });
-  if (code !== 0) throw new Error(`${source} does not compile:\n${output}`);
 }

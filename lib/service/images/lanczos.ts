@@ -1,80 +1,144 @@
-// Lanczos as Pillow does it: on bytes, with antialiasing, in fixed point, rows first, and bytes again between the passes.
-// The steps are Pillow's own (coefficients normalised, 22 bits of precision), so that the result is the same to the byte.
-// The kernel's memory holds only those rows of the picture that one new row is made of.
+// Lanczos as Pillow does it: on bytes, with antialiasing, rows first, and bytes again between the passes.
+// Weights are Pillow's own (normalised, 22 bits of fixed point) and sums are integers, so the result is the same to the byte.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createLru } from "@/lib/shared/lru";
 import { type Frame, frameOfBytes } from "./frame";
-import { coefficients } from "./lanczos-weights";
 import { type Size } from "./raster";
 import { type Tick } from "./tick";
 
-const PAGE_BYTES = 65_536;
-/** A kernel's memory never shrinks: a kernel that needs more than this is made for one picture only. */
-const MOST_KEPT_BYTES = 16 << 20;
+const PRECISION = 22;
+const ROUNDING = 1 << (PRECISION - 1);
+const LOBES = 3;
 
-/** lanczos.as.ts, compiled. */
-export const readKernel = () => readFileSync(join(process.cwd(), "dist", "lanczos.wasm"));
+/** `reach` weights for each result; those beyond its count are 0. */
+type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
 
-type Kernel = { memory: WebAssembly.Memory; resizeRow: CallableFunction; sumRows: CallableFunction };
+const MAX_CACHED_WEIGHTS = 1 << 18;
+/** The other frames of a batch need the same weights, and most often the next job does. */
+const cachedCoefficients = createLru<string, Coefficients>({ max: 8 });
 
-let compiled: WebAssembly.Module | undefined;
-let kept: Kernel | undefined;
-
-function createKernel(): Kernel {
-  compiled ??= new WebAssembly.Module(readKernel());
-  const { memory, resizeRow, sumRows } = new WebAssembly.Instance(compiled).exports;
-  if (!(memory instanceof WebAssembly.Memory) || typeof resizeRow !== "function" || typeof sumRows !== "function")
-    throw new Error("dist/lanczos.wasm is not what lanczos.as.ts exports.");
-  return { memory, resizeRow, sumRows };
-}
-
-function kernelOf(bytes: number): Kernel {
-  const kernel = bytes > MOST_KEPT_BYTES ? createKernel() : (kept ??= createKernel());
-  const missing = bytes - kernel.memory.buffer.byteLength;
-  if (missing > 0) kernel.memory.grow(Math.ceil(missing / PAGE_BYTES));
-  return kernel;
-}
-
-/** With sixteen spare bytes, which a kernel may read and write beyond what it is given. */
-const padded = (bytes: number) => Math.ceil(bytes / 16) * 16 + 16;
-
+/** Both passes sum four bytes of a word at once: reading a typed array takes longer than adding. */
 export function resizeLanczos(frame: Frame, from: Size & { channels: number }, to: Size, tick: Tick): Frame {
   const bytes = frame.bytes(() => tick(0));
-  const across = coefficients(from.width, to.width);
+  const steps = from.height + to.height;
+  const rows = resizeRows(bytes, from, to.width, (y) => tick(y / steps));
+  const length = to.width * from.channels;
   const down = coefficients(from.height, to.height);
-  const { channels } = from;
-  const [length, newLength] = [from.width * channels, to.width * channels];
-  const stride = padded(newLength);
-  const ringBytes = Math.min(from.height, down.reach) * stride;
-
-  let end = 0;
-  const place = (size: number) => (end += padded(size)) - padded(size);
-  const tables = [across.firsts, across.counts, across.weights, down.weights];
-  const [firsts = 0, counts = 0, acrossWeights = 0, downWeights = 0] = tables.map(({ byteLength }) => place(byteLength));
-  const [row, newRow, ring] = [place(length), place(newLength), place(ringBytes)];
-  const { memory, resizeRow, sumRows } = kernelOf(end);
-  [firsts, counts, acrossWeights, downWeights].forEach((at, i) => new Int32Array(memory.buffer, at).set(tables[i] ?? []));
-  const memoryBytes = new Uint8Array(memory.buffer);
-  /** The last resized rows are held; each takes the place of one that no new row needs any more. */
-  const placeOf = (y: number) => ring + ((y * stride) % ringBytes);
-
-  const out = new Uint8Array(newLength * to.height);
-  let resized = 0;
+  const line = new Int32Array(rows.wordsPerRow);
+  const lineBytes = new Uint8Array(line.buffer, 0, length);
+  const out = new Uint8Array(length * to.height);
   for (let y = 0; y < to.height; y++) {
-    const first = down.firsts[y] ?? 0;
-    const count = down.counts[y] ?? 0;
-    for (; resized < first + count; resized++) {
-      memoryBytes.set(bytes.subarray(resized * length, (resized + 1) * length), row);
-      const at = placeOf(resized);
-      resizeRow(row, channels, firsts, counts, acrossWeights, across.reach, at, at + newLength);
-      tick((resized + y) / (from.height + to.height));
-    }
-    const weights = downWeights + y * down.reach * Int32Array.BYTES_PER_ELEMENT;
-    const weightsEnd = weights + count * Int32Array.BYTES_PER_ELEMENT;
-    sumRows(ring, ring + ringBytes, placeOf(first), stride, weights, weightsEnd, newRow, newRow + newLength);
-    out.set(memoryBytes.subarray(newRow, newRow + newLength), y * newLength);
-    tick((resized + y + 1) / (from.height + to.height));
+    const first = (down.firsts[y] ?? 0) * rows.wordsPerRow;
+    for (let x = 0; x < line.length; x++) line[x] = sumOfWords(rows.words, first + x, rows.wordsPerRow, down, y);
+    out.set(lineBytes, y * length);
+    tick((from.height + y + 1) / steps);
   }
   return frameOfBytes(out);
+}
+
+type Rows = { words: Int32Array; wordsPerRow: number };
+
+/** Four rows at a time, so that a word holds the same sample of each. */
+function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width: number, tick: (y: number) => void): Rows {
+  const { channels, height } = from;
+  const across = coefficients(from.width, width);
+  const length = from.width * channels;
+  const wordsPerRow = Math.ceil((width * channels) / 4);
+  const stride = wordsPerRow * 4;
+  const words = new Int32Array(wordsPerRow * Math.ceil(height / 4) * 4);
+  const out = new Uint8Array(words.buffer);
+  const four = new Int32Array(length);
+  /** The last row stands in for those beyond it. */
+  const startOf = (y: number) => Math.min(y, height - 1) * length;
+  for (let y = 0; y < height; y += 4) {
+    const a = y * length;
+    const b = startOf(y + 1);
+    const c = startOf(y + 2);
+    const d = startOf(y + 3);
+    for (let i = 0; i < length; i++)
+      four[i] = (bytes[a + i] ?? 0) | ((bytes[b + i] ?? 0) << 8) | ((bytes[c + i] ?? 0) << 16) | ((bytes[d + i] ?? 0) << 24);
+    let at = y * stride;
+    for (let pixel = 0; pixel < width; pixel++) {
+      const first = (across.firsts[pixel] ?? 0) * channels;
+      for (let channel = 0; channel < channels; channel++, at++) {
+        const sums = sumOfWords(four, first + channel, channels, across, pixel);
+        out[at] = sums;
+        out[at + stride] = sums >> 8;
+        out[at + 2 * stride] = sums >> 16;
+        out[at + 3 * stride] = sums >> 24;
+      }
+    }
+    tick(Math.min(y + 4, height));
+  }
+  return { words, wordsPerRow };
+}
+
+/**
+ * The weighted sum of every `step`th word from `at` on, for each of the four bytes on its own. Higher bytes are not masked out of the sums
+ * of lower ones in the loop but subtracted after it, which gives the same sums modulo 2^32.
+ */
+function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts, weights }: Coefficients, place: number): number {
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  const begin = place * reach;
+  const end = begin + (counts[place] ?? 0);
+  for (let i = begin; i < end; i++, at += step) {
+    const word = words[at] ?? 0;
+    const weight = weights[i] ?? 0;
+    a = (a + Math.imul(word, weight)) | 0;
+    b = (b + Math.imul(word >>> 8, weight)) | 0;
+    c = (c + Math.imul(word >>> 16, weight)) | 0;
+    d = (d + Math.imul(word >>> 24, weight)) | 0;
+  }
+  return toByte(a - (b << 8)) | (toByte(b - (c << 8)) << 8) | (toByte(c - (d << 8)) << 16) | (toByte(d) << 24);
+}
+
+function toByte(sum: number): number {
+  const value = (sum + ROUNDING) >> PRECISION;
+  return value < 0 ? 0 : value > 255 ? 255 : value;
+}
+
+function coefficients(from: number, to: number): Coefficients {
+  const key = `${from}:${to}`;
+  const cached = cachedCoefficients.get(key);
+  if (cached) return cached;
+  const computed = computeCoefficients(from, to);
+  if (computed.weights.length <= MAX_CACHED_WEIGHTS) cachedCoefficients.set(key, computed);
+  return computed;
+}
+
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(x * Math.PI) / (x * Math.PI);
+}
+
+function lanczos(x: number): number {
+  return x > -LOBES && x < LOBES ? sinc(x) * sinc(x / LOBES) : 0;
+}
+
+function computeCoefficients(from: number, to: number): Coefficients {
+  const scale = from / to;
+  const stretch = Math.max(1, scale);
+  const support = LOBES * stretch;
+  const reach = Math.ceil(support) * 2 + 1;
+  const firsts = new Int32Array(to);
+  const counts = new Int32Array(to);
+  const weights = new Int32Array(to * reach);
+  const raw = new Float64Array(reach);
+  for (let place = 0; place < to; place++) {
+    const centre = (place + 0.5) * scale;
+    const first = Math.max(0, Math.trunc(centre - support + 0.5));
+    const count = Math.min(from, Math.trunc(centre + support + 0.5)) - first;
+    let total = 0;
+    for (let i = 0; i < count; i++) total += raw[i] = lanczos((i + first - centre + 0.5) / stretch);
+    for (let i = 0; i < count; i++) {
+      const weight = raw[i] ?? 0;
+      const exact = (total === 0 ? weight : weight / total) * 2 ** PRECISION;
+      weights[place * reach + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
+    }
+    firsts[place] = first;
+    counts[place] = count;
+  }
+  return { reach, firsts, counts, weights };
 }

@@ -68,7 +68,7 @@ function textsOf(path: string): string[] {
 
 const code = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(tsx?|mjs)$/.test(name) && !name.endsWith(".as.ts"))
+    .filter((name) => /\.(tsx?|mjs)$/.test(name))
     .flatMap((name) => textsOf(join(folder, name)));
 
 test.each([

@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { readKernel } from "@/lib/service/images/lanczos";
 import { unwrapLiteral } from "../link";
 import { readLiteral } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
@@ -16,10 +15,9 @@ import { recallOutputs, rememberOutputs } from "../stored-outputs";
 import { type NodeValue } from "../values";
 import { type NodeCache } from "./node-cache";
 
-/** In a worker: a hash of the bundle that holds all nodes, of the kernel beside it, and of the library that decodes and encodes. */
+/** In a worker: a hash of the bundle that holds all nodes, and of the library that decodes and encodes. */
 const generation = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
-  .update(readKernel())
   .update(writeExactJson(sharp.versions))
   .digest("hex");
 
