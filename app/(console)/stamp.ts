@@ -1,3 +1,4 @@
+import { withTimeout } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** The screen's value from an answer, with the moment it was requested: the browser shows the newer of this and its own. */
@@ -16,12 +17,10 @@ const SOON_MS = 100;
  * Whether a read ends before anyone notices the wait. The page then needs no skeleton, and its data is in the first paint; behind a
  * skeleton React shows it 300 ms later, and hydrates it after that.
  */
-export async function endsSoon(reading: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), SOON_MS);
-  });
-  const isSoon = await Promise.race([late, reading.then(() => true)]);
-  clearTimeout(timer);
-  return isSoon;
+export function endsSoon(reading: Promise<unknown>): Promise<boolean> {
+  return withTimeout(
+    reading.then(() => true),
+    SOON_MS,
+    () => false,
+  );
 }

@@ -7,6 +7,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
+import { sleep } from "@/lib/shared/async";
 import { ok, type Result } from "@/lib/shared/result";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
@@ -82,7 +83,7 @@ export function useAppRuns(app: string) {
 async function untilSent(path: `/${string}`, begun: RunAnswer): Promise<Result<RunAnswer, ApiFailure>> {
   let read: Result<RunAnswer, ApiFailure> = ok(begun);
   while (read.ok && read.value.run.state === "sending") {
-    await new Promise((resolve) => setTimeout(resolve, SENDING_MS));
+    await sleep(SENDING_MS);
     read = await callApi<RunAnswer>(`${path}/${read.value.run.id}`);
   }
   return read;

@@ -2,6 +2,7 @@
 // Guarantees: a page that is the same for many visitors is rendered once; other renders run a few at a time; requests beyond an address's
 // limit get 429, and beyond the queue 503, both with Retry-After; health checks are unlimited and share one check a second.
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { createLru } from "@/lib/shared/lru";
 import { type VisitorRules } from "@/lib/shared/visitors";
 import { refuse, type Refused } from "./refusals";
 import { type Render, renderPage, sendPage, type SharedPage, sharePage } from "./rendered-page";
@@ -37,7 +38,7 @@ const busy: Refused = {
 type Page = { at: number; page: Promise<SharedPage | undefined> };
 
 export function createVisitorGate({ rules, render, limit, basePath = "", now = Date.now }: Options) {
-  const pages = new Map<string, Page>();
+  const pages = createLru<string, Page>({ max: MAX_PAGES });
   const waiting: (() => void)[] = [];
   let rendering = 0;
   let health: { at: number; page: Promise<SharedPage> } | undefined;
@@ -62,9 +63,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     // Only known values: nothing from one visitor's request can affect the page of others.
     const headers = { host: "localhost", "accept-language": language, accept: "text/html" };
     const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
-    pages.delete(name);
     pages.set(name, { at: now(), page });
-    for (const oldest of pages.keys()) if (pages.size > MAX_PAGES) pages.delete(oldest);
     const forget = () => void (pages.get(name)?.page === page && pages.delete(name));
     page.then((found) => found ?? forget(), forget);
     return page;

@@ -4,6 +4,7 @@ import "server-only";
 import { type Dialect } from "@/lib/contract/console";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type Lru } from "@/lib/shared/lru";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type LandedOutputs } from "./answers/landed-outputs";
@@ -56,10 +57,10 @@ export type Composition = {
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
-  /** Node catalogues of services, cached while apps are run there; by connection and address, the oldest first. */
-  catalogues: Map<string, { info: ObjectInfo; atMs: number }>;
-  /** Places of waiting jobs, as their service reported them; by connection and address, the oldest first. */
-  queuePlaces: Map<string, ReadonlyMap<string, number | undefined>>;
+  /** Node catalogues of services, cached while apps are run there; by connection and address. */
+  catalogues: Lru<string, { info: ObjectInfo; atMs: number }>;
+  /** Places of waiting jobs, as their service reported them; by connection and address. */
+  queuePlaces: Lru<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files are stored until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;

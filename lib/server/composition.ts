@@ -12,6 +12,7 @@ import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/database/disk-reserve";
+import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLandedOutputs } from "./answers/landed-outputs";
 import { createSignInLimits } from "./auth/sign-in-limits";
@@ -46,6 +47,8 @@ import { maskStoredNames } from "./workflows/mask-stored-names";
 import { createSeenNames } from "./workflows/seen-names";
 
 const SET_UP_KEPT_MS = 60 * 60_000;
+const MAX_CATALOGUES = 3;
+const MAX_QUEUES = 100;
 
 export type CompositionOptions = {
   env: Env;
@@ -195,8 +198,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     ticketLimit: limit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight,
-    catalogues: new Map(),
-    queuePlaces: new Map(),
+    catalogues: createLru({ max: MAX_CATALOGUES }),
+    queuePlaces: createLru({ max: MAX_QUEUES }),
     formsFolder,
     ready,
     readiness,

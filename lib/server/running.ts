@@ -3,6 +3,7 @@
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
+import { sleep } from "@/lib/shared/async";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { type VisitorRules } from "@/lib/shared/visitors";
 import { type Composition } from "./composition-type";
@@ -69,7 +70,7 @@ export async function waitForComposition(patienceMs: number): Promise<Compositio
     if (failure !== undefined) throw failure;
     const found = runningComposition();
     if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(LOOK_EVERY_MS);
   }
   throw new Error("The build is not complete: remove the folder .next and start again.");
 }

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { sleep, withTimeout } from "@/lib/shared/async";
 import { createDiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
@@ -233,7 +234,7 @@ export async function startService(options: ServiceOptions) {
         leaving.abort();
         events.stop();
         thumbnails.stop();
-        await Promise.race([Promise.allSettled(inFlight), new Promise((resolve) => setTimeout(resolve, REQUEST_GRACE_MS).unref())]);
+        await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetSearch.stop()]);
         await Promise.all([liveRuns.stop(), beginning]);
         await accessTimes.flush();
@@ -254,7 +255,7 @@ const RETRY_MS = 1000;
 /** Tries again and again while the disk is full. */
 async function retry(work: () => Promise<void>, goOn: () => boolean): Promise<void> {
   while (goOn()) {
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await sleep(RETRY_MS);
     try {
       return await work();
     } catch (error) {

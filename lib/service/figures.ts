@@ -3,6 +3,7 @@
 // Must never: name a user, or scan the rows of jobs or files; the counters that triggers keep are enough.
 
 import { runnerStates } from "@/lib/contract/runners/runners";
+import { createLru } from "@/lib/shared/lru";
 import { freeBytes } from "@/lib/shared/readiness";
 import { observed, telemetry } from "@/lib/shared/telemetry";
 import { type RunEvent } from "./nodes/run";
@@ -32,15 +33,13 @@ export function tellFigures(database: Database, dataDir: string): void {
   metrics?.read("lightdesk_disk_free_bytes", () => freeBytes(dataDir));
 }
 
-const MOST_WAITING = 10_000;
 /** For waiting jobs: the request that submitted them. A restart forgets it, and their runs are then traces of their own. */
-const sentBy = new Map<string, string>();
+const sentBy = createLru<string, string>({ max: 10_000 });
 
 /** Call within the request that submits the job. */
 export function noteSubmitted(jobId: string): void {
   const { traceparent } = telemetry().traces?.carried() ?? {};
   if (traceparent === undefined) return;
-  for (const oldest of sentBy.keys()) if (sentBy.size >= MOST_WAITING) sentBy.delete(oldest);
   sentBy.set(jobId, traceparent);
 }
 

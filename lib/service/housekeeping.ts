@@ -1,6 +1,7 @@
 // Repeated work in the background: at the start and then after each pause, one round of a chore at a time.
 // A round that fails is logged and tried again; no chore keeps the process alive. `stop` waits for what is under way.
 
+import { sleep } from "@/lib/shared/async";
 import { type ServiceLog } from "./options";
 import { type Processes } from "./store/processes";
 
@@ -55,7 +56,6 @@ export async function unhurried(goOn: () => boolean, piece: () => Promise<boolea
   while (goOn()) {
     const begun = performance.now();
     if (!(await piece())) return;
-    const took = performance.now() - begun;
-    await new Promise((resolve) => setTimeout(resolve, took));
+    await sleep(performance.now() - begun);
   }
 }

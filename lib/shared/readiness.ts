@@ -4,6 +4,7 @@
 // Must never: show a path, a key or the text of an error.
 
 import { accessSync, constants, statfsSync } from "node:fs";
+import { withTimeout } from "./async";
 
 /** `reason`: a sentence for the operator. A ready part may have one too: it works, but not fully. */
 export type PartState = { part: string; ready: boolean; reason?: string };
@@ -26,17 +27,12 @@ export function createReadiness(parts: Readonly<Record<string, Look>>, now: () =
 }
 
 async function stateOf(part: string, look: Look): Promise<PartState> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Finding>((resolve) => {
-    timer = setTimeout(() => resolve(notReady(`It gave no answer within ${PATIENCE_MS / 1000} s.`)), PATIENCE_MS);
-  });
+  const late = () => notReady(`It gave no answer within ${PATIENCE_MS / 1000} s.`);
   try {
-    const found = await Promise.race([Promise.resolve().then(look), late]);
+    const found = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
     return { part, ready: true, ...found };
   } catch {
     return { part, ...notReady("It failed; the log says more.") };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type SpanContext } from "@opentelemetry/api";
+import { withTimeout } from "./async";
 
 type Attributes = Readonly<Record<string, string | number>>;
 /** A W3C `traceparent`; null: no parent; undefined: the span that the caller runs within. */
@@ -65,9 +66,12 @@ export async function createTraces(serviceName: string): Promise<Traces> {
       return here ? { traceparent: `00-${here.traceId}-${here.spanId}-0${here.traceFlags & api.TraceFlags.SAMPLED}` } : {};
     },
     async stop() {
-      const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
       // The collector may be gone; that does not make the stop fail.
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      await withTimeout(
+        provider.shutdown().catch(() => undefined),
+        STOP_MS,
+        () => undefined,
+      );
     },
   };
 }

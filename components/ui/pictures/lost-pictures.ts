@@ -3,6 +3,8 @@
 // success retries all; a picture that does not exist or stays missing is given up; a hidden page requests nothing.
 // Must never: show anything. It calls the component, which loads the picture, once it may be available.
 
+import { createLru } from "@/lib/shared/lru";
+
 type Lost = { address: string; back: () => void; missing: () => void };
 
 const FIRST_MS = 1_000;
@@ -14,8 +16,7 @@ const LIMIT_MS = 20_000;
 
 /** A picture that loaded and was lost again this soon cannot be displayed, whatever its bytes are. */
 const SOON_MS = 10_000;
-const cameMs = new Map<string, number>();
-const MOST_KEPT = 500;
+const cameMs = createLru<string, number>({ max: 500 });
 
 /** The waiting pictures by connection. */
 const waitingOf = new Map<string, Set<Lost>>();
@@ -69,9 +70,7 @@ async function askThrough(waiting: Set<Lost>): Promise<void> {
 
 function isNews(address: string): boolean {
   const lastMs = cameMs.get(address) ?? -SOON_MS;
-  cameMs.delete(address);
   cameMs.set(address, performance.now());
-  for (const [oldest] of cameMs) if (cameMs.size > MOST_KEPT) cameMs.delete(oldest);
   return performance.now() - lastMs >= SOON_MS;
 }
 

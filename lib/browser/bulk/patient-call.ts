@@ -3,6 +3,7 @@
 
 import { ACT_HEADER } from "@/lib/contract/audit/act-id";
 import { isPlainRateLimit } from "@/lib/contract/failure";
+import { sleep } from "@/lib/shared/async";
 import { type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "../api";
 import { type ApiFailure } from "../read-failure";
@@ -42,7 +43,7 @@ export async function patiently<T>(
     if (result.ok || tried === MOST_TRIES || !isPlainRateLimit(result.failure)) return result;
     const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
     onWait(waitMs);
-    const isFull = await paused(waitMs, signal);
+    const isFull = await sleep(waitMs, { signal });
     onWait(undefined);
     if (!isFull) return result;
   }
@@ -51,18 +52,4 @@ export async function patiently<T>(
 /** The next call would fail in the same way: no session, no right, no key, no money, no network. */
 export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
   return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
-}
-
-function paused(ms: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const end = (isFull: boolean) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      resolve(isFull);
-    };
-    const stop = () => end(false);
-    const timer = setTimeout(() => end(true), ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop);
-  });
 }

@@ -11,7 +11,6 @@ import { composition } from "../composition";
 import { type Access } from "../connections/access";
 
 const CATALOGUE_KEPT_MS = 60_000;
-const MOST_CATALOGUES = 3;
 
 /** Undefined if it is of another graph or cannot take the values. */
 export async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
@@ -26,10 +25,8 @@ async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo
   const key = `${connection.id} ${connection.baseUrl}`;
   const kept = catalogues.get(key);
   if (kept && now() - kept.atMs < CATALOGUE_KEPT_MS) return kept.info;
-  catalogues.delete(key);
   const read = await upstream.call(operations.getObjectInfo);
   if (!read.ok) return undefined;
   catalogues.set(key, { info: read.value, atMs: now() });
-  for (const oldest of [...catalogues.keys()].slice(0, -MOST_CATALOGUES)) catalogues.delete(oldest);
   return read.value;
 }

@@ -22,6 +22,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
+import { withTimeout } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
@@ -139,11 +140,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 
 /** As for an upload: a slow form is never cut off as long as bytes arrive. */
 function inTime<T>(step: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate()), ms);
+  return withTimeout(step, ms, () => {
+    throw new TooLate();
   });
-  return Promise.race([step, late]).finally(() => clearTimeout(timer));
 }
 
 function openParser(request: Request) {

@@ -7,6 +7,7 @@ import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { userAgentFromString } from "next/server";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
+import { createLru } from "@/lib/shared/lru";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { readCookie } from "../read-cookie";
@@ -101,8 +102,7 @@ export function browserOf(sent: Sent): string {
 }
 
 /** Decrypted tokens by their hash: decrypting one takes longer than all store reads of a request together. */
-const opened = new Map<string, JWT>();
-const MOST_OPENED = 1000;
+const opened = createLru<string, JWT>({ max: 1000 });
 
 /** A token's content never changes; whether its session is still valid is checked each time. */
 async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
@@ -115,7 +115,6 @@ async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   opened.delete(name);
   try {
     const fresh = await decode(params);
-    if (fresh && opened.size >= MOST_OPENED) opened.clear();
     if (fresh && typeof fresh.exp === "number") opened.set(name, { ...fresh });
     return fresh;
   } catch {

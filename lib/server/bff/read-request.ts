@@ -9,6 +9,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { unknownFilter } from "@/lib/contract/schemas/lenient";
+import { withTimeout } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { ownTurn } from "@/lib/shared/own-turn";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -59,13 +60,9 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
 /** The bytes as received, for bodies that are both sent on and read. */
 export async function readWhole(request: Request, longest = LONGEST_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition().env.service;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), requestTimeoutMs);
-  });
   // A body breaks off for one reason only: the sender went away.
-  const bytes = await Promise.race([readBytes(request.body, longest).catch(() => "client-gone" as const), late]);
-  clearTimeout(timer);
+  const reading = readBytes(request.body, longest).catch(() => "client-gone" as const);
+  const bytes = await withTimeout(reading, requestTimeoutMs, () => "late" as const);
   if (bytes === "client-gone") return failed(callerWentAway());
   if (bytes === "late") return failed(refusal("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
   return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${longest} bytes.`));

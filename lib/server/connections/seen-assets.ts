@@ -6,6 +6,7 @@ import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Asset } from "@/lib/contract/schemas/asset";
+import { createLru } from "@/lib/shared/lru";
 
 export type PictureSource = Pick<Asset, "name" | "preview_url" | "mime_type" | "asset_hash">;
 export type SeenAssets = {
@@ -20,8 +21,7 @@ const MOST = 5_000;
 const MOST_CHARACTERS = 4_000;
 
 export function createSeenAssets(now: () => number): SeenAssets {
-  /** Oldest first. */
-  const seen = new Map<string, { source: PictureSource; atMs: number }>();
+  const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MOST });
   return {
     learn(reader, operation, answer) {
       if (operation.tells !== "assets") return;
@@ -39,10 +39,6 @@ export function createSeenAssets(now: () => number): SeenAssets {
         };
         const length = Object.values(source).reduce((sum, text = "") => sum + text.length, key.length);
         if (length <= MOST_CHARACTERS) seen.set(key, { source, atMs: now() });
-      }
-      for (const oldest of seen.keys()) {
-        if (seen.size <= MOST) break;
-        seen.delete(oldest);
       }
     },
     find(reader, id) {

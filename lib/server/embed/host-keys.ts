@@ -9,6 +9,7 @@ import { z } from "zod";
 import { isOnThisMachine } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/json";
 import { codeOf } from "@/lib/shared/code-of";
+import { createLru } from "@/lib/shared/lru";
 import { unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";
 import { type Log } from "../log";
@@ -24,7 +25,7 @@ const AGAIN_MS = 30_000;
 const FAILED_MS = 10_000;
 const TIMEOUT_MS = 5000;
 const MOST_BYTES = 64 * 1024;
-const MOST_KEPT = 100;
+const MAX_HOSTS = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type Kept = { keys: JWTVerifyGetKey; atMs: number };
@@ -44,7 +45,7 @@ export function recordOfHost(id: string): string {
 }
 
 export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Options) {
-  const known = new Map<string, Known>();
+  const known = createLru<string, Known>({ max: MAX_HOSTS });
 
   async function fetchKeys(url: string): Promise<Kept> {
     const send = isOnThisMachine(new URL(url).hostname) ? sendHere : sendForeign;
@@ -65,7 +66,6 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     const { kept, asking, failed } = known.get(url) ?? {};
     if (asking) return asking;
     if (failed && now() - failed.atMs < FAILED_MS) return Promise.reject(failed.error);
-    if (known.size >= MOST_KEPT) known.clear();
     const asked = fetchKeys(url);
     known.set(url, { kept, asking: asked });
     asked.then(

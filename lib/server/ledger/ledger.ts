@@ -3,6 +3,7 @@
 // are bounded: further ones are dropped, as are those not written soon after a stop, and the reader is notified and reads them again.
 
 import "server-only";
+import { withTimeout } from "@/lib/shared/async";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Log } from "../log";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
@@ -118,10 +119,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
     settled,
     /** Answers not written within a few seconds are dropped, as in a crash: the reader reads them again after the next start. */
     async stop() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOPS_WITHIN_MS)));
-      await Promise.race([reader.stop().then(settled), late]);
-      clearTimeout(timer);
+      await withTimeout(reader.stop().then(settled), STOPS_WITHIN_MS, () => undefined);
       isLate = true;
       await settled();
     },

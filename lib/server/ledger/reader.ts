@@ -7,6 +7,7 @@ import "server-only";
 import { setMaxListeners } from "node:events";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { sleep, withTimeout } from "@/lib/shared/async";
 import { type Log } from "../log";
 import { type Store } from "../store/store";
 import { pageOf } from "./list-page";
@@ -79,19 +80,11 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
   }
 
   /** `isFull`: wait the whole time, even if new work comes up. */
-  function pause(used: Used, ms: number, isFull = false): Promise<void> {
-    return new Promise((resolve) => {
-      const over = () => {
-        clearTimeout(timer);
-        ending.signal.removeEventListener("abort", over);
-        used.wake = undefined;
-        resolve();
-      };
-      const timer = setTimeout(over, ms).unref();
-      if (ending.signal.aborted) over();
-      else ending.signal.addEventListener("abort", over, { once: true });
-      if (!isFull) used.wake = over;
-    });
+  async function pause(used: Used, ms: number, isFull = false): Promise<void> {
+    const woken = new AbortController();
+    if (!isFull) used.wake = () => woken.abort();
+    await sleep(ms, { signal: AbortSignal.any([ending.signal, woken.signal]), unref: true });
+    used.wake = undefined;
   }
 
   async function next(id: string, used: Used): Promise<Step> {
@@ -173,8 +166,7 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
         used.wasSearch = true;
         used.newest = lookAgain(id, used);
       }
-      const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), FRESH_WITHIN_MS).unref());
-      const failure = await Promise.race([used.newest, late]);
+      const failure = await withTimeout(Promise.resolve(used.newest), FRESH_WITHIN_MS, () => undefined);
       await settled();
       return failure || (used.pausedUntilMs ?? 0) > now() ? { sinceMs: used.answeredMs } : undefined;
     },

@@ -3,6 +3,7 @@
 // for again until it refills; bounded memory.
 
 import "server-only";
+import { createLru } from "@/lib/shared/lru";
 import { type AttemptStore, type Bucket } from "../store/people/attempts";
 import { type AttemptLimit, MOST_NAMES } from "./attempt-limit";
 
@@ -14,19 +15,13 @@ type Options = { attempts: AttemptStore; now: () => number; of: string; burst: n
 
 /** `of`: the name of the limit, because all limits are in one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  /** The most recently asked name is last. */
-  const drawn = new Map<string, Drawn>();
+  const drawn = createLru<string, Drawn>({ max: MOST_NAMES });
   const portion = Math.max(1, Math.floor(burst / PORTIONS));
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
   function find(name: string): Drawn {
     const found = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
-    drawn.delete(name);
     drawn.set(name, found);
-    for (const oldest of drawn.keys()) {
-      if (drawn.size <= MOST_NAMES) break;
-      drawn.delete(oldest);
-    }
     return found;
   }
 

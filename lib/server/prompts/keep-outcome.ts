@@ -4,6 +4,7 @@
 
 import "server-only";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { sleep } from "@/lib/shared/async";
 import { codeOf } from "@/lib/shared/code-of";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway } from "@/lib/shared/database/store-away";
@@ -40,7 +41,7 @@ async function keepLater(console: Console, attempt: Attempt, { contentHash, outc
   const end = await console.store.peers.beginWork(id);
   try {
     for (let isOver = false; !isOver;) {
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+      await sleep(AGAIN_MS, { unref: true });
       // The console was stopped.
       if (flights.get(id) !== flight) return;
       try {

@@ -17,6 +17,7 @@ import {
   RERUN_HEADER,
   type SubmissionReport,
 } from "@/lib/contract/workflow/submission";
+import { sleep } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
@@ -92,7 +93,7 @@ async function findLanded(
 ): Promise<KeptSubmission | undefined> {
   const lateAt = performance.now() + LONGEST_WAIT_MS;
   while ((await store.peers.isUnderWay(flightId(memberId, key))) && !signal.aborted && performance.now() < lateAt)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(LOOK_EVERY_MS, { signal });
   return store.submissions.find({ memberId, key });
 }
 

@@ -20,7 +20,6 @@ import { unreadable } from "../upstream/failures";
 import { TOO_LARGE } from "../upstream/read-body";
 
 const MOST_ROWS = 1000;
-const MOST_KEPT = 100;
 
 /** By waiting job; undefined if the service's queue did not name it. */
 type QueuePlaces = ReadonlyMap<string, number | undefined>;
@@ -51,7 +50,6 @@ async function findPlaces(
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
   const kept = queuePlaces.get(key);
-  queuePlaces.delete(key);
   if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return ok(undefined);
   const known = kept && waiting.every((job) => kept.has(job)) ? kept : undefined;
   const found = known ? ok(known) : await readPlaces(access, signal);
@@ -59,7 +57,6 @@ async function findPlaces(
   // Jobs that have left are dropped: if one comes back, it is asked for again.
   const places = new Map(waiting.map((job) => [job, found.value?.get(job)]));
   queuePlaces.set(key, places);
-  for (const oldest of [...queuePlaces.keys()].slice(0, -MOST_KEPT)) queuePlaces.delete(oldest);
   return ok(places);
 }
 

@@ -7,6 +7,7 @@ import "server-only";
 import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
+import { sleep } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { lookupOf } from "./absence";
 import { createDeadline } from "./deadline";
@@ -146,7 +147,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
-      if (!(await waited(waitMs, input.signal))) return failed(callerWentAway());
+      if (!(await sleep(waitMs, { signal: input.signal }))) return failed(callerWentAway());
     }
   }
 
@@ -158,7 +159,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const listing = listingOf(operation);
     if (!listing) return decided(operation, input, result);
     if (result.ok || result.failure.status !== 404 || !isAddressable(operation, input)) return result;
-    if (!(await waited(limits.firstRetryMs, input.signal))) return failed(callerWentAway());
+    if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(callerWentAway());
     const again = await exchange(operation, input, isPassedOn);
     if (again.ok || again.failure.status !== 404) return again;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits });
@@ -210,19 +211,4 @@ function mostRowsOf({ query }: CallInput): number | undefined {
 function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefined {
   const passing = isPlainRateLimit(failure) || [502, 503, 504].includes(failure.status);
   return passing ? (failure.retryAfterMs ?? backOffMs) : undefined;
-}
-
-/** False if the caller went away meanwhile. */
-function waited(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  return new Promise((resolve) => {
-    const done = (full: boolean) => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", gone);
-      resolve(full);
-    };
-    const gone = () => done(false);
-    const timer = setTimeout(() => done(true), ms);
-    if (signal?.aborted) gone();
-    else signal?.addEventListener("abort", gone, { once: true });
-  });
 }

@@ -5,6 +5,7 @@
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { looseGraph } from "@/lib/contract/workflow/loose-graph";
+import { createLru } from "@/lib/shared/lru";
 
 const MOST_CONNECTIONS = 20;
 const MOST_CLASSES = 20_000;
@@ -14,15 +15,12 @@ export type ClassName = readonly [className: string, name: string];
 export type ClassNames = ReturnType<typeof createClassNames>;
 
 export function createClassNames() {
-  /** The most recently learnt connection is last. */
-  const known = new Map<string, Map<string, string>>();
+  const known = createLru<string, Map<string, string>>({ max: MOST_CONNECTIONS });
   return {
     learn(connectionId: string, names: readonly ClassName[]): void {
       const of = known.get(connectionId) ?? new Map<string, string>();
       for (const [className, name] of names) if (of.has(className) || of.size < MOST_CLASSES) of.set(className, name);
-      known.delete(connectionId);
       known.set(connectionId, of);
-      for (const oldest of [...known.keys()].slice(0, -MOST_CONNECTIONS)) known.delete(oldest);
     },
     /** Undefined if none of them has a name. */
     of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {

@@ -4,6 +4,7 @@
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
+import { createLru } from "@/lib/shared/lru";
 
 const MOST = 20_000;
 const LONGEST = 200;
@@ -11,8 +12,7 @@ const LONGEST = 200;
 export type SeenNames = ReturnType<typeof createSeenNames>;
 
 export function createSeenNames() {
-  /** Oldest first. */
-  const seen = new Map<string, string>();
+  const seen = createLru<string, string>({ max: MOST });
   return {
     /** Learns from an answer that contains jobs or assets, or is one of them. */
     learn(connectionId: string, answer: unknown): void {
@@ -23,12 +23,7 @@ export function createSeenNames() {
         const job = [textOf(known?.workflow_name), textOf(known?.job_label)].filter(Boolean).join(" · ");
         const name = job || textOf(known?.name);
         if (id === undefined || id.length > LONGEST || !name) continue;
-        seen.delete(`${connectionId}\n${id}`);
         seen.set(`${connectionId}\n${id}`, name.slice(0, LONGEST));
-      }
-      for (const oldest of seen.keys()) {
-        if (seen.size <= MOST) break;
-        seen.delete(oldest);
       }
     },
     find: (connectionId: string, id: string): string | undefined => seen.get(`${connectionId}\n${id}`),

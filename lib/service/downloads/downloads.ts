@@ -1,6 +1,7 @@
 // The door of this folder: which sources are permitted, what they hold, and the tasks that download from them.
 // Guarantees: an address inside the network is refused as soon as it is known, and again at every connection.
 
+import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
 import { type Created, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
@@ -73,7 +74,7 @@ type DownloadParts = {
   log: ServiceLog;
 };
 
-const MOST_REMEMBERED = 1000;
+const MAX_PROMISES = 1000;
 
 export function createDownloads(parts: DownloadParts) {
   const { database, settings } = parts;
@@ -90,7 +91,7 @@ export function createDownloads(parts: DownloadParts) {
     atOnce: settings.downloadsAtOnce,
   });
   /** Hashes that sources named when they were described; the oldest is dropped first. */
-  const promised = new Map<string, string>();
+  const promised = createLru<string, string>({ max: MAX_PROMISES });
 
   return {
     start: tasks.start,
@@ -110,8 +111,6 @@ export function createDownloads(parts: DownloadParts) {
       const description = await describeSource(open, url);
       promised.delete(url.href);
       if (description.promisedSha256 !== undefined) promised.set(url.href, description.promisedSha256);
-      const [oldest] = promised.keys();
-      if (promised.size > MOST_REMEMBERED && oldest !== undefined) promised.delete(oldest);
       return description;
     },
 

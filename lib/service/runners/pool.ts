@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
+import { createLru } from "@/lib/shared/lru";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
@@ -23,13 +24,8 @@ const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] 
 /** How long a runner counts as busy with other clients' jobs. */
 const BUSY_MS = 5000;
 
-/** What was worked out is kept of so many, and worked out again after that. */
-const MOST_KEPT = 10_000;
-
-function keep<Value>(kept: Map<string, Value>, key: string, value: Value): void {
-  if (kept.size >= MOST_KEPT) kept.clear();
-  kept.set(key, value);
-}
+/** What was worked out is cached for so many entries. */
+const MAX_CACHED = 10_000;
 
 type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere">; concurrency: number };
 
@@ -40,8 +36,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   /** When the runner stops counting as busy with other clients' jobs. */
   const busyUntil = new Map<string, number>();
   const needsById = new Map<number, Needs>();
-  const lacking = new Map<string, string[]>();
-  const kinds = new Map<string, { needs: number | null; tried: string[] }>();
+  const lacking = createLru<string, string[]>({ max: MAX_CACHED });
+  const kinds = createLru<string, { needs: number | null; tried: string[] }>({ max: MAX_CACHED });
   let rows: RunnerRow[] = [];
   /** Slots used by other processes, when they were last counted. */
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
@@ -88,7 +84,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
     const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
-    keep(lacking, key, known);
+    lacking.set(key, known);
     return known;
   }
 
@@ -97,7 +93,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     if (known) return known;
     const [needs = "", tried = ""] = kind.split("|");
     const read = { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
-    keep(kinds, kind, read);
+    kinds.set(kind, read);
     return read;
   }
 

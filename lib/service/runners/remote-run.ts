@@ -3,7 +3,7 @@
 // Guarantees: it is submitted only after the attempt is stored, and once; everything that it writes about itself is fenced (attempts.ts);
 // it always ends in an outcome.
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
@@ -94,7 +94,7 @@ function createPause() {
       if (!isDue) {
         const ended = new AbortController();
         endNow = () => ended.abort();
-        await sleep(ms, undefined, { signal: AbortSignal.any([signal, ended.signal]) }).catch(() => undefined); // it was ended early
+        await sleep(ms, { signal: AbortSignal.any([signal, ended.signal]) });
       }
       isDue = false;
       endNow = undefined;

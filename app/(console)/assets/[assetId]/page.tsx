@@ -10,6 +10,7 @@ import { toAssetDetail } from "@/lib/contract/views/asset-view";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getAsset } from "@/lib/server/queries/assets";
+import { withTimeout } from "@/lib/shared/async";
 
 /** How long the title waits for the asset's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;
@@ -21,8 +22,7 @@ const assetOnce = cache(async (assetId: string, connection: string | undefined) 
 export async function generateMetadata({ params, searchParams }: PageProps<"/assets/[assetId]">): Promise<Metadata> {
   const t = await getTranslations("assets");
   const assetId = pathParam((await params).assetId);
-  const patience = new Promise<undefined>((resolve) => setTimeout(resolve, TITLE_MS));
-  const asset = await Promise.race([assetOnce(assetId, textParam(await searchParams, "connection")), patience]);
+  const asset = await withTimeout(assetOnce(assetId, textParam(await searchParams, "connection")), TITLE_MS, () => undefined);
   return { title: asset?.ok ? toAssetDetail(asset.value).name : t("title") };
 }
 

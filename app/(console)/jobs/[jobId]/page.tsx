@@ -12,6 +12,7 @@ import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
+import { withTimeout } from "@/lib/shared/async";
 import { inEmbedPath } from "@/lib/shared/embed-path";
 
 /** How long the title waits for the job's name: a service that does not answer must not hold it up. */
@@ -24,8 +25,7 @@ const jobOnce = cache(async (jobId: string, connection: string | undefined) => g
 export async function generateMetadata({ params, searchParams }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
   const t = await getTranslations("jobs.job");
   const jobId = pathParam((await params).jobId);
-  const patience = new Promise<undefined>((resolve) => setTimeout(resolve, TITLE_MS));
-  const job = await Promise.race([jobOnce(jobId, textParam(await searchParams, "connection")), patience]);
+  const job = await withTimeout(jobOnce(jobId, textParam(await searchParams, "connection")), TITLE_MS, () => undefined);
   const id = jobId.slice(0, 8);
   const workflow = job?.ok ? ownName(toJobFacts(job.value.detail)) : undefined;
   return { title: workflow === undefined ? t("heading", { id }) : t("named", { workflow, id }) };

@@ -6,17 +6,16 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { familyOf } from "@/lib/contract/audit/audit-acts";
+import { createLru } from "@/lib/shared/lru";
 
 /** Longer than any wait that a service asks for. */
 const PAUSE_MS = 10 * 60_000;
 const MOST_ENTRIES = 1_000;
-const MOST_ACTS = 10_000;
 
 type Written = { act?: string; action: string; memberId?: string; via?: string; connectionId?: string; at: number };
 
 export function createActIds() {
-  /** The most recently written act is last. */
-  const open = new Map<string, { id: string; entries: number; at: number }>();
+  const open = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
   return ({ act, action, memberId, via, connectionId, at }: Written): string | null => {
     const family = act === undefined ? undefined : familyOf(action);
     if (family === undefined) return null;
@@ -24,12 +23,7 @@ export function createActIds() {
     const known = open.get(key);
     const isOpen = known && known.entries < MOST_ENTRIES && at - known.at <= PAUSE_MS;
     const { id, entries } = isOpen ? known : { id: randomUUID(), entries: 0 };
-    open.delete(key);
     open.set(key, { id, entries: entries + 1, at });
-    for (const oldest of open.keys()) {
-      if (open.size <= MOST_ACTS) break;
-      open.delete(oldest);
-    }
     return id;
   };
 }

@@ -5,6 +5,8 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { createLru } from "@/lib/shared/lru";
+import { createLru } from "@/lib/shared/lru";
 import { type Connection, toConnection } from "../connections";
 import { type Database } from "../database";
 import { oneOf } from "../dialect/dialect";
@@ -16,7 +18,6 @@ export type JobViewerStore = ReturnType<typeof createJobViewerStore>;
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
-const MOST_NOTED = 50_000;
 /** A statement of SQLite holds 32,766 values at most. */
 const AT_ONCE = 5000;
 
@@ -33,7 +34,7 @@ export function createJobViewerStore(database: Database) {
       .where("owner.disabled", "=", 0);
 
   /** Files that this process has noted today. */
-  const noted = new Set<string>();
+  const noted = createLru<string, true>({ max: 50_000 });
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
@@ -112,8 +113,7 @@ export function createJobViewerStore(database: Database) {
           .onConflict((conflict) => conflict.columns(["connection_id", "file_hash"]).doUpdateSet({ at: now }))
           .execute();
       }
-      if (noted.size > MOST_NOTED) noted.clear();
-      for (const hash of fresh) noted.add(`${day} ${connectionId} ${hash}`);
+      for (const hash of fresh) noted.set(`${day} ${connectionId} ${hash}`, true);
     },
 
     async wasShown(connectionId: string, file: ShownFile): Promise<boolean> {

@@ -4,15 +4,15 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { createLru } from "@/lib/shared/lru";
 
 type Note = { jobId: string; inputs?: string };
 
-const MOST = 10_000;
 const MOST_CHARACTERS = 500;
 const BELIEVED_MS = 5 * 60_000;
 
 export function createWrittenNotes(now: () => number = Date.now) {
-  const written = new Map<string, { content: string; atMs: number }>();
+  const written = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
   const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
 
   return {
@@ -27,11 +27,9 @@ export function createWrittenNotes(now: () => number = Date.now) {
     /** What was written is not compared again. */
     keep(number: number, note: Note): void {
       const name = nameOf(number, note);
-      written.delete(name);
       // Inputs are sent only once.
-      if (note.inputs !== undefined) return;
-      for (const oldest of written.size < MOST ? [] : [written.keys().next().value ?? name]) written.delete(oldest);
-      written.set(name, { content: contentOf(note), atMs: now() });
+      if (note.inputs !== undefined) written.delete(name);
+      else written.set(name, { content: contentOf(note), atMs: now() });
     },
 
     /** Rows were removed: notes about them must be written again. */

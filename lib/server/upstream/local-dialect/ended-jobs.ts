@@ -3,6 +3,7 @@
 // Must never: hold a graph.
 
 import "server-only";
+import { createLru } from "@/lib/shared/lru";
 import { type LocalJob } from "./local-entries";
 
 const KNOWN_MS = 60_000;
@@ -22,7 +23,7 @@ export type EndedMemory = {
 };
 
 export function createEndedMemory(now: () => number): EndedMemory {
-  const known = new Map<string, Known>();
+  const known = createLru<string, Known>({ max: MOST_SERVERS });
   return {
     now,
     of(base) {
@@ -30,9 +31,7 @@ export function createEndedMemory(now: () => number): EndedMemory {
       return one && now() - one.at < KNOWN_MS ? one.ended : undefined;
     },
     keep(base, ended) {
-      known.delete(base);
       known.set(base, { ended, at: now() });
-      for (const oldest of [...known.keys()].slice(0, -MOST_SERVERS)) known.delete(oldest);
     },
     extend(base, ended) {
       const one = known.get(base);

@@ -9,6 +9,7 @@ import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } f
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
 import { codeOf } from "@/lib/shared/code-of";
+import { createLru } from "@/lib/shared/lru";
 import { blobPath } from "../blob-path";
 import { type Content } from "../blob-store";
 import { stageFile } from "../staged-file";
@@ -16,7 +17,6 @@ import { type SharedPlace } from "./shared-place";
 import { openFile } from "./stored-bytes";
 
 const HASH_LENGTH = 64;
-const MOST_SEEN = 100_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** `folder`: the folder of the layout; other files of this place are beside it. */
@@ -29,7 +29,7 @@ export function createFolderPlace(folder: string): SharedPlace {
    * Files that were seen to hold what their name says, and whose name was synced, with the time of their last change: each file is read
    * once, not with every upload.
    */
-  const seen = new Map<string, number>();
+  const seen = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
   const underWay = new Map<string, Promise<void>>();
 
@@ -49,7 +49,6 @@ export function createFolderPlace(folder: string): SharedPlace {
     const shardSynced = syncShard(shard);
     if (await giveName(staged, target)) return shardSynced;
     const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
-    if (seen.size >= MOST_SEEN) seen.clear();
     seen.set(staged.hash, mtimeMs);
   }
 

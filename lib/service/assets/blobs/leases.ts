@@ -4,11 +4,11 @@
 // a dead process end once its death is known (`forgetDead`).
 
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceLog } from "@/lib/service/options";
 import { ServiceError } from "@/lib/service/service-error";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+import { sleep } from "@/lib/shared/async";
 import { type Holds } from "../blob-store";
 
 /** Longer than any upload into the place takes. */

@@ -1,6 +1,7 @@
 // The picture for a file that has no preview: an icon of its kind, drawn from shapes alone (no fonts are needed).
 
 import sharp from "sharp";
+import { createLru } from "@/lib/shared/lru";
 import { type PreviewKind } from "./preview-kind";
 
 export const GROUND = "#eceef3";
@@ -23,8 +24,7 @@ const signs: Readonly<Record<PreviewKind, string>> = {
   other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
 };
 
-const MOST_REMEMBERED = 60;
-const drawn = new Map<string, Promise<Buffer>>();
+const drawn = createLru<string, Promise<Buffer>>({ max: 60 });
 
 export function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const key = `${kind}-${edge}`;
@@ -32,8 +32,6 @@ export function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer
   if (known) return known;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
   const made = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
-  // Few different edges are asked for; if there are more, their pictures are drawn again.
-  if (drawn.size >= MOST_REMEMBERED) drawn.clear();
   drawn.set(key, made);
   made.catch(() => drawn.delete(key));
   return made;

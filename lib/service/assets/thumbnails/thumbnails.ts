@@ -6,6 +6,7 @@ import sharp from "sharp";
 import { ServiceError } from "@/lib/service/service-error";
 import { codeOf } from "@/lib/shared/code-of";
 import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createTurns } from "@/lib/shared/turns";
 import { fileNameOf } from "../asset-view";
@@ -43,7 +44,6 @@ const MOST_CACHED_BYTES = 512 * 1024 ** 2;
 /** The edge of what ffmpeg draws; smaller previews are made from it, so that a film is opened once. */
 const LARGEST = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
-const MOST_REMEMBERED = 10_000;
 
 type Content = { hash: string; media_type: string; name: string };
 /** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
@@ -60,7 +60,7 @@ export function createThumbnails(
   const moving = ffmpeg === undefined ? undefined : createMovingPreviews(ffmpeg);
   const inTurn = createTurns(AT_ONCE);
   const making = new Map<string, Promise<Thumbnail>>();
-  const failedAt = new Map<string, number>();
+  const failedAt = createLru<string, number>({ max: 10_000 });
 
   async function make(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
@@ -85,7 +85,6 @@ export function createThumbnails(
     if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
     const drawn = await moving.draw(source, content.media_type);
     if (drawn) return inTurn(() => shrink(drawn, LARGEST, GROUND));
-    if (failedAt.size >= MOST_REMEMBERED) failedAt.clear();
     failedAt.set(content.hash, performance.now());
     return undefined;
   }

@@ -2,36 +2,19 @@
 // At the bound the oldest goes first; a restart forgets everything. Files are not kept here: stored-outputs.ts finds what a node put out in
 // every worker and after a restart, as long as its bytes are there.
 
+import { createLru } from "@/lib/shared/lru";
 import { isRaster, type NodeValue } from "../values";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 
 export function createNodeCache(maxBytes: number): NodeCache {
-  const entries = new Map<string, { values: readonly NodeValue[]; bytes: number }>();
-  let total = 0;
-
-  const drop = (key: string) => {
-    total -= entries.get(key)?.bytes ?? 0;
-    entries.delete(key);
-  };
+  const entries = createLru<string, readonly NodeValue[]>({ max: maxBytes, sizeOf: bytesOf });
   return {
-    get(key) {
-      const entry = entries.get(key);
-      if (!entry) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
-      return entry.values;
-    },
+    get: (key) => entries.get(key),
     put(key, values) {
-      drop(key);
-      const bytes = bytesOf(values);
-      if (bytes > maxBytes / 2) return;
-      entries.set(key, { values, bytes });
-      total += bytes;
-      for (const oldest of entries.keys()) {
-        if (total <= maxBytes) break;
-        drop(oldest);
-      }
+      // One large result does not evict all others.
+      if (bytesOf(values) > maxBytes / 2) entries.delete(key);
+      else entries.set(key, values);
     },
   };
 }
