@@ -7,7 +7,7 @@ import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { embedCookieRules, probeCookie } from "@/lib/server/embed/cookies";
 import { runningComposition } from "@/lib/server/running";
-import { embedAddressOf } from "@/lib/shared/embed-path";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
   if (request.nextUrl.pathname.startsWith("/embed/")) return embedded(request);

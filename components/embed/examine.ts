@@ -6,7 +6,7 @@ import { beginSession, endEmbedSession } from "@/lib/browser/embed/embed-session
 import { isFramed, onHostMessage, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
-import { embedAddressOf } from "@/lib/shared/embed-path";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 
 export const doctorLines = ["host", "origin", "headers", "framing", "cookie", "storage", "clock", "ticket"] as const;
 export type DoctorLine = { of: (typeof doctorLines)[number]; is: "passed" | "failed" | "skipped"; value?: string };

@@ -4,7 +4,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { patiently } from "@/lib/browser/bulk/patient-call";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { upload } from "@/lib/browser/uploads/upload";
-import { oneMore } from "@/lib/shared/one-more";
+import { coalesce } from "@/lib/shared/async";
 import { within } from "./crumbs";
 import { createFileUploads, type FileUpload, type FileUploads, type SendFile } from "./file-uploads";
 import { fileApiPath } from "./files-address";
@@ -41,7 +41,7 @@ export function useFileIntake({ connection, refresh }: Choices) {
   const onStored = useEffectEvent(() => refresh());
   // Otherwise three hundred files would refresh the list three hundred times.
   useEffect(() => {
-    const again = oneMore(() => onStored());
+    const again = coalesce(() => onStored());
     return onFileStored(() => void again());
   }, []);
   function addTo(dir: string, { files, unreadable, leftOut, isCut }: Dropped) {

@@ -5,7 +5,7 @@ import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { embedPath } from "@/lib/shared/embed-path";
+import { embedPath } from "@/lib/shared/console-paths";
 
 const parts = [
   { part: "connections", href: "/settings" },

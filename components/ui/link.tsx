@@ -2,7 +2,7 @@
 
 import NextLink from "next/link";
 import { type ComponentProps, type ReactNode, useState } from "react";
-import { inEmbedPath } from "@/lib/shared/embed-path";
+import { inEmbedPath } from "@/lib/shared/console-paths";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
   /** Never prefetches: for one of many links side by side, or one that only changes the present page. */

@@ -5,7 +5,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
-import { embedPath } from "@/lib/shared/embed-path";
+import { embedPath } from "@/lib/shared/console-paths";
 
 /** A function, since a browser that forbids its storage throws as soon as it is accessed. */
 export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;

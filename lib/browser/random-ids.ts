@@ -1,7 +1,7 @@
 // Unique ids. `randomUUID` exists only on secure pages, and a console in a local network may not be one.
 // Guarantees: the bytes come from the browser's own source of random numbers.
 
-import { toUuid } from "../shared/uuid";
+import { toUuid } from "@/lib/shared/text";
 
 /** For one submission, for which the console starts one job at most: 128 random bits. */
 export function newIdempotencyKey(): string {

@@ -3,8 +3,8 @@
 // Must never: say whether address or password was wrong. next-auth's own client is not used: without a provider around every page it does
 // not know a base path.
 
+import { safeReturn } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { safeReturn } from "@/lib/shared/safe-return";
 import { callApi } from "./api";
 import { apiPath } from "./urls";
 

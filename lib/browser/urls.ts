@@ -1,9 +1,9 @@
 // Addresses that a browser asks for, built in one place.
 // Guarantees: every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
-// An embedded page asks below the address of its session (lib/shared/embed-path.ts).
+// An embedded page asks below the address of its session (lib/shared/console-paths.ts).
 // Must never: name another host. The browser speaks only to the console.
 
-import { embedPath } from "@/lib/shared/embed-path";
+import { embedPath } from "@/lib/shared/console-paths";
 
 /** Written into the bundle at build time: a base path cannot change afterwards. */
 // eslint-disable-next-line no-restricted-syntax -- the bundler replaces this literal; nothing reads the environment at run time

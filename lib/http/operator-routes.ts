@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { createOwnTurn } from "@/lib/shared/own-turn";
+import { createYieldQueue } from "@/lib/shared/async";
 import { type Readiness } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { refuse, type Refused } from "./refusals";
@@ -62,7 +62,7 @@ export function operatorRoutes({
   };
 
   // Monitors have no limit. One request per event loop turn, so that pages get served during a flood.
-  const turn = createOwnTurn();
+  const turn = createYieldQueue();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];
     const known = operatorPaths.find((one) => one === path);

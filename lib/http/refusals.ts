@@ -1,13 +1,54 @@
-// Refusals before any route: bytes that are not HTTP, or requests that neither server takes.
-// Guarantees: the same envelope as every other refusal, with an id, or a page for a person outside /api; the connection ends, since the
-// next bytes on it may be the body of the refused request.
-// Must never: repeat what was sent.
+// Answers that no route gives: refusals, and the page of a console that is still starting.
+
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { isForPeople, plainPage } from "./plain-page";
+
+type PlainPage = { title: string; text: string; head?: string; more?: string };
+
+function plainPage({ title, text, head = "", more = "" }: PlainPage): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+${head}<title>${title}</title>
+<style>body{display:grid;place-content:center;min-height:90vh;margin:0;font:14px system-ui,sans-serif;text-align:center}a{color:inherit}</style>
+<h1 style="font-size:16px">${title}</h1>
+<p>${text}</p>
+${more}</html>
+`;
+}
+
+/** True if a person sees the answer, not a program. */
+function isForPeople({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes("text/html") ?? false;
+}
+
+const AGAIN_SECONDS = 1;
+
+const page = plainPage({
+  title: "Lightdesk is starting",
+  text: "This page opens by itself in a moment.",
+  head: `<meta http-equiv="refresh" content="${AGAIN_SECONDS}">\n`,
+});
+
+export const starting = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
+
+export function stillStarting(request: IncomingMessage, response: ServerResponse): void {
+  const isPage = isForPeople(request);
+  const body = isPage ? page : writeExactJson({ ...starting, request_id: randomUUID() });
+  response
+    .writeHead(503, {
+      "content-type": isPage ? "text/html; charset=utf-8" : "application/json",
+      "content-length": Buffer.byteLength(body),
+      "cache-control": "no-store",
+      "retry-after": String(AGAIN_SECONDS),
+    })
+    .end(request.method === "HEAD" ? undefined : body);
+}
 
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 

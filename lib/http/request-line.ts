@@ -1,10 +1,65 @@
-// What a request line and its Host header may say, checked before any route.
-// Guarantees: a request that passes has a path of its own (no other server's address, no "*"), a method that some route could take, and
-// exactly one well-formed host (RFC 9112, 3.2: two readers of two Host headers could take either). A server that listens only on this
-// machine answers only to the machine's names and its public address: no foreign page reaches it by a name whose owner points it here.
+// Checks and rewrites a request's line and its Host header before anything else reads them.
+
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
+import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/console-paths";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 import { type Refused } from "./refusals";
+
+export function withoutBasePath(url: string, basePath: string): string {
+  if (basePath === "" || !url.startsWith(basePath)) return url;
+  const rest = url.slice(basePath.length);
+  if (rest === "" || rest.startsWith("?") || rest.startsWith("#")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : url;
+}
+
+/** For Next, which wants the base path in every address, without a slash after it: otherwise Next and some proxies would redirect. */
+export function withBasePath(url: string, basePath: string): string {
+  return basePath !== "" && /^\/([?#]|$)/.test(url) ? basePath + url.slice(1) : basePath + url;
+}
+
+const PREFIX = /^\/api\/userdata\//i;
+const dots = /^(\.|%2e){1,2}$/i;
+
+/** Encodes dots that mean folders, and backslashes, once more: no parser resolves them, and their reader refuses them. */
+export function keepDots(url: string): string {
+  if (!PREFIX.test(url)) return url;
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  const kept = path
+    .replaceAll("\\", "%5C")
+    .split("/")
+    .map((segment) => (dots.test(segment) ? segment.replace(/\.|%2e/gi, "%252E") : segment));
+  return kept.join("/") + (end < 0 ? "" : url.slice(end));
+}
+
+/** Makes `embedPath()` work on this server. */
+export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answer: () => T): T } {
+  const paths = new AsyncLocalStorage<string>();
+  keepEmbedPaths(paths);
+  return {
+    answerAt(request, answer) {
+      delete request.headers[EMBED_PATH_HEADER];
+      const found = embedAddressAt(request.url ?? "");
+      if (!found) return answer();
+      request.headers[EMBED_PATH_HEADER] = found.path;
+      // Not left to Next's own proxy, which cuts off the body of an upload. For pages it rewrites the address (proxy.ts).
+      if (/^\/(api|samples)(?=[/?]|$)/.test(found.rest)) request.url = found.rest;
+      return paths.run(found.path, answer);
+    },
+  };
+}
+
+/** True for addresses that are answered as data, never as a page. */
+export function isApi(path: string): boolean {
+  return /^\/api(\/|$)/.test(embedAddressAt(path)?.rest ?? path);
+}
+
+/** The base path is removed already: later in an address, the same text may be the name of a file. */
+export function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
+  const found = embedAddressOf(address);
+  return found && address.startsWith(found.path) ? found : undefined;
+}
 
 export type RequestRules = {
   /** Host names besides those of this machine; undefined if any name is accepted. */

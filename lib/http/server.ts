@@ -1,18 +1,188 @@
-// The HTTP server of either command: what it limits, checks and refuses before any route, and how it stops.
-// Guarantees: every answer carries a content policy; a stop takes no new connection, lets requests in flight end within the grace, and then
-// leaves no socket, whatever a client does.
-// Must never: know a route.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { withoutBasePath } from "./base-path";
-import { boundConnections, shareDescriptors } from "./connections";
-import { createRequestObserver } from "./observed-requests";
-import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
-import { judgeRequest, type RequestRules } from "./request-line";
-import { type NameRequest } from "./route-methods";
-import { Answer, continueLate } from "./unread-bodies";
-import { handleUpgrades, type UpgradeHandler } from "./upgrades";
+// The HTTP server of console and service: bounded connections, time limits and a stop that drains.
 
-export type HttpOptions = RequestRules & {
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { type Socket } from "node:net";
+import { type Duplex } from "node:stream";
+import { objectOf } from "@/lib/contract/json/json";
+import { LENGTH_HEADER } from "@/lib/shared/headers";
+import { networkOf } from "@/lib/shared/ip-address";
+import { telemetry } from "@/lib/shared/telemetry";
+import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
+import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
+import { judgeRequest, type RequestRules, withoutBasePath } from "./request-line";
+import { type NameRequest } from "./route-methods";
+
+type ConnectionBounds = {
+  all: number;
+  /** For one IPv4 address or one IPv6 /64. */
+  ofAddress: number;
+  /** True for a proxy that all people come through: it has no limit of its own. */
+  isProxy?: (address: string) => boolean;
+  /** How long an answer may stay unread. */
+  stallMs: number;
+};
+
+/** Browsers send one request after another; a client that sends more than this ahead of the answers wants to fill the memory. */
+const MOST_WAITING = 16;
+const MOST_CONNECTIONS = 8192;
+const USUAL_DESCRIPTORS = 1024;
+
+/** The rest of the descriptors is for files, databases and services: a request in work may need one beside its connection. */
+function shareDescriptors(): { all: number; ofAddress: number } {
+  const all = Math.min(MOST_CONNECTIONS, Math.floor(descriptors() * 0.4));
+  return { all, ofAddress: Math.floor(all / 4) };
+}
+
+function descriptors(): number {
+  const { soft } = objectOf(objectOf(objectOf(process.report?.getReport())?.userLimits)?.open_files) ?? {};
+  // "unlimited" if the system has no bound.
+  return typeof soft === "number" ? soft : Number(soft) || USUAL_DESCRIPTORS;
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+type Connections = {
+  /** Node parses and hands over all requests that arrive in one piece; without this, answers that wait for each other would all pile up. */
+  oneAtATime(handle: Handle): Handle;
+  /** A request of this connection is in work. */
+  isBusy(socket: Duplex): boolean;
+  destroyAll(): void;
+};
+
+function boundConnections(server: Server, bounds: ConnectionBounds): Connections {
+  const open = new Set<Socket>();
+  const ofNetwork = new Map<string, number>();
+  /** Requests that arrived ahead of their turn, on connections with a request in work. */
+  const waitingOn = new Map<Duplex, (() => void)[]>();
+
+  server.maxConnections = bounds.all;
+  server.prependListener("connection", (socket) => {
+    // Given back by the upgrade handler, and already counted.
+    if (open.has(socket)) return;
+    const network = networkOf(socket.remoteAddress ?? "");
+    const count = ofNetwork.get(network) ?? 0;
+    if (count >= bounds.ofAddress && !bounds.isProxy?.(socket.remoteAddress ?? "")) return void socket.destroy();
+    open.add(socket);
+    ofNetwork.set(network, count + 1);
+    socket.once("close", () => {
+      open.delete(socket);
+      waitingOn.delete(socket);
+      const left = (ofNetwork.get(network) ?? 1) - 1;
+      if (left > 0) ofNetwork.set(network, left);
+      else ofNetwork.delete(network);
+    });
+  });
+
+  // Nothing moved in either direction: end it if the client does not read its answer, or if no request is in work (an idle connection too).
+  server.setTimeout(bounds.stallMs, (socket) => {
+    if (socket.writableLength > 0 || !waitingOn.has(socket)) socket.destroy();
+  });
+
+  return {
+    oneAtATime(handle) {
+      return (request, response) => {
+        const { socket } = request;
+        if (socket.destroyed) return;
+        const start = () => {
+          if (socket.destroyed) return;
+          response.once("close", () => {
+            const next = waitingOn.get(socket)?.shift();
+            if (next) next();
+            else waitingOn.delete(socket);
+          });
+          handle(request, response);
+        };
+        const waiting = waitingOn.get(socket);
+        if (!waiting) {
+          waitingOn.set(socket, []);
+          start();
+        } else if (waiting.length < MOST_WAITING) waiting.push(start);
+        else socket.destroy();
+      };
+    },
+    isBusy: (socket) => waitingOn.has(socket),
+    destroyAll: () => open.forEach((socket) => socket.destroy()),
+  };
+}
+
+type Observe = (request: IncomingMessage, response: ServerResponse, answer: () => void) => void;
+/** The status that proxies log for a client that left before the answer. */
+const WENT_AWAY = 499;
+
+function createRequestObserver(nameOf: NameRequest | undefined): Observe {
+  const { metrics, traces } = telemetry();
+  if (!nameOf || (!metrics && !traces)) return (_request, _response, answer) => answer();
+  let inProgress = 0;
+  metrics?.read("lightdesk_http_requests_in_progress", () => inProgress);
+  return (request, response, answer) => {
+    const { method, route } = nameOf(request);
+    const begun = performance.now();
+    const { traceparent } = request.headers;
+    const span = traces?.begin(`${method} ${route}`, {
+      kind: "incoming",
+      parent: typeof traceparent === "string" ? traceparent : null,
+      attributes: { "http.request.method": method, "http.route": route },
+    });
+    inProgress += 1;
+    response.once("close", () => {
+      inProgress -= 1;
+      const status = response.headersSent ? response.statusCode : WENT_AWAY;
+      metrics?.count("lightdesk_http_requests_total", { method, route, status: String(status) });
+      metrics?.observe("lightdesk_http_request_duration_seconds", { route }, (performance.now() - begun) / 1000);
+      span?.end({ "http.response.status_code": status }, status < 500);
+    });
+    return span ? span.within(answer) : answer();
+  };
+}
+
+const LINGER_MS = 5000;
+
+/** The `ServerResponse` of either server (an option of `createServer`). */
+export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Next drops the length of a body, and copies this header, as a list. */
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    return name === LENGTH_HEADER ? super.setHeader("content-length", String(value)) : super.setHeader(name, value);
+  }
+
+  override end(...given: unknown[]): this {
+    const { req, socket } = this;
+    const end = (...rest: unknown[]): this => Reflect.apply(super.end, this, rest);
+    if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...given);
+    // Also on a connection that is kept: a body that never ends would hold it for ever.
+    const timer = setTimeout(() => end() && socket.destroy(), LINGER_MS).unref();
+    req.once("end", () => clearTimeout(timer));
+    // Node closes the connection right after its last answer. An answer of known length is complete without its end, so the end can wait.
+    if (!this.isLast() || !this.hasHeader("content-length")) return end(...given);
+    const [body] = given;
+    if (typeof body === "string" || body instanceof Uint8Array) this.write(body);
+    else this.flushHeaders();
+    socket.end();
+    req.once("end", () => end());
+    req.resume();
+    return this;
+  }
+
+  private isLast(): boolean {
+    // For HTTP/1.0, Node decides this without a header.
+    if (!this.shouldKeepAlive) return true;
+    return [this.getHeader("connection"), this.req.headers.connection].some((value) => /\bclose\b/i.test(String(value)));
+  }
+}
+
+/** A client that has no right to send, or too much to send, is refused before a byte of the body travels. */
+function continueLate(server: Server): void {
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    const onListener = (event: string | symbol) => {
+      if (event !== "data" && event !== "readable") return;
+      request.off("newListener", onListener);
+      if (!response.headersSent) response.writeContinue();
+    };
+    request.on("newListener", onListener);
+    server.emit("request", request, response);
+  });
+}
+
+type HttpOptions = RequestRules & {
   /** How long headers may take, and how long an answer may stay unread. */
   patienceMs: number;
   /** True for a proxy that all people come through: it has no limit of its own. */

@@ -1,11 +1,93 @@
-// Limits what clients without a session can make the console render. Members are not limited, even from the same address.
-// Guarantees: a page that is the same for many visitors is rendered once; other renders run a few at a time; requests beyond an address's
-// limit get 429, and beyond the queue 503, both with Retry-After; health checks are unlimited and share one check a second.
-import { type IncomingMessage, type ServerResponse } from "node:http";
+// Pages for visitors without a session, rendered once and served to all of them.
+
+import { randomUUID } from "node:crypto";
+import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { createLru } from "@/lib/shared/lru";
 import { type VisitorRules } from "@/lib/shared/visitors";
 import { refuse, type Refused } from "./refusals";
-import { type Render, renderPage, sendPage, type SharedPage, sharePage } from "./rendered-page";
+
+type Render = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type RenderedPage = { status: number; headers: OutgoingHttpHeaders; body: Buffer };
+
+const pack = promisify(gzip);
+const MIN_PACKED_BYTES = 1000;
+/** Hop-by-hop headers, and headers that would let a browser cache a page whose nonce changes. */
+const ownHeaders = ["connection", "content-encoding", "content-length", "date", "etag", "keep-alive", "transfer-encoding", "vary"];
+
+/** Sends a GET of `url` with only these headers. */
+async function renderPage(render: Render, url: string, headers: IncomingMessage["headers"]): Promise<RenderedPage> {
+  const request = new IncomingMessage(new Socket());
+  Object.assign(request, { method: "GET", url, headers, complete: true });
+  request.push(null);
+  const response = new MemoryResponse(request);
+  await Promise.race([render(request, response), response.ended]);
+  await response.ended;
+  const pageHeaders = Object.entries(response.getHeaders()).filter(([name]) => !ownHeaders.includes(name));
+  return { status: response.statusCode, headers: Object.fromEntries(pageHeaders), body: Buffer.concat(response.chunks) };
+}
+
+class MemoryResponse extends ServerResponse {
+  readonly chunks: Buffer[] = [];
+  private finish: () => void = () => undefined;
+  readonly ended = new Promise<void>((resolve) => (this.finish = resolve));
+
+  override write(chunk: unknown, ...rest: unknown[]): boolean {
+    if (!this.headersSent) this.flushHeaders();
+    if (typeof chunk === "string") this.chunks.push(Buffer.from(chunk));
+    else if (chunk instanceof Uint8Array) this.chunks.push(Buffer.from(chunk));
+    invokeCallback(rest);
+    return true;
+  }
+
+  override end(...given: unknown[]): this {
+    if (typeof given[0] === "string" || given[0] instanceof Uint8Array) this.write(given[0]);
+    else if (!this.headersSent) this.flushHeaders();
+    invokeCallback(given);
+    this.emit("finish");
+    this.emit("close");
+    this.finish();
+    return this;
+  }
+}
+
+/** Stream methods accept a callback as their last argument. Node calls it once the bytes are written. */
+function invokeCallback(given: readonly unknown[]): void {
+  const last = given.at(-1);
+  if (typeof last === "function") process.nextTick(() => Reflect.apply(last, undefined, []));
+}
+
+const NONCE = /'nonce-([\w+/=-]+)'/;
+
+/** A page for many visitors: each visitor gets a separate nonce, in the policy and in the page. */
+type SharedPage = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+function sharePage({ status, headers, body }: RenderedPage): SharedPage {
+  const policy = String(headers["content-security-policy"] ?? "");
+  const nonce = NONCE.exec(policy)?.[1];
+  const parts = nonce === undefined ? [body.toString()] : body.toString().split(nonce);
+  return async (request, response) => {
+    const fresh = Buffer.from(randomUUID()).toString("base64");
+    const own = nonce === undefined ? headers : { ...headers, "content-security-policy": policy.replaceAll(nonce, fresh) };
+    await sendPage(request, response, { status, headers: own, body: Buffer.from(parts.join(fresh)) });
+  };
+}
+
+async function sendPage(
+  { method, headers: asked }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: RenderedPage,
+): Promise<void> {
+  const isPacked = body.length >= MIN_PACKED_BYTES && /\bgzip\b/.test(String(asked["accept-encoding"] ?? ""));
+  const bytes = isPacked ? await pack(body) : body;
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
+  response.setHeader("vary", "accept-encoding, cookie, accept-language");
+  response.setHeader("content-length", bytes.length);
+  if (isPacked) response.setHeader("content-encoding", "gzip");
+  response.writeHead(status).end(method === "HEAD" ? undefined : bytes);
+}
 
 type Options = {
   rules: () => VisitorRules | undefined;

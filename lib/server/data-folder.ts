@@ -5,7 +5,7 @@ import "server-only";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 
 const FILE = "running.sqlite";
 /** On `globalThis`, so that the lock is never garbage-collected. */

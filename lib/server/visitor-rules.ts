@@ -9,7 +9,7 @@ import { type IncomingHttpHeaders } from "node:http";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/oidc";
-import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
 import { admit } from "./auth/admit";

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 import { type BlobPlace } from "./assets/blob-store";
 import { noteHere } from "./assets/blobs/bytes-elsewhere";
 import { createFolderPlace } from "./assets/blobs/folder-place";
@@ -124,7 +124,7 @@ async function copyAll(database: Reader, source: BlobPlace, target: BlobPlace, o
 
 /** The first failure ends it, once the calls beside it have ended. */
 async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
-  const inTurn = createTurns(AT_ONCE);
+  const inTurn = createLimiter(AT_ONCE);
   let isFailing = false;
   const fail = (error: unknown): never => {
     isFailing = true;

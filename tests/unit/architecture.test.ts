@@ -33,7 +33,7 @@ const breaches: Record<string, string> = {
   "components/run/form.ts": 'import "@/lib/server/store";',
   "lib/browser/api.ts": 'import "@/lib/server/store";',
   "lib/contract/job.ts": 'import "@/lib/shared/result";',
-  "lib/http/upgrades.ts": 'import "@/lib/server/store";',
+  "lib/http/event-sockets.ts": 'import "@/lib/server/store";',
   "lib/messages/en.ts": 'import "@/lib/shared/result";',
   "lib/server/store.ts": 'import "@/components/ui/button"; import "@/lib/service/jobs";',
   "lib/server/keys/cipher.ts": 'import "../store/database";',

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createEmbedPaths, isApi } from "@/lib/http/embed-paths";
-import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, keepEmbedPaths } from "@/lib/shared/embed-path";
+import { createEmbedPaths, isApi } from "@/lib/http/request-line";
+import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, keepEmbedPaths } from "@/lib/shared/console-paths";
 
 const here = "/embed/0123456789abcdef01/abcdefgh1234";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isForbiddenAddress } from "@/lib/shared/forbidden-address";
+import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 
 test.each([
   "169.254.169.254",

@@ -15,7 +15,7 @@ import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
-import { safeReturn } from "@/lib/shared/safe-return";
+import { safeReturn } from "@/lib/shared/console-paths";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.signIn"))("title") };

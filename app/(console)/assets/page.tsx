@@ -12,7 +12,7 @@ import { requireViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { listAssets } from "@/lib/server/queries/assets";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { inEmbedPath } from "@/lib/shared/embed-path";
+import { inEmbedPath } from "@/lib/shared/console-paths";
 import { isBareAddress, textParam } from "../params";
 import { stamp } from "../stamp";
 import { firstRead, parseAssetsQuery } from "./assets-query";

@@ -15,7 +15,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { inEmbedPath } from "@/lib/shared/embed-path";
+import { inEmbedPath } from "@/lib/shared/console-paths";
 import { isBareAddress, textParam, toSearchParams } from "../params";
 import { endsSoon, stamp } from "../stamp";
 

@@ -7,7 +7,7 @@ import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/h
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 
 /** Before there is a session: asks the host page for a ticket. */
 export default async function StartPage({ searchParams }: PageProps<"/embed/start">) {

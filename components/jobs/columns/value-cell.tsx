@@ -6,7 +6,7 @@ import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobInputs, toInputs } from "@/lib/contract/jobs/input-values";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 
 type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
 
@@ -39,7 +39,7 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
   );
 }
 
-const fewAtOnce = createTurns(4);
+const fewAtOnce = createLimiter(4);
 
 /** The values of one job. */
 export function readJobInputs(id: string, connection: string | undefined): Promise<JobInputs> {

@@ -5,7 +5,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { linksOf } from "@/lib/contract/workflow/graph";
-import { toUuid } from "@/lib/shared/uuid";
+import { toUuid } from "@/lib/shared/text";
 
 /** An RFC 9562 version 8 UUID: its bits are ours to define. */
 export function workflowIdOf(graph: Graph): string {

@@ -1,6 +1,6 @@
 import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
 import { useMemo } from "react";
-import { embedAddressOf, embedPath, inEmbedPath } from "@/lib/shared/embed-path";
+import { embedAddressOf, embedPath, inEmbedPath } from "@/lib/shared/console-paths";
 
 /** Next's router for the console's addresses: an embedded page stays below its session's address. */
 export function useRouter(): ReturnType<typeof useNextRouter> {

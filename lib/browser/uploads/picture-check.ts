@@ -3,12 +3,12 @@
 // away from the page's own thread.
 // Must never: keep a picture, or stop a file from being stored. Without a decoder (in a worker, in a test) there is no verdict.
 
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 
 const everywhere = /^image\/(png|jpeg|gif|webp|bmp)$/;
 const MOST_BYTES = 64 * 1024 ** 2;
 const MOST_PIXELS = 64 * 1024 ** 2;
-const inTurn = createTurns(1);
+const inTurn = createLimiter(1);
 
 /** Undefined: not a picture, or one that is not judged here. */
 export function canBeRead(file: File): Promise<boolean | undefined> {

@@ -4,7 +4,7 @@
 import "server-only";
 import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { type Role } from "@/lib/contract/people/roles";
-import { embedAddressOf } from "@/lib/shared/embed-path";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 import { composition } from "../composition";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
 import { embedOperations } from "./token-operations";

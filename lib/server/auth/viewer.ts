@@ -9,7 +9,7 @@ import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { embedAddressOf } from "@/lib/shared/embed-path";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";
 import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId } from "./embed-viewer";

@@ -9,7 +9,7 @@ import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { backUpService, checkServiceBackup, holdsService, sweepServiceBackup } from "@/lib/service/index";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
-import { type Content, writeWhole } from "@/lib/shared/hashed-copy";
+import { type Content, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/snapshot";
 import { holdsConsole } from "../store/store";

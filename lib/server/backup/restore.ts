@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { checkServiceBackup, restoreService } from "@/lib/service/index";
 import { openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/hashed-copy";
+import { copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { migrations } from "../store/migrations";
 import { UNFINISHED_RESTORE } from "../store/store";

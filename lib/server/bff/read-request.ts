@@ -9,9 +9,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { unknownFilter } from "@/lib/contract/schemas/lenient";
-import { withTimeout } from "@/lib/shared/async";
+import { yieldInOrder, withTimeout } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
-import { ownTurn } from "@/lib/shared/own-turn";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { callerWentAway } from "../upstream/failures";
@@ -73,7 +72,7 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, longes
   if (!bytes.ok) return bytes;
   let json: unknown;
   // Large bodies are handled one per turn, so that other requests run in between.
-  const rest = () => (bytes.value.byteLength > LARGE_BODY ? ownTurn() : undefined);
+  const rest = () => (bytes.value.byteLength > LARGE_BODY ? yieldInOrder() : undefined);
   await rest();
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);

@@ -8,7 +8,7 @@ import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, ty
 import { z } from "zod";
 import { isOnThisMachine } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/json";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { unseal } from "../keys/cipher";
 import { type KeyRing } from "../keys/key-ring";

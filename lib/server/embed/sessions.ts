@@ -9,7 +9,7 @@ import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
 import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embed/embedding";
 import { type Role, roles, weaker } from "@/lib/contract/people/roles";
-import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { readCookie } from "../read-cookie";

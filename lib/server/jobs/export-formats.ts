@@ -9,7 +9,7 @@ import { submitterText } from "@/lib/contract/people/usage";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
-import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/csv";
+import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
 
 /** `inputs`: the value of each requested input, in column order. Undefined where the job has none. */
 export type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };

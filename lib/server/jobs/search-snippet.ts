@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type SearchMatch } from "@/lib/contract/schemas/job";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 
 const MAX_TEXT = 8192;
 const BEFORE = 30;

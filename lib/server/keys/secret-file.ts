@@ -3,7 +3,7 @@
 
 import "server-only";
 import { readFileSync, writeFileSync } from "node:fs";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 
 export function readOrMakeSecretFile(path: string, make: () => string): string {
   try {

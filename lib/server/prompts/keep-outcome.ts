@@ -5,9 +5,8 @@
 import "server-only";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
-import { codeOf } from "@/lib/shared/code-of";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
-import { isStoreAway } from "@/lib/shared/database/store-away";
+import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
 import { type Composition } from "../composition-type";
 import { type Attempt } from "../store/jobs/submissions";
 import { toKept } from "./submission-outcome";

@@ -4,7 +4,7 @@
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
 import { personLabel } from "@/lib/contract/audit/member-change";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
+import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { type AuditSearch, type KeptEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";
 import { groupAudit, type Logged } from "./group-audit";

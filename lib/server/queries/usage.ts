@@ -16,7 +16,7 @@ import {
   type UsageRow,
   type UsageView,
 } from "@/lib/contract/people/usage";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/csv";
+import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { visibleConnections } from "../connections/access";

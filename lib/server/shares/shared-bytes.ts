@@ -7,8 +7,8 @@ import { z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
+import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { createTurns } from "@/lib/shared/turns";
 import { bytesAnswer } from "../bff/bytes";
 import { composition } from "../composition";
 import { type ShareItem } from "../store/shares";
@@ -32,7 +32,7 @@ const keptSchema = z.object({
 /** Each of these reads a whole file to find what must be removed. */
 const LOOKING_AT_ONCE = 4;
 const MOST_WAITING = 40;
-const looking = createTurns(LOOKING_AT_ONCE);
+const looking = createLimiter(LOOKING_AT_ONCE);
 let lookingOrWaiting = 0;
 
 export async function sharedBytes(opened: OpenedShare, asked: Asked, wanted: Wanted): Promise<Result<Response, Failure>> {

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { rm } from "node:fs/promises";
-import { filesByAge } from "@/lib/shared/cached-files";
+import { filesByAge } from "@/lib/shared/files";
 
 /** Parts of the bound: deletion starts above FULL and goes down to ROOM, so that not every write looks through the whole folder. */
 const FULL = 0.9;

@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { readCached, writeCached } from "@/lib/shared/cached-files";
+import { readCached, writeCached } from "@/lib/shared/files";
 import { ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createBound } from "./bound";

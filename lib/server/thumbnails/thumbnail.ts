@@ -5,8 +5,8 @@
 import "server-only";
 import { errorStatus } from "@/lib/contract/errors";
 import { type Failure } from "@/lib/contract/failure";
+import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { createTurns, type Turns } from "@/lib/shared/turns";
 import { type Access } from "../connections/access";
 import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
@@ -23,9 +23,9 @@ export const edges = [128, 256, 512, 1024] as const;
 const MOST_BYTES = 64 * 1024 ** 2;
 const MADE_AT_ONCE = 16;
 /** One for each connection: a service that hangs does not delay other services' pictures. */
-const turnsOf = new Map<string, Turns>();
+const turnsOf = new Map<string, Limiter>();
 /** Each holds a whole file while it works: this bounds the memory for all connections together. */
-const large = createTurns(12);
+const large = createLimiter(12);
 /** Files announced as smaller do not wait for other connections' large files, which may arrive slowly. */
 const SMALL_BYTES = 4 * 1024 ** 2;
 
@@ -46,7 +46,7 @@ export function getThumbnail(
   const named = "asset" in subject ? ["asset", subject.asset] : ["file", subject.type, subject.subfolder, subject.filename];
   // Includes the fingerprint: another key may see other things under the same id.
   const name = [connection.id, connection.baseUrl, fingerprint, String(edge), ...(fit === "whole" ? [] : [fit]), version, ...named];
-  const turns = turnsOf.get(connection.id) ?? createTurns(MADE_AT_ONCE);
+  const turns = turnsOf.get(connection.id) ?? createLimiter(MADE_AT_ONCE);
   turnsOf.set(connection.id, turns);
   return thumbnails.get({ name, isPassing: !isFixed, asker }, (signal) =>
     turns(() => make(access, pictureBreaker, { subject, edge, fit, isFixed, signal })),

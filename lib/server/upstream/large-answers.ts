@@ -6,8 +6,8 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { codeOf } from "@/lib/shared/code-of";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
+import { codeOf } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
@@ -63,7 +63,7 @@ export type LargeAnswers = {
 };
 
 export function createLargeAnswers(threadPath: string, log: Log): LargeAnswers {
-  const inTurn = createTurns(1);
+  const inTurn = createLimiter(1);
   const known = new WeakMap<object, { isClean: boolean }>();
   const digests = new WeakMap<object, Digest>();
   const parts = createWrittenParts();

@@ -6,8 +6,7 @@
 import "server-only";
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { type Resolve } from "@/lib/shared/checked-lookup";
-import { publicConnector } from "@/lib/shared/public-connector";
+import { publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { createHttpSend, type HttpSend } from "./send-http";
 
 /** Never given a key. */

@@ -7,7 +7,7 @@ import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
 import { Agent, type Dispatcher, request as exchange } from "undici";
-import { guardedConnector } from "@/lib/shared/forbidden-address";
+import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type Send } from "./send";
 

@@ -6,7 +6,7 @@
 import "server-only";
 import { lookup as systemLookup } from "node:dns";
 import { WebSocket } from "ws";
-import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
+import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { keyHeader } from "./outgoing";
 

@@ -1,7 +1,7 @@
 // Reads the filter of an asset list from its query.
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 import { type MetadataCondition, readMetadataFilter } from "./metadata-filter";
 
 export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "name_contains" | "metadata_filter" | "include_public">;

@@ -1,7 +1,7 @@
 // Keeps a folder of reproducible files within its bound: the least recently used files are removed first.
 
 import { rm } from "node:fs/promises";
-import { filesByAge } from "@/lib/shared/cached-files";
+import { filesByAge } from "@/lib/shared/files";
 
 /** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */
 const ROOM = 0.2;

@@ -3,7 +3,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 import { query, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { requireRoom } from "./quota";

@@ -10,8 +10,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/mask-layer-tag";
+import { createLimiter } from "@/lib/shared/async";
 import { withImage } from "@/lib/shared/decode-image";
-import { createTurns } from "@/lib/shared/turns";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type StoredAsset } from "./asset-row";
@@ -28,7 +28,7 @@ export type MaskNames = { result: string; mask: string; paint: string; painted: 
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
 /** One at a time: each may process several images of the maximum size. */
-const inTurn = createTurns(1);
+const inTurn = createLimiter(1);
 
 export function storeMask(stores: Stores, userId: number, upload: StagedFile, original: StoredAsset): Promise<StoredMask> {
   const { hash } = original;

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { toUuid } from "@/lib/shared/uuid";
+import { toUuid } from "@/lib/shared/text";
 import { type ServiceLog } from "../options";
 import { asStorageFailure } from "../storage-failure";
 import { type Database, query } from "../store/database";

@@ -3,7 +3,7 @@
 
 import { openPool } from "@/lib/shared/database/postgres";
 import { copyDatabase, fillDatabase, openToRead } from "@/lib/shared/database/sqlite-copy";
-import { type Content } from "@/lib/shared/hashed-copy";
+import { type Content } from "@/lib/shared/files";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { SERVICE_SCHEMA } from "../store/postgres/migrate";
 import { isNamed } from "./contents";

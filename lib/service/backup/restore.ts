@@ -5,7 +5,7 @@
 import { mkdir, opendir, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/hashed-copy";
+import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-path";
 import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/bytes-elsewhere";
 import { migrations } from "../store/migrations";

@@ -3,7 +3,7 @@
 // wrong part, begins at zero; one that names no validator sends the last bytes once more. Temporary errors are retried a bounded number of
 // times, anew after any progress. Sizes are limited as declared and as received.
 
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { discard, type OpenedSource, type OpenSource, unreachable } from "./open-source";
 import { type PartialFile } from "./partial-file";

@@ -4,7 +4,7 @@
 
 import { type Readable } from "node:stream";
 import { request } from "undici";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type SourceAgents } from "./source-agents";
 import { type Headers, readPromisedSha256, readRetryAfter } from "./source-headers";

@@ -5,7 +5,7 @@
 
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
 

@@ -4,9 +4,8 @@
 
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
-import { type Resolve } from "@/lib/shared/checked-lookup";
+import { isAddress, isInside, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
-import { isAddress, isInside, publicConnector } from "@/lib/shared/public-connector";
 import { insideTheNetwork } from "./sources";
 
 export type SourceAgents = ReturnType<typeof createSourceAgents>;

@@ -3,7 +3,7 @@
 // envelope.
 
 import { errorStatus } from "@/lib/contract/errors";
-import { isUniqueViolation } from "@/lib/shared/code-of";
+import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type ServiceLog } from "../options";
 import { asRefusal, type Refusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";

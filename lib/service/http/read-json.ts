@@ -2,8 +2,8 @@
 
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
+import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
-import { ownTurn } from "@/lib/shared/own-turn";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { withDeadline } from "./body-time";
@@ -14,7 +14,7 @@ type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTi
 /** Undefined if there is no body and the schema allows that. */
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits): Promise<z.output<S>> {
   const text = await readText(request, limits);
-  const rest = () => (text.length > LARGE_BODY ? ownTurn() : undefined);
+  const rest = () => (text.length > LARGE_BODY ? yieldInOrder() : undefined);
   await rest();
   const isLeftOut = text.trim() === "" && schema.safeParse(undefined).success;
   const value = isLeftOut ? undefined : parseJson(text, limits);

@@ -6,7 +6,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { isLink } from "@/lib/contract/workflow/graph";
-import { toUuid } from "@/lib/shared/uuid";
+import { toUuid } from "@/lib/shared/text";
 
 const NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

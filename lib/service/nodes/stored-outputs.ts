@@ -9,7 +9,7 @@ import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { blobPath } from "../assets/blob-path";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";

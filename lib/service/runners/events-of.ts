@@ -8,7 +8,7 @@ import { type RawData, WebSocket } from "ws";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { guardedLookup, isForbiddenAddress } from "@/lib/shared/forbidden-address";
+import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { type RunEvent } from "../nodes/run";
 import { meterJson, type RunnerTraffic } from "./runner-limits";
 

@@ -7,7 +7,7 @@ import { Agent, type FormData, request } from "undici";
 import { maxExactNumbers, TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
 import { readLenientJson } from "@/lib/contract/json/json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
-import { guardedConnector } from "@/lib/shared/forbidden-address";
+import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createJsonMeter, type JsonBounds } from "./runner-limits";
 

@@ -3,7 +3,7 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { makeSyncedFolder } from "./sync-folder";
 
 export function makeDataFolder(path: string): void {

@@ -5,8 +5,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
-import { codeOf } from "@/lib/shared/code-of";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { codeOf } from "@/lib/shared/error-codes";
 
 export type DataLock = { release(): void };
 

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { findUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
 import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
-import { writeWhole } from "@/lib/shared/hashed-copy";
+import { writeWhole } from "@/lib/shared/files";
 import { holdsFiles } from "./data-folder";
 import { type Database, query } from "./database";
 import { SERVICE_SCHEMA } from "./postgres/migrate";

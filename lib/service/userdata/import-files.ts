@@ -4,7 +4,7 @@
 
 import { rmdir, stat, unlink } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { type BlobStore } from "../assets/blob-store";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageFile } from "../assets/staged-file";

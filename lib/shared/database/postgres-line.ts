@@ -3,7 +3,7 @@
 // Must never: hold up a caller for longer than a few seconds.
 
 import { type Client } from "pg";
-import { StoreAway } from "./store-away";
+import { StoreAway } from "../error-codes";
 
 const CONNECT_MS = 5_000;
 const AGAIN_MS = 1_000;

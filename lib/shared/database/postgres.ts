@@ -5,7 +5,7 @@
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
-import { StoreAway } from "./store-away";
+import { StoreAway } from "../error-codes";
 
 const OLDEST_VERSION = 150_000;
 const CONNECT_MS = 5_000;

@@ -4,7 +4,7 @@
 
 import { rm, writeFile } from "node:fs/promises";
 import Sqlite, { type Database as Connection } from "better-sqlite3";
-import { type Content, hashFile } from "../hashed-copy";
+import { type Content, hashFile } from "../files";
 import { isFullDisk } from "./disk-reserve";
 
 /** 8 MiB of most databases in one turn. */

@@ -2,7 +2,7 @@
 // The service's own code builds the search index from what the triggers noted.
 import { keepSearchIndex } from "@/lib/service/assets/search/sqlite/full-text";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
 

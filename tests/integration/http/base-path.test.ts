@@ -1,7 +1,7 @@
 // One server below a path, behind a reverse proxy that passes the path on and behind one that removes it.
 import { request as ask } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withBasePath } from "@/lib/http/base-path";
+import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { startProxy } from "@/tests/support/proxy";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { handleUpgrades, type UpgradeHandler } from "@/lib/http/upgrades";
+import { handleUpgrades, type UpgradeHandler } from "@/lib/http/event-sockets";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { until } from "@/tests/support/until";
 

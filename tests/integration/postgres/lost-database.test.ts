@@ -11,7 +11,7 @@ import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
-import { isStoreAway } from "@/lib/shared/database/store-away";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { ask, createDatabase, type PostgresServer, startPostgres } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";

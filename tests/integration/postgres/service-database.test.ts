@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { statement } from "@/lib/service/store/statement";
-import { isStoreAway, StoreAway } from "@/lib/shared/database/store-away";
+import { isStoreAway, StoreAway } from "@/lib/shared/error-codes";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { setRunningComposition } from "@/lib/server/running";
-import { StoreAway } from "@/lib/shared/database/store-away";
+import { StoreAway } from "@/lib/shared/error-codes";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";

@@ -16,7 +16,7 @@ import { addTags, removeTags } from "@/lib/service/assets/tags";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { openDatabase, type SqliteDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 import { seedAssets } from "@/tests/bench/service/seed-assets";
 import { until } from "@/tests/support/until";
 import { ASSETS, type Change, change, type Question, question } from "./asset-changes";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepDots } from "@/lib/http/keep-dots";
+import { keepDots } from "@/lib/http/request-line";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 
 describe("paths of user data", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { safeReturn } from "@/lib/shared/safe-return";
+import { safeReturn } from "@/lib/shared/console-paths";
 
 describe("the console's error answer in a browser", () => {
   it("keeps code, message, request id and the wait that was asked for", () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenSource } from "@/lib/service/downloads/open-source";
 import { createSourceAgents } from "@/lib/service/downloads/source-agents";
 import { createSourcePolicy } from "@/lib/service/downloads/sources";
-import { type Resolve } from "@/lib/shared/checked-lookup";
+import { type Resolve } from "@/lib/shared/guarded-connector";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
 
 const loopback = { address: "127.0.0.1", family: 4 };

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { expect, test } from "vitest";
-import { Answer } from "@/lib/http/unread-bodies";
+import { Answer } from "@/lib/http/server";
 import { finish } from "@/lib/server/bff/answers";
 
 test("the length that a handler knows reaches whoever asked, in its own header alone", async () => {

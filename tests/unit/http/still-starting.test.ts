@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { stillStarting } from "@/lib/http/still-starting";
+import { stillStarting } from "@/lib/http/refusals";
 
 let server: Server;
 let url: string;

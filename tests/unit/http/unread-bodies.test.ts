@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { Answer } from "@/lib/http/unread-bodies";
+import { Answer } from "@/lib/http/server";
 
 test.each(["HTTP/1.0", "HTTP/1.1\r\nHost: a\r\nConnection: close"])(
   "a refusal reaches a client that is still sending, by %s",

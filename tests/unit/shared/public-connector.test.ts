@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { type Resolve } from "@/lib/shared/checked-lookup";
-import { publicConnector } from "@/lib/shared/public-connector";
+import { publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 
 const refusal = () => new Error("refused");
 const resolve: Resolve = (_host, _options, done) => done(null, [{ address: "203.0.114.1", family: 4 }]);

@@ -13,7 +13,7 @@ import { pickMessages } from "@/lib/server/i18n/pick-messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { withTimeout } from "@/lib/shared/async";
-import { inEmbedPath } from "@/lib/shared/embed-path";
+import { inEmbedPath } from "@/lib/shared/console-paths";
 
 /** How long the title waits for the job's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;

@@ -6,7 +6,6 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
-import { createLru } from "@/lib/shared/lru";
 import { type Connection, toConnection } from "../connections";
 import { type Database } from "../database";
 import { oneOf } from "../dialect/dialect";

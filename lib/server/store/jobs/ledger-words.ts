@@ -5,7 +5,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 
 /** The index cuts texts into groups of three characters, so shorter pieces are filled up. */
 const THREE = 3;

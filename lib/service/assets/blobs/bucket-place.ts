@@ -5,7 +5,7 @@
 
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 import { type Content } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
 import { type createLocalCopies } from "./local-copies";
@@ -73,7 +73,7 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
 type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | undefined; now: () => number };
 
 export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Options): SharedPlace {
-  const inTurn = createTurns(PARTS_AT_ONCE);
+  const inTurn = createLimiter(PARTS_AT_ONCE);
   /**
    * True until a store says that it does not support the condition. Without the condition a blob may be written twice, with the same bytes.
    */
@@ -89,7 +89,7 @@ export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Opt
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
     const upload = await bucket.begin(key);
     const failing = new AbortController();
-    const inOwnTurn = createTurns(PARTS_OF_ONE);
+    const inOwnTurn = createLimiter(PARTS_OF_ONE);
     const sendPart = (start: number, index: number) =>
       inTurn(async () => {
         failing.signal.throwIfAborted();

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
-import { writeWhole } from "@/lib/shared/hashed-copy";
+import { writeWhole } from "@/lib/shared/files";
 
 const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
 

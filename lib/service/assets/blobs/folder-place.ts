@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { blobPath } from "../blob-path";
 import { type Content } from "../blob-store";

@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type Readable } from "node:stream";
 import { ServiceError } from "@/lib/service/service-error";
-import { codeOf } from "@/lib/shared/code-of";
+import { codeOf } from "@/lib/shared/error-codes";
 
 export type StoredBytes = {
   size: number;

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readCached, writeCached } from "@/lib/shared/cached-files";
+import { readCached, writeCached } from "@/lib/shared/files";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Named } from "../blob-store";
 import { evictOldest } from "../evict";

@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { own } from "@/lib/contract/json/own";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 import { MOST_PIXELS } from "../image-limits";
 
 const run = promisify(execFile);
@@ -47,7 +47,7 @@ const wave = [
 ];
 
 export function createMovingPreviews(ffmpeg: string) {
-  const inTurn = createTurns(1);
+  const inTurn = createLimiter(1);
   const stopping = new AbortController();
 
   return {

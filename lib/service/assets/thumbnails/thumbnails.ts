@@ -4,11 +4,11 @@
 import { stat } from "node:fs/promises";
 import sharp from "sharp";
 import { ServiceError } from "@/lib/service/service-error";
-import { codeOf } from "@/lib/shared/code-of";
+import { createLimiter } from "@/lib/shared/async";
 import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
-import { createTurns } from "@/lib/shared/turns";
 import { fileNameOf } from "../asset-view";
 import { createThumbnailCache } from "./cache";
 import { createMovingPreviews } from "./moving-preview";
@@ -58,7 +58,7 @@ export function createThumbnails(
 ) {
   const cache = createThumbnailCache(folders, mostBytes);
   const moving = ffmpeg === undefined ? undefined : createMovingPreviews(ffmpeg);
-  const inTurn = createTurns(AT_ONCE);
+  const inTurn = createLimiter(AT_ONCE);
   const making = new Map<string, Promise<Thumbnail>>();
   const failedAt = createLru<string, number>({ max: 10_000 });
 

@@ -5,7 +5,7 @@ import { type Pool, type PoolClient } from "pg";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
 import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
-import { isStoreAway } from "@/lib/shared/database/store-away";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { type CreateQueue } from "../run/job-queue";
 import { makeQueue } from "./queue-entries";
 import { createSharedQueue } from "./shared-queue";

@@ -4,7 +4,7 @@
 import { blobPath } from "@/lib/service/assets/blob-path";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { query } from "@/lib/service/store/database";
-import { isStoreAway } from "@/lib/shared/database/store-away";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Background } from "./background";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";

@@ -5,7 +5,7 @@
 // yet; the service brings it up to date inside each commit, and at its start (see assets/search/sqlite/full-text.ts).
 
 import { type Database as Connection } from "better-sqlite3";
-import { foldName } from "@/lib/shared/fold-name";
+import { foldName } from "@/lib/shared/text";
 
 /** A stretch holds the values that are equal once this many bits are dropped. */
 const stretches = {

@@ -6,7 +6,7 @@
 import { type PostgresPool } from "kysely";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
-import { isStoreAway } from "@/lib/shared/database/store-away";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/postgres";
 import { createGroupCommit } from "../group-commit";

@@ -5,7 +5,7 @@ import { embedPages } from "@/lib/contract/embed/embed-pages";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { embedOperations } from "@/lib/server/auth/token-operations";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { loadRoutes } from "@/tests/support/routes";
 import { createEmbedWorld, SLOT } from "./embed-world";
 

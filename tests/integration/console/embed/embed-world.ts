@@ -3,7 +3,7 @@ import { SignJWT } from "jose";
 import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
 import { isEmbedded } from "@/lib/server/upstream/send";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { type Asking, createHarness } from "@/tests/support/harness";
 
 export const ORIGIN = "https://app.example.com";

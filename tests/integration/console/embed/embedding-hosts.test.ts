@@ -2,7 +2,7 @@
 // which members they leave behind.
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { fillForSqlite } from "@/tests/faults/disk/full-sqlite";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { createEmbedWorld, ORIGIN, SLOT } from "./embed-world";

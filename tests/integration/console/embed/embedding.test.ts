@@ -2,7 +2,7 @@
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { type Asking } from "@/tests/support/harness";
 import { createEmbedWorld, SLOT } from "./embed-world";
 

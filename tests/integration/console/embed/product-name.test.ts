@@ -4,7 +4,7 @@ import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { readEnv } from "@/lib/server/env";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { messagesHere } from "@/lib/server/i18n/pick-messages";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { languages } from "@/lib/shared/languages";
 import { createHarness, type Harness } from "@/tests/support/harness";
 

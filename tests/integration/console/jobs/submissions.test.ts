@@ -1,6 +1,6 @@
 import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { StoreAway } from "@/lib/shared/database/store-away";
+import { StoreAway } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";

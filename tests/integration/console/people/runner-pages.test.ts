@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/auth/page-header";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { EMBED_PATH_HEADER } from "@/lib/shared/embed-path";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { createEmbedWorld, SLOT } from "../embed/embed-world";
 
 const sent = vi.hoisted(() => ({ headers: new Headers() }));

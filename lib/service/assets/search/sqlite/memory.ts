@@ -5,7 +5,7 @@
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type ServiceLog } from "@/lib/service/options";
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 import { type AssetPage, type AssetSort, countOwned } from "../asset-search";
 import { countBits } from "./bits";
 import { followChanges } from "./changes";
@@ -38,7 +38,7 @@ export function createAssetMemory(database: SqliteDatabase, log: ServiceLog) {
   let isGivenUp = false;
   const reading = new Map<string, Promise<void>>();
   let turn: Promise<void> = Promise.resolve();
-  const inTurn = createTurns(1);
+  const inTurn = createLimiter(1);
   const keepingUp = setInterval(() => keepUp(), KEEP_UP_MS).unref();
 
   function forget(): void {

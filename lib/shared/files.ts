@@ -1,10 +1,47 @@
-// Copies of files whose content is identified by its BLAKE3 hash.
-// Guarantees: a copy gets its name only when it is complete and on the disk; one with other bytes than expected gets no name.
-// Must never: hold a file in memory.
+// Copies of files that are hashed on the way, and files of a cache that are evicted by age.
 
 import { createReadStream } from "node:fs";
-import { open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
+
+/** The file's bytes, and it counts as used now; undefined if it is absent, or was removed just now. */
+export async function readCached(file: string): Promise<Buffer | undefined> {
+  try {
+    const bytes = await readFile(file);
+    const now = new Date();
+    // If the folder accepts no times, files are removed in the order in which they were written.
+    await utimes(file, now, now).catch(() => undefined);
+    return bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `aside`: a name of its own on the same disk. False if the disk did not take the file. */
+export async function writeCached(file: string, aside: string, bytes: Uint8Array): Promise<boolean> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(aside, bytes, { flag: "wx", mode: 0o600 });
+    await rename(aside, file);
+    return true;
+  } catch {
+    // If it cannot be removed now, it stays where it was written aside.
+    await rm(aside, { force: true }).catch(() => undefined);
+    return false;
+  }
+}
+
+/** All files of a folder, the least recently used first. */
+export async function filesByAge(folder: string): Promise<{ path: string; size: number; usedAt: number }[]> {
+  const files: { path: string; size: number; usedAt: number }[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile()) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+  }
+  return files.sort((one, other) => one.usedAt - other.usedAt);
+}
 
 const AT_ONCE_BYTES = 1024 ** 2;
 

@@ -1,7 +1,4 @@
-// The address prefix of a page of the console: none, or that of an embedded session, `/embed/HOST/SLOT`. Links and requests of such a page
-// stay below it, so that two sessions on one host page stay apart.
-// Guarantees: a browser reads it from the page's own address; on the server it belongs to the request being answered (keepEmbedPaths).
-// Must never: be taken for a right. It only names a session; a credential opens it.
+// Paths of the console: those of embedded pages, and safe ones to return to after a sign-in.
 
 const pattern = /^(?:\/[^/?#]+)*?(\/embed\/([\w-]{6,40})\/([a-z0-9]{8,40}))(?=[/?#]|$)/;
 /** The header that tells the server the path; it means nothing without a credential. */
@@ -32,4 +29,10 @@ export function inEmbedPath(href: string): string {
 /** For the server: `keeper` knows the path of the request being answered. Kept on globalThis, since several bundles read it. */
 export function keepEmbedPaths(kept: Keeper): void {
   Reflect.set(globalThis, keeper, kept);
+}
+
+/** The path to open after signing in; anything that could lead elsewhere becomes the overview. */
+export function safeReturn(wanted: string | null | undefined): `/${string}` {
+  if (!wanted || !wanted.startsWith("/") || /^\/[/\\]/.test(wanted) || /[\u0000-\u001f]/.test(wanted)) return "/";
+  return wanted.startsWith("/sign-in") || wanted.startsWith("/api/") ? "/" : `/${wanted.slice(1)}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurns } from "@/lib/shared/turns";
+import { createLimiter } from "@/lib/shared/async";
 
 /** Work that ends when the test says so. */
 function heldWork() {
@@ -15,7 +15,7 @@ function heldWork() {
 }
 
 test("no more than so many are under way, and the others begin in the order in which they came", async () => {
-  const inTurn = createTurns(2);
+  const inTurn = createLimiter(2);
   const { work, begun, end } = heldWork();
   const asked = ["a", "b", "c", "d"].map((name) => inTurn(work(name)));
   expect(begun).toEqual(["a", "b"]);
@@ -34,7 +34,7 @@ test("no more than so many are under way, and the others begin in the order in w
 });
 
 test("a place is handed on also by work that fails, and its failure is its asker's own", async () => {
-  const inTurn = createTurns(1);
+  const inTurn = createLimiter(1);
   const { work, begun, end } = heldWork();
   const [broken, next] = [inTurn(work("a")), inTurn(work("b"))];
   end("a", false);

@@ -1,4 +1,4 @@
-// The code that Node and libraries put on an error: "ENOENT", "SQLITE_BUSY".
+// What an error of the disk or of a database means.
 
 /** Unique constraint violation: the error codes of the two databases. */
 const uniqueCodes = new Set<unknown>(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]);
@@ -7,4 +7,13 @@ export const isUniqueViolation = (error: unknown): boolean => uniqueCodes.has(co
 
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+export class StoreAway extends Error {
+  readonly code = "STORE_AWAY";
+}
+
+/** Compares the code, since the bundler loads this module several times. */
+export function isStoreAway(error: unknown): boolean {
+  return codeOf(error) === "STORE_AWAY";
 }
