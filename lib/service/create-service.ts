@@ -235,7 +235,7 @@ export async function startService(options: ServiceOptions) {
         events.stop();
         thumbnails.stop();
         await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop(), assetSearch.stop()]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop()]);
         await Promise.all([liveRuns.stop(), beginning]);
         await accessTimes.flush();
         await opened?.close();
@@ -243,7 +243,6 @@ export async function startService(options: ServiceOptions) {
       },
     };
   } catch (error) {
-    await opened?.assetSearch.stop();
     await opened?.close();
     lock.release();
     throw error;

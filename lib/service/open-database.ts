@@ -45,7 +45,7 @@ export async function openServiceDatabase(
   if (databaseUrl === undefined) {
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
-    const assetSearch = await openSqliteSearch(database, log);
+    const assetSearch = await openSqliteSearch(database);
     const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse(), progress: createNoSharedProgress() };
     return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }

@@ -5,7 +5,6 @@
 import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
-import { type AssetChangeListener, tellOfAssets } from "./asset-triggers";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/sqlite";
 import { createGroupCommit } from "./group-commit";
@@ -13,14 +12,11 @@ import { migrate } from "./migrations";
 
 const MOST_PREPARED = 400;
 
-/** What is derived from rows, in tables or in memory, is kept up to date through these hooks. */
 export type SqliteDatabase = Database & {
   /**
    * Runs last in every commit, for what is derived from rows. Only one hook; quick if nothing changed; if it fails, nothing is committed.
    */
   beforeCommit(hook: (tx: Transaction) => Promise<void>): void;
-  /** Tells of every asset whose row or tags have changed, once that is committed and before it can be read. Once per database. */
-  listenToAssets(listener: AssetChangeListener): void;
 };
 
 /** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
@@ -66,7 +62,6 @@ function prepareConnection(connection: Connection, now: () => number, locking: "
 function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): SqliteDatabase {
   const statements = prepareOnce(connection);
   let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
-  let assets: ReturnType<typeof tellOfAssets> | undefined;
 
   /** One transaction; if it fails, nothing of it is stored. */
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -79,10 +74,8 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
         return done;
       });
       statements.prepare("COMMIT").run();
-      assets?.committed();
       return result;
     } catch (error) {
-      assets?.undone();
       if (connection.inTransaction) statements.prepare("ROLLBACK").run();
       throw error;
     } finally {
@@ -111,7 +104,6 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
     beforeCommit: (hook) => void (beforeCommit = hook),
-    listenToAssets: (listener: AssetChangeListener) => void (assets = tellOfAssets(connection, listener)),
     async foreignCommits() {
       while (commits.underWay()) await commits.underWay();
       return Number(connection.pragma("data_version", { simple: true }));

@@ -6,7 +6,6 @@ import { percentile } from "../figures";
 import { newFolder, type PortService, post, startService } from "../processes";
 import { type Ask, createAsk } from "./asking";
 import { createChance } from "./chance";
-import { measureFirstAssetLists } from "./first-asset-lists";
 import { type Group, jobGroups, measureGroup, spreadOut, takeTheSlot, totalOf } from "./job-lists";
 import { type BenchRow } from "./row";
 import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";
@@ -37,7 +36,6 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
     for (const group of [...jobGroups(await totalOf(ask, "/api/jobs?limit=1"), requests), ...(await detailGroup(ask, requests))]) {
       rows.push(await measureGroup(ask, group, log));
     }
-    rows.push(await measureFirstAssetLists(ask, assetSorts));
     for (const group of assetGroups(requests)) rows.push(await measureGroup(ask, group, log));
     if (seeded === undefined) rows.push(await measureQueueClear(service, ask), await measureClear(service, ask));
     return rows;

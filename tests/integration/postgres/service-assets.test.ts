@@ -25,10 +25,9 @@ import { plainStatement } from "@/lib/service/store/statement";
 import { evenly } from "@/tests/support/evenly";
 import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 
-type World = { database: Omit<Database, "listenToAssets">; search: AssetSearch; close(): Promise<void> };
+type World = { database: Database; search: AssetSearch; close(): Promise<void> };
 
 const now = () => 1_700_000_000_000;
-const silent = { info: () => undefined, warn: () => undefined, error: console.error };
 let folder: string;
 let own: OwnDatabase;
 let worlds: World[];
@@ -39,16 +38,13 @@ beforeAll(async () => {
   const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
   const postgres = await openPostgres(own.url, now);
   worlds = [
-    { database: sqlite, search: await openSqliteSearch(sqlite, silent), close: () => sqlite.close() },
+    { database: sqlite, search: await openSqliteSearch(sqlite), close: () => sqlite.close() },
     { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
   ];
 });
 
 afterAll(async () => {
-  for (const { search, close } of worlds) {
-    await search.stop();
-    await close();
-  }
+  for (const { close } of worlds) await close();
   await own.drop();
   await rm(folder, { recursive: true, force: true });
 });

@@ -14,8 +14,6 @@ export type AssetSearch = {
   findPage(userId: number, filter: ReadFilter, includePublic: boolean, page: AssetPage): Promise<{ seqs: number[]; total: number }>;
   /** How many of the matching assets carry each tag. */
   countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
-  /** Ends the work in the background. */
-  stop(): Promise<void>;
 };
 
 export type AssetSort = AssetsQuery["sort"];

@@ -43,8 +43,6 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
       const rows = await reader.rows(statement(sql<{ tag: string; n: number }>`select tag, ${counted} group by tag`));
       return new Map(rows.map(({ tag, n }) => [tag, n]));
     },
-
-    stop: () => Promise.resolve(),
   };
 }
 

@@ -8,18 +8,11 @@ import { anyTag, forOwner, type OwnerFilter } from "./owner-filter";
 
 type TagCounts = Map<string, number>;
 
-/** How many of the matching assets carry each tag. `known`: counts that were made already, by the tags' numbers. */
-export async function countTags(
-  reader: Reader,
-  owners: readonly number[],
-  filter: ReadFilter,
-  known: ReadonlyMap<number, number> | undefined,
-): Promise<TagCounts> {
+/** How many of the matching assets carry each tag. */
+export async function countTags(reader: Reader, owners: readonly number[], filter: ReadFilter): Promise<TagCounts> {
   const counts: TagCounts = new Map();
-  for (const owner of owners) {
-    if (known) add(counts, await named(reader, owner, known));
-    else if (!filter.isNever) add(counts, await countOf(reader, filter, await forOwner(reader, owner, filter)));
-  }
+  if (filter.isNever) return counts;
+  for (const owner of owners) add(counts, await countOf(reader, filter, await forOwner(reader, owner, filter)));
   return counts;
 }
 
