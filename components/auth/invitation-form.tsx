@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
 import { invitationReason } from "./invitation-reason";
 import { InvitationRefusal } from "./invitation-refusal";
 import { useSignUp } from "./use-sign-up";

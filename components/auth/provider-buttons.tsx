@@ -5,7 +5,7 @@ import { useState } from "react";
 import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
 import { Button } from "@/components/ui/controls/button";
 import { returnPath, signInAt } from "@/lib/browser/session";
-import { type OidcChoice } from "@/lib/contract/people/oidc";
+import { type OidcChoice } from "@/lib/contract/people/sign-in";
 
 type ProviderButtonsProps = {
   providers: readonly OidcChoice[];

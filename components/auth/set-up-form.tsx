@@ -10,7 +10,7 @@ import { Input } from "@/components/ui/controls/input";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
 import { useSignUp } from "./use-sign-up";
 
 export function SetUpForm({ token }: { token: string }) {

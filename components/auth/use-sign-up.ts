@@ -6,7 +6,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
 
 type Field = "name" | "email" | "password";
 

@@ -4,7 +4,7 @@ import { onAnswer } from "@/lib/browser/answers";
 import { callApi } from "@/lib/browser/api";
 import { tellHost } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 
 const LOOK_MS = 2000;

@@ -9,7 +9,7 @@ import { meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
 import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
-import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { type Result } from "@/lib/shared/result";
 

@@ -1,5 +1,5 @@
 import { skippedIn } from "@/lib/contract/json/readers";
-import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fromTop, TOP } from "@/lib/contract/userdata-paths";
 import { type FilesQuery, ROWS } from "./files-address";

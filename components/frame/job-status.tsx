@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
-import { type JobState, toJobState } from "@/lib/contract/jobs/states";
+import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 
 const jobTone: Readonly<Record<JobState, Tone>> = {
   completed: "ok",

@@ -4,7 +4,7 @@ import { Avatar } from "@/components/ui/avatar";
 import { Link } from "@/components/ui/link";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type SignInMethods } from "@/lib/contract/people/sign-in";
 import { type Role } from "@/lib/contract/people/roles";
 import { ConfirmGate } from "./account/confirm-gate";
 import { SignOutButton } from "./account/sign-out-button";

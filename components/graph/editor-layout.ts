@@ -1,7 +1,7 @@
 // The editor's own drawing of a workflow: its positions, sizes, colours and groups, one subgraph at a time.
 // Guarantees: pure; bounded, whatever the file holds; a node without a readable position is at the origin. Ids are those of the graph.
 
-import { isPlain } from "@/lib/contract/editor-workflow/drawing-of";
+import { isPlain } from "@/lib/contract/editor-workflow/drawing";
 import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
 import { BYPASSED, isNote, isReroute, isSwitch, MUTED } from "@/lib/contract/editor-workflow/node-kinds";
 import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";

@@ -3,7 +3,7 @@ import { type MouseEvent, type PointerEvent, useMemo, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/graph";
 import { type GraphLayout, type PlacedGroup, type PlacedNode } from "./graph-layout";
 import { GraphNodeBox, MarkWord } from "./graph-node";
 import { boxesPath, edgesPath } from "./graph-paths";

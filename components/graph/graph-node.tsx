@@ -4,7 +4,7 @@ import { cn } from "@/components/ui/cn";
 import { Duration, RunningDuration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/graph";
 import { nodeSize, type PlacedNode } from "./graph-layout";
 import { type NodeMark, toneOfState } from "./node-marks";
 import { gistOf, literalsOf } from "./node-words";

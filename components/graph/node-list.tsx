@@ -4,7 +4,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMarks } from "./node-marks";
 import { gistOf } from "./node-words";

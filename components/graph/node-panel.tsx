@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/graph";
 import { MarkWord } from "./graph-node";
 import { type NodeMark } from "./node-marks";
 import { inputsOf, type NodeInput, takersOf } from "./node-words";

@@ -1,8 +1,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { isLink, linksOf } from "@/lib/contract/workflow/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
 
 /** Gives each node its displayed name as title, so that a drawing uses the same names as the form beside it. */
 export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {

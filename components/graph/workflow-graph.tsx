@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
 import { useMedia } from "@/components/ui/hooks/use-media";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";

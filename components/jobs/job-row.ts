@@ -1,9 +1,8 @@
-import { type JobReach } from "@/lib/contract/console-job-search";
-import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobReach } from "@/lib/contract/console";
+import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { errorLine } from "@/lib/contract/views/job-error-view";
-import { toJobView } from "@/lib/contract/views/job-view";
+import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 

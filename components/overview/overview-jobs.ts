@@ -1,7 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { errorLine } from "@/lib/contract/views/job-error-view";
-import { toJobView } from "@/lib/contract/views/job-view";
+import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
 

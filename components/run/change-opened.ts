@@ -3,7 +3,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { readExtra } from "./form/extra-data";
 import { withInput } from "./form/form-model";

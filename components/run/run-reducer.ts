@@ -4,7 +4,7 @@
 // ends what was still loading.
 
 import { own } from "@/lib/contract/json/own";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { changeOpened } from "./change-opened";
 import { copiesReducer } from "./copies/copies-state";
 import { mostReceipts, type Receipt, type RunAction, type RunState } from "./run-state";

@@ -4,7 +4,7 @@ import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { FileName } from "@/components/ui/cut";
 import { Skeleton } from "@/components/ui/skeleton";
-import { inputDifferences } from "@/lib/contract/views/input-differences";
+import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
 
 /** The inputs in which the jobs differ. A picture without a job, or whose job is gone, says so in its column. */

@@ -1,15 +1,16 @@
 // The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
 // Guarantees: no type here has a field for a key. Schemas are for the server; components import the types only.
+
 import { z } from "zod";
 import { isCapability } from "./capabilities";
-import { type CheckOutcome } from "./check-outcomes";
-import { type MemberMethods } from "./people/oidc";
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/passwords";
+import { type CheckOutcome } from "./connections";
+import { type MemberMethods, LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/sign-in";
 import { roles } from "./people/roles";
 import { toPlainLine } from "./plain-line";
-import { type JobListItem } from "./schemas/job";
-import { commaList } from "./schemas/lenient";
-import { userdataQuerySchema } from "./schemas/userdata";
+import { type JobListItem, type JobsAnswer } from "./schemas/job";
+import { commaList, querySchema } from "./schemas/lenient";
+import { userdataQuerySchema } from "./schemas/files";
+import { jobParams, searchParams } from "./jobs/job-list";
 
 /** The query parameter that names the connection. */
 export const CONNECTION_PARAMETER = "connection";
@@ -237,3 +238,65 @@ export const accountChangeSchema = z
 /** Confirms who is asking, before acts that must not be done from a session that was left open. */
 export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });
+
+export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams });
+export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
+
+export type JobReach = {
+  /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, only the newest. */
+  extent: "all" | "newest" | "reading";
+  /** Every job since then is found; absent if nothing was read yet. */
+  sinceMs?: number;
+  /** How many known jobs have inputs that have not been read. */
+  unread: number;
+  /** The service did not answer just now: this is the state at that time. */
+  asOfMs?: number;
+};
+export type JobSearchAnswer = JobsAnswer & { reach: JobReach };
+
+/** Members who submitted jobs through the console, on one connection. */
+export type JobPeople = { people: { id: string; name: string }[] };
+
+export const viewScreens = ["jobs", "assets"] as const;
+export type ViewScreen = (typeof viewScreens)[number];
+
+export type SavedView = {
+  id: string;
+  name: string;
+  /** The address's query, without the question mark; empty for the bare list. */
+  query: string;
+  /** Visible to all members. */
+  team: boolean;
+  /** The list opens with it, for the member who asks. */
+  isDefault: boolean;
+  canChange: boolean;
+};
+
+const queryText = z.string().max(2_000);
+export const savedViewBodySchema = z.object({
+  screen: z.enum(viewScreens).default("jobs"),
+  name: z.string().trim().min(1).max(80),
+  query: queryText,
+  team: z.boolean().default(false),
+  isDefault: z.boolean().default(false),
+});
+export const savedViewsQuerySchema = z.object({ screen: z.enum(viewScreens).default("jobs") });
+/** Absent fields stay as they are. */
+export const savedViewChangeSchema = z.object({
+  name: z.string().trim().min(1).max(80).optional(),
+  query: queryText.optional(),
+  isDefault: z.boolean().optional(),
+});
+
+/** The most files in one ZIP; a million pictures are not one download. */
+export const MOST_ARCHIVED = 10_000;
+
+export const archiveChoiceSchema = z.union([
+  z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MOST_ARCHIVED) }),
+  /** The filters of a list, as they are in its address. */
+  z.object({ query: z.string().max(20_000) }),
+]);
+export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;
+
+/** `count`: how many files it will hold, if the service counts; `isCut`: more files matched than one ZIP may hold. */
+export type ArchiveAnswer = { id: string; count?: number; isCut: boolean };

@@ -1,11 +1,33 @@
-// Any refusal of a service, in any of the nine shapes that deployments send, as one value.
-// Guarantees: never throws whatever the body holds; the message is at most 500 characters of plain text.
-// Must never: interpret HTML, or pass a body through as a message when it is markup.
-// Free of zod: browsers load it with the first page.
+// Error codes with their HTTP statuses, and the failures that console, service and browser pass on as data.
 
-import { isObject, type JsonObject, parseJson, textOf } from "./json/json";
-import { readNodeErrors } from "./read-node-errors";
-import { type NodeErrors } from "./schemas/node-errors";
+import { isObject, textOf, type JsonObject, parseJson } from "./json/json";
+import { type NodeError, type NodeErrors } from "./schemas/execution";
+
+/** Undefined if no node has an error. */
+export function readNodeErrors(value: unknown): NodeErrors | undefined {
+  if (!isObject(value)) return undefined;
+  const entries = Object.entries(value).flatMap(([nodeId, entry]) => (isObject(entry) ? [[nodeId, readEntry(entry)] as const] : []));
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+function readEntry(entry: Record<string, unknown>): NodeErrors[string] {
+  return {
+    ...entry,
+    class_type: textOf(entry.class_type),
+    dependent_outputs: Array.isArray(entry.dependent_outputs) ? entry.dependent_outputs.filter((id) => typeof id === "string") : [],
+    errors: Array.isArray(entry.errors) ? entry.errors.flatMap((error: unknown) => (isObject(error) ? [readError(error)] : [])) : [],
+  };
+}
+
+function readError(error: Record<string, unknown>): NodeError {
+  return {
+    ...error,
+    type: textOf(error.type) ?? "unknown",
+    message: textOf(error.message) ?? "",
+    details: textOf(error.details) ?? "",
+    extra_info: isObject(error.extra_info) ? error.extra_info : {},
+  };
+}
 
 export type Failure = {
   code: string;
@@ -38,7 +60,7 @@ const refusalCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|
 const refusalMessage = /\b(paid|pay|payment|subscription|plan|billing|credits?|funds|queue)\b/i;
 const queueWord = /QUEUE/i;
 
-export type AnswerHead = { status: number; headers?: { get(name: string): string | null } };
+type AnswerHead = { status: number; headers?: { get(name: string): string | null } };
 
 export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
@@ -174,4 +196,62 @@ function parseRetryAfter(value: string | null, nowMs: number): number | undefine
 /** Date.parse also reads bare numbers ("-5") as years: only text that begins like a date is handed to it. */
 function isDate(text: string): boolean {
   return /^([A-Za-z]{3,9},|\d{4}-\d{2}-\d{2})/.test(text);
+}
+
+export const errorStatus = {
+  BAD_REQUEST: 400,
+  INVALID_QUERY: 400,
+  INVALID_BODY: 400,
+  INVALID_JSON: 400,
+  INVALID_HASH: 400,
+  INVALID_IMAGE: 400,
+  INVALID_TAG_FILTER: 400,
+  INVALID_PREVIEW_ID: 400,
+  MISSING_FILE: 400,
+  TRUNCATED_UPLOAD: 400,
+  UNSUPPORTED_SOURCE: 400,
+  UNAUTHORIZED: 401,
+  PAYMENT_REQUIRED: 402,
+  FORBIDDEN: 403,
+  FOREIGN_ORIGIN: 403,
+  PAGE_OUT_OF_DATE: 409,
+  JOBS_ONLY: 403,
+  ROLE_TOO_LOW: 403,
+  OWNER_PROTECTED: 403,
+  OWN_MEMBERSHIP: 403,
+  ROLE_FROM_GROUPS: 403,
+  SUSPENDED: 403,
+  PASSWORD_SIGN_IN_OFF: 403,
+  SIGN_IN_AGAIN: 403,
+  READ_ONLY: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  CONFLICT: 409,
+  API_KEY_MISSING: 409,
+  NO_CONNECTION: 409,
+  ASSET_ID_UNAVAILABLE: 409,
+  PRECONDITION_FAILED: 412,
+  FILE_TOO_LARGE: 413,
+  STORAGE_QUOTA_EXCEEDED: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RANGE_NOT_SATISFIABLE: 416,
+  UNPROCESSABLE: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  NOT_IMPLEMENTED: 501,
+  UPSTREAM_UNREACHABLE: 502,
+  UPSTREAM_UNREADABLE: 502,
+  UPSTREAM_REFUSED_KEY: 502,
+  UPSTREAM_NOT_FOUND: 502,
+  UPSTREAM_ERROR: 502,
+  SERVICE_UNAVAILABLE: 503,
+  UPSTREAM_TIMEOUT: 504,
+  INSUFFICIENT_STORAGE: 507,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatus;
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorStatus, code);
 }

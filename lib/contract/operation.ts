@@ -2,8 +2,8 @@
 
 import { type z } from "zod";
 import { type Capability } from "./capabilities";
-import { type ErrorCode } from "./errors";
-import { type KnownJobState } from "./jobs/states";
+import { type ErrorCode } from "./failure";
+import { type KnownJobState } from "./jobs/job-list";
 import { type Role } from "./people/roles";
 
 export type OperationBody =

@@ -1,6 +1,6 @@
 // Paths in a listing of user data: in the console's own listings they begin at the listed folder, on its pages at the user's top folder.
 
-import { type UserdataFile } from "./schemas/userdata";
+import { type UserdataFile } from "./schemas/files";
 
 /** The folder that holds everything, as the interface's `dir` names it. */
 export const TOP = "/";

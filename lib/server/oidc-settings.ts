@@ -5,7 +5,7 @@
 import "server-only";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { isLoopback } from "@/lib/contract/loopback";
+import { isLoopback } from "@/lib/contract/connections";
 import { type Role } from "@/lib/contract/people/roles";
 import { domainsExpected, domainsSchema, type Fail, givenRoles, type Read, signUpExpected, signUpSchema } from "./sign-in-settings";
 

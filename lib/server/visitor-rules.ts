@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders } from "node:http";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { oidcRefusals } from "@/lib/contract/people/oidc";
+import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";

@@ -1,7 +1,7 @@
 // Foreseen errors inside the service: a code of the contract's table, a sentence, perhaps details.
 // Compared by `code`, never by class: bundlers load one module several times in one process.
 
-import { type ErrorCode, isErrorCode } from "@/lib/contract/errors";
+import { type ErrorCode, isErrorCode } from "@/lib/contract/failure";
 
 export class ServiceError extends Error {
   readonly code: ErrorCode;

@@ -1,7 +1,7 @@
 // Turns an error of the disk or the database into something that a user can act on: what happened, who has to act, what to do.
 // Guarantees: nothing of the machine (no path, no name) is in the sentences; the cause itself belongs in the log.
 
-import { type ErrorCode } from "@/lib/contract/errors";
+import { type ErrorCode } from "@/lib/contract/failure";
 import { type Refusal } from "./service-error";
 
 /** `kept`: what became of a request that met it. */

@@ -1,4 +1,4 @@
-// Headers that parts of the console send to one another, and the header with a client's key.
+// Headers that browser, console and service share.
 
 /** Next drops a content-length that a handler sets; lib/http turns this header into one. */
 export const LENGTH_HEADER = "x-lightdesk-length";
@@ -10,4 +10,11 @@ export const READ_ONLY_HEADER = "x-lightdesk-read-only";
 /** The token of an `Authorization: Bearer` header. */
 export function bearerIn(authorization: string | null | undefined): string | undefined {
   return /^bearer +(.+)$/i.exec(authorization?.trim() ?? "")?.[1];
+}
+
+export const ACT_HEADER = "x-lightdesk-act";
+const id = /^[A-Za-z0-9-]{16,64}$/;
+
+export function readActId(header: string | null): string | undefined {
+  return header !== null && id.test(header) ? header : undefined;
 }

@@ -10,7 +10,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
-import { oidcRefusals } from "@/lib/contract/people/oidc";
+import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

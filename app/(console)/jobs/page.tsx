@@ -8,7 +8,7 @@ import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { readList } from "@/components/jobs/list/list-address";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
-import { isSearch } from "@/lib/contract/jobs/job-search";
+import { isSearch } from "@/lib/contract/jobs/job-list";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/pick-messages";

@@ -15,7 +15,7 @@ import { MOST_COMPARED } from "@/components/viewer/viewer-item";
 import { callApi } from "@/lib/browser/api";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type ArchiveAnswer } from "@/lib/contract/assets/archive";
+import { type ArchiveAnswer } from "@/lib/contract/console";
 import { AssetPicture } from "../asset-picture";
 import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
 import { assetsApiPath } from "../assets-address";

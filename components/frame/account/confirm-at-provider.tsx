@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { onConfirmedElsewhere } from "@/lib/browser/confirm";
 import { signInAt } from "@/lib/browser/session";
-import { type OidcChoice } from "@/lib/contract/people/oidc";
+import { type OidcChoice } from "@/lib/contract/people/sign-in";
 
 /** Opens the provider in a tab of its own, so that the asking page loses nothing. */
 export function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {

@@ -7,7 +7,7 @@ import { Input } from "@/components/ui/controls/input";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type SignInMethods } from "@/lib/contract/people/sign-in";
 import { FailureMessage } from "../failure/failure-message";
 import { faultyField } from "../failure/faulty-field";
 import { ConfirmAtProvider } from "./confirm-at-provider";

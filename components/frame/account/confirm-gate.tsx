@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
 import { onConfirmationAsked } from "@/lib/browser/confirm";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type SignInMethods } from "@/lib/contract/people/sign-in";
 
 const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
 

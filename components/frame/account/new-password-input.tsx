@@ -1,6 +1,6 @@
 import { type ComponentProps } from "react";
 import { Input } from "@/components/ui/controls/input";
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
 
 /** Takes the attributes that its form field passes. */
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { FailureNotice } from "@/components/ui/failure-notice";
-import { type OidcRefusal } from "@/lib/contract/people/oidc";
+import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 
 export type ProviderRefusalReason = OidcRefusal | "unreachable" | "broken";
 

@@ -1,5 +1,4 @@
-import { type ErrorCode } from "@/lib/contract/errors";
-import { codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
+import { type ErrorCode, codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
 
 export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that only a browser can meet, besides the console's own codes. */

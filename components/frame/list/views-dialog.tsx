@@ -10,7 +10,7 @@ import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type SavedView, type ViewScreen } from "@/lib/contract/saved-views";
+import { type SavedView, type ViewScreen } from "@/lib/contract/console";
 import { FailureMessage } from "../failure/failure-message";
 
 type ViewsDialogProps = {

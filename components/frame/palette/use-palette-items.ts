@@ -3,7 +3,7 @@ import { useTheme } from "next-themes";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { useClock } from "@/components/ui/time/use-clock";
 import { withQuery } from "@/lib/browser/urls";
-import { toJobState } from "@/lib/contract/jobs/states";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type JobListItem } from "@/lib/contract/schemas/job";

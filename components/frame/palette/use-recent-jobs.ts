@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { useSeenConnection } from "../connection/connection-context";
 import { useSought } from "./use-sought";

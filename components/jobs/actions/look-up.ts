@@ -4,7 +4,7 @@
 import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobState, toJobState } from "@/lib/contract/jobs/states";
+import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type ReceiptEntry } from "./receipt-entry";
 
 export type Ending = "cancel" | "stop" | "remove";

@@ -1,9 +1,8 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/masked";
-import { isLink, isSeedName } from "@/lib/contract/workflow/graph";
-import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
+import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
+import { isLink, isSeedName, looseGraph, nodeName } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 /** A range that every node with a seed accepts. */

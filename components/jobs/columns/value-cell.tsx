@@ -4,7 +4,7 @@ import useSWR from "swr";
 import { Cut } from "@/components/ui/cut";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobInputs, toInputs } from "@/lib/contract/jobs/input-values";
+import { type JobInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 

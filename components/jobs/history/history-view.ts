@@ -1,6 +1,6 @@
-import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { type JobSearchAnswer } from "@/lib/contract/console";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
+import { jobOfEntry, previewOf } from "@/lib/contract/views/job-view";
 import { type JobsView, previewPart, toJobRow, toJobsView } from "../job-row";
 
 /** The history as the service reports it, or the ended jobs that a search found. */

@@ -9,7 +9,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useNow } from "@/components/ui/time/use-now";
 import { withQuery } from "@/lib/browser/urls";
-import { toJobState } from "@/lib/contract/jobs/states";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 

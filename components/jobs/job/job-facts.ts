@@ -1,14 +1,12 @@
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { textOf } from "@/lib/contract/json/json";
-import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { type JobDetail, type JobStatus } from "@/lib/contract/schemas/job";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type JobErrorView } from "@/lib/contract/views/job-error-view";
-import { type JobView, toJobView } from "@/lib/contract/views/job-view";
+import { type JobErrorView, type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { namelessWorkflow, workflowName } from "@/lib/contract/workflow/workflow-name";
 import { countSeeds } from "../actions/resubmission";

@@ -5,7 +5,7 @@ import { Link } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/duration";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";

@@ -4,7 +4,7 @@ import { anyText, list, or } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { type JobView } from "@/lib/contract/views/job-view";
-import { looseGraph, nodeName } from "@/lib/contract/workflow/loose-graph";
+import { looseGraph, nodeName } from "@/lib/contract/workflow/graph";
 
 export type TimelineNode = {
   nodeId: string;

@@ -4,7 +4,7 @@ import { useBusyJobs } from "@/components/jobs/actions/busy-jobs";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { type Tone } from "@/components/ui/tone";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type MaskedInput, someSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
 

@@ -1,8 +1,8 @@
 import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
 import { walkPages } from "@/lib/browser/bulk/walk-pages";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
-import { jobStates, type KnownJobState } from "@/lib/contract/jobs/states";
+import { type JobSearchQuery } from "@/lib/contract/console";
+import { jobStates, type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { type KnownJob } from "../actions/end-jobs";

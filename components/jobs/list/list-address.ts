@@ -2,10 +2,9 @@
 // Guarantees: the same list always has the same address.
 
 import { withQuery } from "@/lib/browser/urls";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId } from "@/lib/contract/jobs/job-inputs";
-import { isSearch, jobParams, searchParams } from "@/lib/contract/jobs/job-search";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { isSearch, jobParams, searchParams, type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { addressValues, readAddress } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";

@@ -4,7 +4,7 @@ import { RunLink } from "@/components/frame/samples/run-link";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
-import { isSearch } from "@/lib/contract/jobs/job-search";
+import { isSearch } from "@/lib/contract/jobs/job-list";
 import { isFilteredList, noFilters, noSearch } from "./list-address";
 import { type ListState } from "./list-state";
 import { useAskedQuery } from "./use-list-state";

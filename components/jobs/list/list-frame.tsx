@@ -8,7 +8,7 @@ import { ToolBar } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { type Poll } from "@/lib/browser/poll/use-poll";
-import { type JobReach } from "@/lib/contract/console-job-search";
+import { type JobReach } from "@/lib/contract/console";
 
 // It has a fallback of its own: otherwise the whole page would be hidden while it loads, and the search field would lose the focus.
 const SearchReach = dynamic(() => import("../search/search-reach").then((module) => module.SearchReach), { loading: () => null });

@@ -1,7 +1,7 @@
 import { createStore } from "zustand/vanilla";
 import { afterPaint } from "@/lib/browser/after-paint";
 import { apiPath } from "@/lib/browser/urls";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { listHref, type ListLinks, type ListName } from "./list-address";
 
 export type ListChange = Partial<JobSearchQuery>;

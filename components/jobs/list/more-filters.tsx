@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { Select } from "@/components/ui/controls/select";
-import { outputTypes } from "@/lib/contract/jobs/job-search";
+import { outputTypes } from "@/lib/contract/jobs/job-list";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";
 import { type ListState } from "./list-state";

@@ -7,7 +7,7 @@ import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
 import { useOfferActions } from "@/components/frame/palette/overlay";
 import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { type JobRow } from "../job-row";
 import { type Command } from "./chosen-jobs";

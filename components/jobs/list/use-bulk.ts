@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { watchBusy } from "../actions/busy-jobs";
 import { type KnownJob } from "../actions/end-jobs";
 import { type JobAct, useJobWork } from "../actions/use-job-work";

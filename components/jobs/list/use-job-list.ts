@@ -4,7 +4,7 @@ import { createSelection } from "@/components/data-table/selection/selection-sto
 import { usePausedRows } from "@/components/data-table/use-paused-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { useBusyJobs } from "../actions/busy-jobs";

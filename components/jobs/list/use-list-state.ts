@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { type ListState } from "./list-state";
 
 /** One value of the newest requested list; renders only when that value changes. */

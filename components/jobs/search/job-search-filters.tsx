@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { FiltersPopover } from "@/components/frame/list/filters-popover";
 import { TimeFilter } from "@/components/frame/list/time-filter";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
-import { type JobSearch } from "@/lib/contract/jobs/job-search";
+import { type JobSearch } from "@/lib/contract/jobs/job-list";
 
 const loadPerson = () => import("./person-filter");
 const PersonFilter = dynamic(() => loadPerson().then((module) => module.PersonFilter), { ssr: false });

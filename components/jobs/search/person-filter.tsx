@@ -7,7 +7,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobPeople } from "@/lib/contract/console-job-search";
+import { type JobPeople } from "@/lib/contract/console";
 
 type PersonFilterProps = { member: string | undefined; connection: string | undefined; onPick: (member: string | undefined) => void };
 

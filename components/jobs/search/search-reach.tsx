@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useClock } from "@/components/ui/time/use-clock";
-import { type JobReach } from "@/lib/contract/console-job-search";
+import { type JobReach } from "@/lib/contract/console";
 
 /** How far back the search reached, and whether the service answers: a job that was not found may still exist there. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {

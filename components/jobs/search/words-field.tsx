@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { FILTERS } from "@/components/frame/list/tool-bar";
 import { SearchField } from "@/components/ui/controls/search-field";
-import { type JobSearch } from "@/lib/contract/jobs/job-search";
+import { type JobSearch } from "@/lib/contract/jobs/job-list";
 
 type WordsFieldProps = {
   text: string | undefined;

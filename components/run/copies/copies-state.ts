@@ -2,7 +2,7 @@
 // Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
 
 import { type Failure } from "@/lib/contract/failure";
-import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type RunOutcome } from "../submit/attempt";
 
 export type CopyOutcome =

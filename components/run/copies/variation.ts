@@ -2,7 +2,7 @@
 // Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
 
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
-import { isSecretName } from "@/lib/contract/secrets/secret-names";
+import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { type FormField } from "../form/form-model";
 import { isSeed, randomSeed } from "../form/seeds";
 

@@ -4,9 +4,9 @@
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { isMasked } from "@/lib/contract/secrets/masked";
+import { isMasked } from "@/lib/contract/secrets/secret-texts";
 import { mergedErrors } from "../workflow/faults";
 import { isWarning } from "./node-problems";
 import { missingInputs, NOT_WHOLE, valueChecker } from "./values";

@@ -2,7 +2,7 @@ import { Pin } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { UNNAMED } from "@/lib/contract/editor-workflow/problems";
+import { UNNAMED } from "@/lib/contract/editor-workflow/sent-values";
 import { type InputSettings } from "../workflow/use-workflow-memory";
 import { FieldControl } from "./controls/field-control";
 import { type PictureContext } from "./controls/picture-context";

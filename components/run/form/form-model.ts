@@ -5,12 +5,10 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
-import { guessKind } from "@/lib/contract/nodes/guess-kind";
-import { type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
+import { guessKind, type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { isLink } from "@/lib/contract/workflow/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { isLink, nodeName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }

@@ -10,9 +10,9 @@ import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
 import { boxEdges, BUILT_IN_MODULE, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { isMasked } from "@/lib/contract/secrets/masked";
+import { isMasked } from "@/lib/contract/secrets/secret-texts";
 import { isLink } from "@/lib/contract/workflow/graph";
 
 export const NOT_WHOLE = "value_not_whole";

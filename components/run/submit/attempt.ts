@@ -5,7 +5,7 @@
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { type Failure } from "@/lib/contract/failure";
 import { number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 

@@ -1,13 +1,12 @@
 // What Run sends, that it is sent once, and its outcome. If the connection to the console broke, the console is asked about the attempt.
 // Guarantees: an attempt is sent once; asking about it sends nothing; an answer that never came is "unknown", neither success nor failure.
 
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, readNodeErrors } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { readNodeErrors } from "@/lib/contract/read-node-errors";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { mayHaveStarted, type SubmissionReport, submittedJob } from "@/lib/contract/workflow/submission";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";

@@ -4,10 +4,9 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { danglingLinks, findCycle } from "@/lib/contract/workflow/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { danglingLinks, findCycle, nodeName } from "@/lib/contract/workflow/graph";
 
 /** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */
 export type Faults = { errors: NodeErrors; isSure: boolean };

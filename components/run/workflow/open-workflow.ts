@@ -8,7 +8,7 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { withoutMasks } from "@/lib/contract/secrets/masked";
+import { withoutMasks } from "@/lib/contract/secrets/secret-texts";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
@@ -47,7 +47,7 @@ export async function openAnyWorkflow(
   const { graph, extraData, duplicates } = read.value;
   const drawing = drawingIn(extraData);
   if (drawnNodes(drawing) === 0) return ok(toOpened(read.value, fileName, known));
-  const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing-of");
+  const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
   const own = readDrawingOf(drawing, graph) ? read.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
   const both = { text, ...(fileName !== undefined && { fileName }), known };

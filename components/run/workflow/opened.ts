@@ -2,7 +2,7 @@
 
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type UnsentPicture } from "../form/controls/use-picture-upload";
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "react";
-import { type Writable, type writable } from "@/lib/contract/editor-workflow/write-values";
+import { type Writable, type writable } from "@/lib/contract/editor-workflow/write-file";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -17,7 +17,7 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
   useEffect(() => {
     // If this fails to load, the file is sent as it was opened.
     if (isFile)
-      import("@/lib/contract/editor-workflow/write-values").then(
+      import("@/lib/contract/editor-workflow/write-file").then(
         (module) => setWrite(() => module.writable),
         () => undefined,
       );

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { PageHeader } from "@/components/frame/page-header";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type SignInMethods } from "@/lib/contract/people/sign-in";
 import { SettingsTabs } from "../settings-tabs";
 import { EmailForm, FixedEmail, NameForm, PasswordForm } from "./account-forms";
 import { LookCard } from "./look-card";

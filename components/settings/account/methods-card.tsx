@@ -12,7 +12,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInAt } from "@/lib/browser/session";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type SignInMethods } from "@/lib/contract/people/sign-in";
 
 /** How this member signs in, if a provider is offered besides passwords. */
 export function MethodsCard({ methods }: { methods: SignInMethods }) {

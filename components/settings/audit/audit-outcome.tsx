@@ -5,7 +5,7 @@ import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type MemberChange } from "@/lib/contract/audit/member-change";
-import { checkOutcomes } from "@/lib/contract/check-outcomes";
+import { checkOutcomes } from "@/lib/contract/connections";
 import { own } from "@/lib/contract/json/own";
 import { roles } from "@/lib/contract/people/roles";
 import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";

@@ -9,7 +9,7 @@ import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/base-url";
+import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
 import { Outcome } from "../outcome";
 import { readConnectionForm } from "./read-connection-form";

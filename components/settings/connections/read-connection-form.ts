@@ -1,4 +1,4 @@
-import { withScheme } from "@/lib/contract/base-url";
+import { withScheme } from "@/lib/contract/connections";
 
 export type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
 

@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/controls/button";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView } from "@/lib/contract/console";
-import { type MemberMethods } from "@/lib/contract/people/oidc";
+import { type MemberMethods } from "@/lib/contract/people/sign-in";
 
 type MemberItemProps = {
   member: MemberView;

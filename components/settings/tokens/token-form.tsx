@@ -11,7 +11,7 @@ import { Select } from "@/components/ui/controls/select";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
-import { EVENTS, tokenLifetimes } from "@/lib/contract/people/token-choices";
+import { EVENTS, tokenLifetimes } from "@/lib/contract/people/sign-in";
 import { type TokenBody, type TokenChoices, type TokenMade, type TokenOperation } from "@/lib/contract/people/tokens";
 
 type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (made: TokenMade) => void; onClose: () => void };

@@ -2,7 +2,7 @@
 // Guarantees: bounded; says what is wrong with each. The service decides in the end.
 
 import { maskedAddress } from "@/lib/contract/assets/download-task";
-import { isLoopback } from "@/lib/contract/loopback";
+import { isLoopback } from "@/lib/contract/connections";
 
 export type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
 /** `shown` is without the query, which may hold a token. */

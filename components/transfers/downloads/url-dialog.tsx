@@ -11,7 +11,7 @@ import { callApi } from "@/lib/browser/api";
 import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type DraftFaults, newDraft, readDraft } from "../uploads/about";
 import { AboutForm } from "../uploads/about-form";

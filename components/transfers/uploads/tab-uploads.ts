@@ -7,7 +7,7 @@ import { offerHash } from "@/lib/browser/uploads/offer-hash";
 import { canBeRead } from "@/lib/browser/uploads/picture-check";
 import { upload } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
-import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type About, type Changes, type Part } from "./about";

@@ -2,7 +2,7 @@
 // Guarantees: an unknown hash is not a failure, so the browser logs no error for each new file; after an offer without a clear answer, the
 // newest assets are searched for it. Must never: offer twice.
 
-import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { toMilliseconds } from "@/lib/contract/times";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";

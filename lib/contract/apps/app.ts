@@ -5,13 +5,12 @@
 import { z } from "zod";
 import { type Role, roles } from "../people/roles";
 import { freeForm } from "../schemas/lenient";
-import { isSecretName } from "../secrets/secret-names";
+import { isSecretName } from "../secrets/mask-secrets";
 import { type FileKind } from "../views/media-kind";
-import { type AppChange } from "./compare";
+import { type AppChange, appBounds, type AppField, type AppValues, appValueSchema, definitionShape, idSchema, nameSchema } from "./definition";
 import { type AppProblem, checkValue, problemSentence, withUsual } from "./fill";
-import { appBounds, type AppField, type AppValues, appValueSchema, definitionShape, idSchema, nameSchema } from "./shape";
 
-export { type AppControl, type AppDefinition, type AppField, type AppInput, type AppOutput, type AppValue, type AppValues } from "./shape";
+export { type AppControl, type AppDefinition, type AppField, type AppInput, type AppOutput, type AppValue, type AppValues } from "./definition";
 
 const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });

@@ -2,18 +2,16 @@
 // Guarantees: pure; never throws; the result is a definition that the schema accepts. Free of zod: the Run page loads it.
 
 import { isEditorFile, readEditorFile } from "../editor-workflow/file";
-import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/widget-places";
+import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/values";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf } from "../nodes/dynamic-inputs";
-import { guessKind } from "../nodes/guess-kind";
-import { type InputSpec, readInputSpec } from "../nodes/input-spec";
+import { guessKind, type InputSpec, readInputSpec } from "../nodes/input-spec";
 import { toPlainLine } from "../plain-line";
 import { type Graph } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
-import { isSecretName } from "../secrets/secret-names";
-import { isLink, isSeedName } from "../workflow/graph";
-import { nodeName } from "../workflow/loose-graph";
+import { isSecretName } from "../secrets/mask-secrets";
+import { isLink, isSeedName, nodeName } from "../workflow/graph";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 

@@ -5,8 +5,8 @@ import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
 import { parseJson } from "../json/json";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
-import { isSecretName } from "../secrets/secret-names";
-import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./shape";
+import { isSecretName } from "../secrets/mask-secrets";
+import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./definition";
 
 const LONGEST_TEXT = 100_000;
 /** Given as the value of a seed: draw one. */

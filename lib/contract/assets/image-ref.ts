@@ -1,4 +1,4 @@
-// How a LoadImage input names a picture: "folder/name.png [output]". Without a suffix it is an input.
+// How inputs name stored pictures.
 
 export type FileRef = { filename: string; subfolder: string; type: string };
 
@@ -16,3 +16,6 @@ export function toImageValue(answer: { name: string; subfolder?: string | null; 
   const path = answer.subfolder ? `${answer.subfolder}/${answer.name}` : answer.name;
   return !answer.type || answer.type === "input" ? path : `${path} [${answer.type}]`;
 }
+
+/** The tag on files that the embedded service keeps beside the result of a saved mask; lists leave them out unless asked for the tag. */
+export const MASK_LAYER_TAG = "mask-layer";

@@ -1,5 +1,4 @@
-// The things that one audit entry is about, written at the head of its outcome, since an entry has no other field for them.
-// Guarantees: bounded; what was written can be read again; any other text is read as an outcome without things.
+// What an audit entry is about, as written into the log and read back.
 
 import { writeExactJson } from "../json/exact-json";
 import { objectOf, textOf } from "../json/json";
@@ -77,4 +76,25 @@ export function idsAnswered(answer: unknown): string[] {
 function idsIn(list: unknown, id: string | undefined): string[] {
   if (Array.isArray(list)) return list.filter((one) => typeof one === "string");
   return id === undefined ? [] : [id];
+}
+
+const families: readonly (readonly string[])[] = [
+  ["uploadAsset", "createAssetFromHash"],
+  ["editAsset", "addTags", "removeTags"],
+  ["cancelJobs", "manageQueue", "stopJobs", "cancelJob", "cancelOneJob"],
+  ["manageHistory"],
+  ["submitPrompt"],
+  ["deleteAsset"],
+  ["writeUserdata"],
+  ["moveUserdata"],
+  ["deleteUserdata"],
+  ["downloadAsset"],
+  ["cancelDownload"],
+  ["retryDownload"],
+  ["forgetDownload"],
+];
+
+/** Undefined: the act is done to one thing at a time. */
+export function familyOf(action: string): string | undefined {
+  return families.find((actions) => actions.includes(action))?.[0];
 }

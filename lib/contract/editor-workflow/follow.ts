@@ -6,8 +6,7 @@ import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, once, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, tunnelOf } from "./node-kinds";
-import { type Following, idIn, type Place, type Scope } from "./scope";
-import { slotsOf } from "./slots";
+import { type Following, idIn, type Place, type Scope, slotsOf } from "./slots";
 import { type Value, valueOfUse } from "./value-of-use";
 import { homeOf } from "./values";
 

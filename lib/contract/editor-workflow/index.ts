@@ -14,16 +14,14 @@ import { workflowLimits } from "../workflow/read-workflow";
 import { type Definition, type EditorFile, type EditorNode, idText, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, setterFor } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
-import { isKept, isSameJson, keptInputs } from "./kept-inputs";
+import { isKept, isSameJson, keptInputs } from "./drawing";
 import { isNeverSent, isRunning, isSwitch, linkedIds, tunnelOf } from "./node-kinds";
-import { type EditorNotice, type EditorProblem, UNNAMED } from "./problems";
-import { type Following, idIn, type Place, type Scope } from "./scope";
-import { onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
-import { slotsOf } from "./slots";
+import { type EditorNotice, type EditorProblem, UNNAMED, onSteps, problemOf, sentValue, widgetFinder } from "./sent-values";
+import { type Following, idIn, type Place, type Scope, slotsOf } from "./slots";
 import { type Value, valueOfHost } from "./value-of-use";
 import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
-export { type EditorNotice, type EditorProblem } from "./problems";
+export { type EditorNotice, type EditorProblem } from "./sent-values";
 
 /** `rawTexts`: "node input" of texts that are sent as written, where others are filled in. */
 export type Converted = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };

@@ -1,5 +1,4 @@
-// The values of widgets as they are sent: defaults for missing ones, lists in a wrapper, and the problems found with them.
-// Guarantees: pure, never throws.
+// The values that a conversion sends, and its problems.
 
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -10,8 +9,42 @@ import { readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { nearestOf } from "../nodes/nearest";
 import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
-import { type EditorProblem } from "./problems";
 import { type Widget, widgetsOf } from "./values";
+
+/** The editor's own name for the values of a missing class: the file has them only by their place. */
+export const UNNAMED = "UNKNOWN";
+
+/** `nodeId`: as in the API graph, `outer:inner` inside a subgraph. */
+export type EditorProblem =
+  | { code: "not_an_editor_file" }
+  | { code: "too_many_nodes"; most: number }
+  /** `pack`: the node pack by its registry id or repository, if the file names it. */
+  | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
+  | { code: "missing_subgraph"; nodeId: string; id: string }
+  /** Several nodes have this id. Links and values use the last one. */
+  | { code: "duplicate_id"; nodeId: string; count: number }
+  | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
+  | { code: "default_used"; nodeId: string; input: string }
+  /** The file has no value, and the class no default. */
+  | { code: "value_missing"; nodeId: string; input: string }
+  /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
+  | { code: "broken_link"; nodeId: string; input: string }
+  /** The node before it is bypassed and has nothing of that type to pass on. */
+  | { code: "bypass_passes_nothing"; nodeId: string; input: string }
+  /** A Get node is connected to it, but no linked Set node has this name. */
+  | { code: "not_set"; nodeId: string; input: string; name: string }
+  /** The editor itself would round this number. */
+  | { code: "digits_kept"; nodeId: string; input: string }
+  /** A use of a subgraph is muted or bypassed inside another one; the editor sends its nodes all the same. */
+  | { code: "inside_of_off_sent"; nodeId: string }
+  /** A node pack links nodes by its own rules, which the file does not spell out. */
+  | { code: "links_by_rule" };
+
+/** Resolved automatically: an editor-only node was left out, or a Get node was replaced by its Set node's input. */
+export type EditorNotice =
+  { code: "left_out"; nodeId: string; classType: string; title?: string } | { code: "resolved"; nodeId: string; name: string };
+
+export type EditorReport = { problems: readonly EditorProblem[]; notices: readonly EditorNotice[] };
 
 /** A list is wrapped, since it would read as a link. Undefined if the file has no value and the class no default. */
 export function sentValue(value: unknown, raw: unknown): unknown {

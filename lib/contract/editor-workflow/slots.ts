@@ -1,15 +1,31 @@
-// The inputs of a node as the editor has them once a file is open: those of its class, or of the subgraph it is a use of, with the links of
-// the file.
-// Guarantees: never throws; the same node of one conversion has the same list.
+// Input slots of a node, and the place in nested subgraphs where it is looked at.
 
+import { type ObjectInfo, type NodeInfo } from "../schemas/object-info";
+import { type Definition, type EditorNode, type Net, once, type Slot, slotFinder } from "./file";
 import { objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
-import { type NodeInfo } from "../schemas/object-info";
-import { type Definition, type EditorNode, once, type Slot, slotFinder } from "./file";
-import { type Following, idIn, type Place } from "./scope";
 import { classPlaces, type Widget, widgetsOf } from "./values";
+
+/** A net as one use of it has it; `use`: the node outside that contains it. */
+export type Scope = { path: string; net: Net; use?: Use };
+export type Place = { scope: Scope; node: EditorNode };
+export type Use = Place & { definition: Definition };
+
+/** One conversion of a file. What is found on the way is kept for as long as it lasts: a file may lead to one node in very many ways. */
+export type Following = {
+  info: ObjectInfo;
+  /** The inside of a use; undefined for a node that is not a use. */
+  inside: (place: Place) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
+  /** The value that a PrimitiveNode writes over the widgets it leads to. */
+  primitiveValue: (node: EditorNode) => unknown;
+};
+
+/** The node's id in the graph. */
+export function idIn({ path }: Scope, { id }: EditorNode): string {
+  return path + id;
+}
 
 const slotsFound = once<Following, Map<string, readonly Slot[]>>(() => new Map());
 const widgetsFound = once<Following, Map<EditorNode, readonly Widget[]>>(() => new Map());

@@ -1,12 +1,12 @@
-// The values of a node's widgets: the file keeps them by their place, and some belong to no input.
-// Guarantees: never throws; pure. A value that the file does not hold is undefined; callers supply the defaults.
+// Which widget holds which value of a node, also for widgets shown on enclosing subgraphs.
 
-import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
+import { isObject, type JsonObject, objectOf, textOf, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorNode } from "./file";
+import { type EditorNode, type EditorFile, INSIDE_START, listOf, type Net, nodesById } from "./file";
+import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
 type ValueKey = string | number;
@@ -161,4 +161,66 @@ function corrected({ type }: EditorNode, widget: Widget): Widget {
   if (unreadLists.includes(value) && settingsOf(raw).remote !== undefined) return { ...widget, value: undefined };
   const isSampler = name === "sampler_name" && (type === "KSampler" || type === "KSamplerAdvanced");
   return isSampler ? { ...widget, value: textOf(value)?.replace(/^sample_/, "") ?? value } : widget;
+}
+
+type WidgetPlace = { node: string; input: string };
+
+const MAX_NESTED = 50;
+const MOST_PLACES = 100;
+/** A subgraph may hold itself twice: the search would never end, even without finding a place. */
+const MOST_LOOKED = 2_000;
+
+export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetPlace[] {
+  const found = new Map<string, WidgetPlace>();
+  let looked = 0;
+
+  function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
+    if (depth > MAX_NESTED || found.size >= MOST_PLACES || ++looked > MOST_LOOKED) return;
+    const shown = nodesById(net).get(id);
+    if (!shown) return;
+    const definition = file.definitions.get(shown.type);
+    if (isPrimitive(shown)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
+    if (!definition) return void found.set(`${path}${id}\n${name}`, { node: path + id, input: name });
+    const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
+    const port = definition.inputs.findIndex((one) => one.name === name);
+    if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
+    const inner = proxiesOf(shown).find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
+    if (typeof inner === "string") look(inside, definition.renumbered?.get(inner) ?? inner, name);
+  }
+
+  function handed(scope: Parameters<typeof look>[0], links: readonly string[]): void {
+    const wanted = new Set(links);
+    for (const { id, inputs } of scope.net.nodes)
+      for (const { link, name, widget: ofWidget = name } of inputs)
+        if (link !== undefined && wanted.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
+  }
+
+  for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
+  return [...found.values()];
+}
+
+/** The name that a use of a subgraph gives to a widget inside; undefined if it is the widget's own name, or that with a number appended. */
+export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
+  const uses = boxesOf(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
+  const port = uses.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);
+  return port?.label ?? (port?.name.replace(/_\d+$/, "") === inner ? undefined : port?.name);
+}
+
+/** Where the file draws a node with this id: outside, else in each use of the subgraph that has it (App mode gives only the inner id). */
+export function boxesOf(file: EditorFile, id: string): { net: Net; path: string; id: string }[] {
+  if (nodesById(file).has(id)) return [{ net: file, path: "", id }];
+  return file.nodes.flatMap((use) => {
+    const net = file.definitions.get(use.type);
+    const inner = net?.renumbered?.get(id) ?? id;
+    return net && nodesById(net).has(inner) ? [{ net, path: `${use.id}:`, id: inner }] : [];
+  });
+}
+
+function linksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {
+  return [...links].flatMap(([id, link]) => (link.origin === origin && (slot === undefined || link.originSlot === slot) ? [id] : []));
+}
+
+/** Inner widgets that a use shows without a link. */
+function proxiesOf({ properties: { proxyWidgets } }: EditorNode): (readonly unknown[])[] {
+  return listOf(typeof proxyWidgets === "string" ? parseJson(proxyWidgets) : proxyWidgets).map(listOf);
 }

@@ -2,7 +2,7 @@
 // Guarantees: an origin is exact and https, or http on this machine; roles, pages and themes in a ticket are only those known here.
 
 import { z } from "zod";
-import { isLoopback } from "../loopback";
+import { isLoopback } from "../connections";
 import { type Role, roles } from "../people/roles";
 import { embedPages, embedThemes } from "./embed-pages";
 

@@ -1,9 +1,13 @@
-// Inputs of a job's nodes as columns of a list and of an export: `input:<node>:<input>`, where `*Class` stands for the first node of a
-// class that has the input. Free of zod: browsers load it with the first page.
+// Inputs of jobs: ids for columns and exports, values, and differences between two jobs.
+
+import { type JsonObject } from "../json/json";
+import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
+import { writeExactJson } from "../json/exact-json";
+import { own } from "../json/own";
 
 export type InputId = `input:${string}:${string}`;
 export const MAX_INPUTS = 8;
-export const CLASS_MARK = "*";
+const CLASS_MARK = "*";
 const idPattern = /^input:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}:(?:[\w.!~*'()-]|%[0-9A-F]{2}){1,300}$/;
 
 export function inputIdOf(node: string, input: string): InputId {
@@ -34,4 +38,87 @@ function decodes(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+const MAX_VALUE = 200;
+
+/** By node and input. Linked and structured values are absent. */
+export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** Values of a job's graph, by node id and by class, shortened so that many rows stay small. */
+export function toInputs(workflow: JsonObject | undefined): JobInputs {
+  const found = new Map<string, Map<string, string>>();
+  for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
+    for (const [name, value] of Object.entries(node.inputs ?? {})) {
+      if (!["string", "number", "bigint", "boolean"].includes(typeof value)) continue;
+      const text = String(value).slice(0, MAX_VALUE);
+      for (const key of [id, ...(node.class_type === undefined ? [] : [CLASS_MARK + node.class_type])]) {
+        const values = found.get(key) ?? new Map<string, string>();
+        found.set(key, values);
+        if (!values.has(name)) values.set(name, text);
+      }
+    }
+  }
+  return found;
+}
+
+export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
+
+/** The inputs of these jobs by class, most frequent first. */
+export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
+  const seen = new Map<InputId, SeenInput>();
+  for (const job of jobs) {
+    for (const [node, values] of job) {
+      if (!node.startsWith(CLASS_MARK)) continue;
+      for (const [input, example] of values) {
+        const id = inputIdOf(node, input);
+        const entry = seen.get(id) ?? { id, name: inputOf(id).name, jobs: 0, example };
+        seen.set(id, { ...entry, jobs: entry.jobs + 1 });
+      }
+    }
+  }
+  return [...seen.values()].sort((one, other) => other.jobs - one.jobs || one.name.localeCompare(other.name));
+}
+
+type InputDifference = {
+  nodeId: string;
+  /** The node's title, else its class. */
+  node: string;
+  input: string;
+  /** One for each workflow; undefined if it has no such node or input. */
+  values: (string | undefined)[];
+};
+
+const LONGEST_VALUE = 300;
+
+/** `workflows` as jobs carry them: `{ prompt, extra_data }` or a bare graph. An absent one differs from nothing. */
+export function inputDifferences(workflows: readonly unknown[], most = 200): { differences: InputDifference[]; isCut: boolean } {
+  const graphs = workflows.map(looseGraph);
+  const known = graphs.filter((graph) => graph !== undefined);
+  const ids = new Set(known.flatMap((graph) => Object.keys(graph)));
+  const differences: InputDifference[] = [];
+  for (const nodeId of ids) {
+    const nodes = graphs.map((graph) => own(graph, nodeId));
+    const names = new Set(nodes.flatMap((node) => Object.keys(node?.inputs ?? {})));
+    for (const input of names) {
+      const values = nodes.map((node) => valueOf(node, input));
+      const comparable = values.filter((_, index) => graphs[index] !== undefined);
+      if (comparable.every((value) => value === comparable[0])) continue;
+      if (differences.length === most) return { differences, isCut: true };
+      const node = nodeName(nodes.find((one) => one !== undefined));
+      differences.push({ nodeId, node, input, values: values.map((value) => value && shortened(value)) });
+    }
+  }
+  return { differences, isCut: false };
+}
+
+function valueOf(node: LooseNode | undefined, input: string): string | undefined {
+  if (!node?.inputs || !Object.hasOwn(node.inputs, input)) return undefined;
+  const value = own(node.inputs, input);
+  return typeof value === "string" ? value : writeExactJson(value);
+}
+
+/** For display only: two long texts may differ at their ends. */
+function shortened(text: string): string {
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }

@@ -125,3 +125,19 @@ function choice(choices: readonly unknown[], options: Settings): Extract<InputSp
     ...(fallback !== undefined && { fallback }),
   };
 }
+
+const LONGEST_LINE = 60;
+const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
+
+/** `whole`: a number with too many digits for a usual one. Any other number may get decimals: 1 may have been 1.0. */
+type GuessedKind = "picture" | "switch" | "whole" | "number" | "long-text" | "text";
+
+export function guessKind(classType: string, name: string, value: unknown): GuessedKind | undefined {
+  if (name === "image" && pictureClasses.has(classType)) return "picture";
+  if (typeof value === "boolean") return "switch";
+  if (typeof value === "bigint") return "whole";
+  if (typeof value === "number") return "number";
+  if (typeof value !== "string") return undefined;
+  const isLong = value.includes("\n") || value.length > LONGEST_LINE || /(^|_)(text|prompt)$/i.test(name);
+  return isLong ? "long-text" : "text";
+}

@@ -1,13 +1,108 @@
-// The OpenAPI 3.1 document of the embedded service, made from the contract's table: paths, parameters, bodies, answers and refusals.
-// Guarantees: it describes what this service answers, and leaves out operations that only other services have.
+// The OpenAPI document of the interface, derived from the operations.
 
-import { type z } from "zod";
-import { hasRanges, type Operation, type OperationAnswer } from "../operation";
+import { z } from "zod";
+import { type ErrorCode, errorStatus } from "../failure";
+import { hasRanges, type Operation, type OperationBody, type OperationAnswer } from "../operation";
+import { component, nameOf, rare, exactComponents } from "../schemas/exact";
+import { type JsonSchema, toWireSchema, toComponents } from "./wire-schema";
+import { formOfParameter } from "../schemas/lenient";
 import { allOperations } from "../operations";
-import { exactComponents, nameOf } from "../schemas/exact";
-import { refusalsOf } from "./refusals";
-import { bodyOf, parametersOf } from "./requests";
-import { type JsonSchema, toComponents } from "./wire-schema";
+
+const isOfBody = (status: number) => [400, 408, 413].includes(status);
+const always: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
+const ofJson: readonly ErrorCode[] = ["INVALID_BODY", "INVALID_JSON", "TRUNCATED_UPLOAD", "REQUEST_TIMEOUT", "FILE_TOO_LARGE"];
+const ofFile: readonly ErrorCode[] = [
+  "TRUNCATED_UPLOAD",
+  "REQUEST_TIMEOUT",
+  "FILE_TOO_LARGE",
+  "STORAGE_QUOTA_EXCEEDED",
+  "INSUFFICIENT_STORAGE",
+];
+
+const envelope = component("Refusal", { code: z.string(), message: z.string(), details: rare(z.unknown()) });
+const refOfRefusal = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` });
+
+function refusalsOf(operation: Operation): Record<string, JsonSchema> {
+  const { refusals = [], bodyRefusal } = operation;
+  const codes = new Set<ErrorCode>([...always, ...refusals]);
+  const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
+  const isUserdata = operation.path.startsWith("/api/userdata");
+  if (hasRanges(operation)) add(["RANGE_NOT_SATISFIABLE", "PRECONDITION_FAILED"]);
+  if (operation.query) codes.add("INVALID_QUERY");
+  if (operation.body?.kind === "json") add(ofJson);
+  if (operation.body?.kind === "multipart") add([...ofFile, "INVALID_BODY", "MISSING_FILE", "UNSUPPORTED_MEDIA_TYPE"]);
+  if (operation.body?.kind === "octets") add(ofFile);
+  if (operation.path.includes("{")) codes.add(operation.body?.kind === "octets" ? "BAD_REQUEST" : "NOT_FOUND");
+  if (isUserdata) codes.add("BAD_REQUEST");
+
+  const statuses = [...new Set([...codes].map((code) => errorStatus[code]))].sort((a, b) => a - b);
+  const codesOf = (status: number) => [...codes].filter((code) => errorStatus[code] === status).sort();
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      refusal(operation, codesOf(status), isUserdata ? "text" : isOfBody(status) ? bodyRefusal : undefined),
+    ]),
+  );
+}
+
+/** `other`: answered in place of the envelope. */
+function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): JsonSchema {
+  const description = `${codes.join(", ")}.`;
+  if (operation.method === "HEAD") return { description };
+  if (other === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
+  const schema = other ? refOfRefusal(other) : { allOf: [refOfRefusal(envelope), { type: "object", properties: { code: { enum: codes } } }] };
+  return { description, content: { "application/json": { schema } } };
+}
+
+const uuids = new Set(["id", "job_id", "task_id"]);
+
+function parametersOf({ path, query }: Operation): JsonSchema[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string", ...(uuids.has(name) && { format: "uuid" }) },
+  }));
+  return [...inPath, ...(query ? inQuery(query) : [])];
+}
+
+function inQuery(query: z.ZodObject): JsonSchema[] {
+  const { properties, required } = propertiesOf(query);
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    ...(formOfParameter(query, name)?.kind === "list" && { style: "form", explode: false }),
+    schema,
+  }));
+}
+
+/** `ref`: the component that describes a JSON body. */
+function bodyOf(body: OperationBody, ref: string): JsonSchema {
+  if (body.kind === "octets") return { required: true, content: { "application/octet-stream": { schema: {} } } };
+  if (body.kind === "json")
+    return { required: !body.schema.safeParse(undefined).success, content: { "application/json": { schema: { $ref: ref } } } };
+  const file = { [body.file]: { type: "string", contentMediaType: "application/octet-stream" } };
+  const { properties, required } = propertiesOf(body.fields);
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, asText(schema)]));
+  const schema = { type: "object", properties: { ...file, ...fields }, required: [body.file, ...required] };
+  return { required: true, content: { "multipart/form-data": { schema } } };
+}
+
+/** A part is text; other values travel as JSON. */
+function asText(schema: unknown): unknown {
+  if (typeof schema === "object" && schema !== null && "type" in schema && schema.type !== "string")
+    return { type: "string", contentMediaType: "application/json", contentSchema: schema };
+  return schema;
+}
+
+function propertiesOf(schema: z.ZodType): { properties: Record<string, unknown>; required: readonly unknown[] } {
+  const { properties, required } = toWireSchema(schema);
+  return {
+    properties: typeof properties === "object" && properties !== null ? { ...properties } : {},
+    required: Array.isArray(required) ? required : [],
+  };
+}
 
 const refOf = (name: string) => `#/components/schemas/${name}`;
 const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;

@@ -2,20 +2,7 @@
 
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
-import {
-  assetEditAnswerSchema,
-  assetEditBodySchema,
-  assetsAnswerSchema,
-  assetSchema,
-  assetsQuerySchema,
-  assetUploadFieldsSchema,
-  createdAssetSchema,
-  downloadBodySchema,
-  fromHashBodySchema,
-  remoteMetadataSchema,
-} from "../schemas/asset";
-import { refineAnswerSchema, refineQuerySchema, tagChangeSchema, tagsAnswerSchema, tagsBodySchema, tagsQuerySchema } from "../schemas/tags";
-import { taskStartedSchema } from "../schemas/task";
+import { assetEditAnswerSchema, assetEditBodySchema, assetsAnswerSchema, assetSchema, assetsQuerySchema, assetUploadFieldsSchema, createdAssetSchema, downloadBodySchema, fromHashBodySchema, remoteMetadataSchema, refineAnswerSchema, refineQuerySchema, tagChangeSchema, tagsAnswerSchema, tagsBodySchema, tagsQuerySchema, taskStartedSchema } from "../schemas/asset";
 
 export const assetOperations = {
   listAssets: defineOperation({

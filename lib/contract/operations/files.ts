@@ -3,16 +3,7 @@
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
 import { booleanText } from "../schemas/lenient";
-import {
-  imageUploadAnswerSchema,
-  imageUploadFieldsSchema,
-  maskLayersQuerySchema,
-  maskLayersSchema,
-  maskUploadAnswerSchema,
-  maskUploadFieldsSchema,
-  viewQuerySchema,
-} from "../schemas/upload";
-import { userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema, userdataWriteQuerySchema } from "../schemas/userdata";
+import { imageUploadAnswerSchema, imageUploadFieldsSchema, maskLayersQuerySchema, maskLayersSchema, maskUploadAnswerSchema, maskUploadFieldsSchema, viewQuerySchema, userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema, userdataWriteQuerySchema } from "../schemas/files";
 
 export const fileOperations = {
   uploadImage: defineOperation({

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
 import { type Role, roles } from "./roles";
-import { tokenLifetimes } from "./token-choices";
+import { tokenLifetimes } from "./sign-in";
 
 /** `reads`: operations that change nothing, here and at a service. A list names operations of the interface. */
 export const tokenOperationsSchema = z.union([z.enum(["all", "reads"]), z.array(z.string().min(1).max(100)).min(1).max(200)]);

@@ -2,7 +2,7 @@
 // (Not the role of the same name.) Guarantees: a stored address is http or https, in one spelling, and has no credentials, query or fragment.
 
 import { z } from "zod";
-import { toBaseUrl, withScheme } from "../base-url";
+import { toBaseUrl, withScheme } from "../connections";
 import { toPlainLine } from "../plain-line";
 import { runnerOrders, type RunnerProblem } from "./runner-problems";
 

@@ -1,25 +1,9 @@
-// Assets: the resource, the list query, and the bodies that create or change one.
-// Two fields have two names (asset_hash or hash, prompt_id or job_id): both are read into the interface's own.
+// Assets, their tags, and the tasks that download them.
 
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { component, count, exactFields, foreign, named, rare, reads } from "./exact";
-import {
-  anyCount,
-  anyNumber,
-  booleanText,
-  commaList,
-  entries,
-  freeForm,
-  integerText,
-  loosely,
-  maybe,
-  moment,
-  objectText,
-  onWire,
-  texts,
-  unreadableCount,
-} from "./lenient";
+import { anyCount, anyNumber, booleanText, commaList, entries, freeForm, integerText, loosely, maybe, moment, objectText, onWire, texts, unreadableCount, entriesById } from "./lenient";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
@@ -34,8 +18,8 @@ const oneLine = (most: number) =>
     .regex(/^\P{Cc}*$/u, "must hold no control characters")
     .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
 /** Stored as sent, even with blanks around it; blanks alone are not a tag. */
-export const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
-export const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
+const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
+const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
 /** Lower case, so that one id has one spelling. */
 const idText = z.guid().toLowerCase();
 /** Bounded, since every item of a list carries it: large data belongs in a file. */
@@ -169,3 +153,76 @@ export const remoteMetadataSchema = component("RemoteMetadata", {
   preview_image: foreign(loosely(z.string())),
   validation: loosely(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
 });
+
+export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
+
+/** Only total_tags is always there; the others may be absent. */
+export const tagChangeSchema = component("TagChange", {
+  total_tags: entries(z.string()),
+  added: texts,
+  removed: texts,
+  already_present: texts,
+  not_present: texts,
+});
+
+export const tagsQuerySchema = z.object({
+  prefix: z.string().max(200).optional(),
+  limit: integerText({ min: 1, max: 1000 }).default(100),
+  offset: integerText({ min: 0 }).default(0),
+  order: z.enum(["count_desc", "name_asc"]).default("count_desc"),
+  include_zero: booleanText.default(false),
+  include_public: booleanText.default(true),
+});
+
+export const tagsAnswerSchema = component("TagList", {
+  tags: entries(z.looseObject({ name: z.string(), count: anyCount })),
+  total: reads(loosely(anyCount), count),
+  has_more: loosely(z.boolean()),
+  unreadable: unreadableCount,
+});
+
+export const refineQuerySchema = z.object({
+  include_tags: commaList(tagSchema).optional(),
+  exclude_tags: commaList(tagSchema).optional(),
+  name_contains: z.string().max(500).optional(),
+  metadata_filter: objectText.optional(),
+  limit: integerText({ min: 1, max: 1000 }).default(100),
+  include_public: booleanText.default(true),
+});
+export const refineAnswerSchema = component("TagCounts", { tag_counts: entriesById(anyCount), unreadable: unreadableCount });
+
+export const taskStartedSchema = component("TaskStarted", {
+  task_id: reads(z.string(), z.guid()),
+  status: z.string(),
+  message: loosely(z.string()),
+});
+
+/** `status`: created, running, completed, failed, cancelled; other words are kept. */
+export const taskSchema = component("Task", {
+  id: reads(z.string(), z.guid()),
+  idempotency_key: loosely(z.string()),
+  task_name: loosely(z.string()),
+  payload: loosely(freeForm),
+  status: reads(z.string(), z.enum(["created", "running", "completed", "failed", "cancelled"])),
+  create_time: loosely(moment),
+  update_time: loosely(moment),
+  started_at: rare(loosely(moment)),
+  completed_at: rare(loosely(moment)),
+  result: rare(loosely(freeForm)),
+  error_message: rare(loosely(z.string())),
+  bytes_total: reads(loosely(anyNumber), count.nullable()),
+  bytes_downloaded: loosely(anyNumber),
+  progress: reads(loosely(z.number()), z.number().min(0).max(1)),
+});
+
+export const tasksQuerySchema = z.object({
+  task_name: z.string().max(200).optional(),
+  idempotency_key: z.string().max(200).optional(),
+  status: z.string().max(200).optional(),
+  created_after: z.string().max(50).optional(),
+  created_before: z.string().max(50).optional(),
+  sort_order: z.enum(["asc", "desc"]).default("desc"),
+  offset: integerText({ min: 0 }).default(0),
+  limit: integerText({ min: 1, max: 100 }).default(20),
+});
+export const tasksAnswerSchema = z.looseObject({ tasks: entries(taskSchema), pagination: loosely(freeForm), unreadable: unreadableCount });

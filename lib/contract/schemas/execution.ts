@@ -1,8 +1,9 @@
-// What happened while a job ran: the structured error, the timeline, facts about nodes, and progress if a service sends it.
+// How a run ended: errors, node errors and outputs.
 
 import { z } from "zod";
-import { component, count, milliseconds, rare, reads } from "./exact";
-import { entries, freeForm, loosely, moment, nodeIdText } from "./lenient";
+import { component, count, milliseconds, rare, reads, named } from "./exact";
+import { entries, freeForm, loosely, moment, nodeIdText, maybe } from "./lenient";
+import { isObject } from "../json/json";
 
 export const executionErrorSchema = component("ExecutionError", {
   node_id: loosely(nodeIdText),
@@ -56,3 +57,43 @@ export const progressSchema = component("Progress", {
   /** From the embedded service: since when the job runs. */
   start_time: reads(loosely(moment), milliseconds),
 });
+
+export const nodeErrorSchema = z.looseObject({
+  type: z.string().catch("unknown"),
+  message: z.string().catch(""),
+  details: z.string().catch(""),
+  extra_info: freeForm.catch({}),
+});
+export type NodeError = z.infer<typeof nodeErrorSchema>;
+
+const nodeErrorEntrySchema = z.looseObject({
+  class_type: maybe(z.string()),
+  dependent_outputs: z.array(z.string()).catch([]),
+  errors: z.array(nodeErrorSchema).catch([]),
+});
+
+export const nodeErrorsSchema = named("NodeErrors", z.record(z.string(), nodeErrorEntrySchema));
+export type NodeErrors = z.infer<typeof nodeErrorsSchema>;
+
+/** A node's output that is not an object is kept under the key `output`, so that it is shown as it is. */
+const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | undefined => {
+  if (output === null || output === undefined) return undefined;
+  return isObject(output) ? output : { output };
+});
+/** The exact form: by node, then by key; file items under images, texts under text, flags under animated. */
+const exactOutputs = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
+export const outputsSchema = named("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
+export type Outputs = z.infer<typeof outputsSchema>;
+
+/** A file item with its node and kind, or a text preview (`content`, at most 1,024 characters). */
+export const previewOutputSchema = component("PreviewOutput", {
+  filename: rare(loosely(z.string())),
+  subfolder: rare(loosely(z.string())),
+  type: rare(loosely(z.string())),
+  display_name: rare(loosely(z.string())),
+  nodeId: loosely(nodeIdText),
+  mediaType: loosely(z.string()),
+  content: rare(loosely(z.string())),
+  truncated: rare(loosely(z.boolean())),
+});
+export type PreviewOutput = z.infer<typeof previewOutputSchema>;

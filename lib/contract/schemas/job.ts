@@ -1,15 +1,13 @@
 // Jobs in their three views: list item, details, status. Status words are kept as sent; `toJobState` reads them.
 
 import { z } from "zod";
-import { jobParams } from "../jobs/job-search";
-import { jobStates } from "../jobs/states";
+import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
 import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
-import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema } from "./execution";
+import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema, outputsSchema, previewOutputSchema } from "./execution";
 import { anyCount, entries, freeForm, loosely, moment, querySchema, unreadableCount } from "./lenient";
-import { outputsSchema, previewOutputSchema } from "./outputs";
 
 /** `marks`: start and end (exclusive) of each word in the text. */
 const searchMatchSchema = z.object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()])) });

@@ -1,11 +1,10 @@
-// The queue and the history: the requests that change them, and the answers that list them.
-// Both bodies are strict: an unknown word is refused.
+// Submissions, the queue and the history.
 
 import { z } from "zod";
-import { component, exactFields, foreign, milliseconds, named, reads } from "./exact";
-import { executionMetaSchema, executionStatusSchema } from "./execution";
+import { component, exactFields, foreign, milliseconds, named, reads, count, exactOf } from "./exact";
+import { executionMetaSchema, executionStatusSchema, outputsSchema, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "./execution";
 import { anyNumber, entries, entriesById, freeForm, integerText, loosely, maybe, moment, unreadableCount } from "./lenient";
-import { outputsSchema } from "./outputs";
+import { readNodeErrors } from "../failure";
 
 /** The most that any setting may allow; a service's own bound is below it. */
 const MOST_IDS_PER_CALL = 100_000;
@@ -101,3 +100,33 @@ export const historyDetailSchema = named("HistoryDetail", reads(byJob, z.record(
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
 const older = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
 export const olderHistorySchema = named("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));
+
+export const promptBodySchema = z
+  .looseObject({
+    /** The service judges it node by node, so that a refusal can name the node. */
+    prompt: freeForm,
+    extra_data: maybe(freeForm),
+    partial_execution_targets: maybe(z.array(z.string()).max(100_000)),
+    number: z.unknown().optional(),
+    front: z.unknown().optional(),
+    client_id: maybe(z.string().max(200)),
+  })
+  // Passing them on would promise an effect.
+  .transform(({ number: _number, front: _front, ...body }) => body);
+export type PromptBody = z.infer<typeof promptBodySchema>;
+
+export const promptAnswerSchema = component("PromptAccepted", {
+  prompt_id: reads(z.string(), z.guid()),
+  number: reads(loosely(z.number()), z.int()),
+  /** The job exists already, so an odd entry must not make the answer unreadable. */
+  node_errors: reads(
+    z
+      .unknown()
+      .optional()
+      .transform((errors): NodeErrors => readNodeErrors(errors) ?? {}),
+    exactOf(nodeErrorsSchema),
+  ),
+});
+export const promptRefusalSchema = named("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
+
+export const queueDepthSchema = component("QueueDepth", { exec_info: z.looseObject({ queue_remaining: reads(z.number(), count) }) });

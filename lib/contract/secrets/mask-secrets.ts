@@ -5,8 +5,25 @@
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
 import { isLink } from "../workflow/graph";
-import { isSecretName } from "./secret-names";
 import { MASK, maskText, spellingsOf } from "./secret-texts";
+
+const anywhere =
+  /apikey|apitoken|apisecret|authtoken|accesstoken|refreshtoken|bearertoken|sessiontoken|password|passwd|passphrase|secretkey|accesskey|privatekey|authorization|credential/;
+const whole = new Set(["token", "tokens", "secret", "secrets", "auth", "cookie", "setcookie", "pwd"]);
+const tokenOfService = /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
+
+export function isSecretName(name: string): boolean {
+  const known = remembered.get(name);
+  if (known !== undefined) return known;
+  const word = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const secret = anywhere.test(word) || whole.has(word) || tokenOfService.test(word);
+  if (remembered.size < MOST_REMEMBERED) remembered.set(name, secret);
+  return secret;
+}
+
+/** Field names repeat by the thousand in one answer; the bound keeps names sent by strangers from filling the memory. */
+const remembered = new Map<string, boolean>();
+const MOST_REMEMBERED = 5000;
 
 const maskBounds = { depth: 200, values: 3_000_000 } as const;
 

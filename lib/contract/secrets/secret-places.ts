@@ -4,9 +4,8 @@
 
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
-import { isLink } from "../workflow/graph";
-import { looseGraph, nodeName } from "../workflow/loose-graph";
-import { isMasked } from "./masked";
+import { isLink, looseGraph, nodeName } from "../workflow/graph";
+import { isMasked } from "./secret-texts";
 
 /** `extra`: the path to the field of extra_data. `error` and `output`: the text of a node, which a new run cannot leave out. */
 export type SecretPlace =

@@ -1,14 +1,89 @@
-// One job as the console shows it, from any of its views (list item, details, details with status).
-// Guarantees: never throws; times are milliseconds since 1970; keeps the raw status word; fields that a service does not send are absent.
-// Must never: invent a duration or a progress that no view carries. Free of zod: browsers load it with the first page.
+// Jobs as screens show them, from lists, details and the history.
 
-import { isTerminalWord, type JobState, toJobState } from "../jobs/states";
-import { isObject, textOf } from "../json/json";
+import { type Failure, parseLateValidation } from "../failure";
+import { isObject, objectOf, parseJson, textOf } from "../json/json";
+import { type ExecutionError } from "../schemas/execution";
+import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
 import { type JobWaits } from "../runners/runners";
 import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
 import { toMilliseconds } from "../times";
-import { type JobErrorView, toJobErrorView } from "./job-error-view";
-import { type OutputView, toPreviewView } from "./outputs-view";
+import { type OutputView, toPreviewView, listOutputs } from "./outputs-view";
+import { type HistoryEntry } from "../schemas/queue";
+
+export type JobErrorView = {
+  nodeId?: string;
+  nodeType?: string;
+  type: string;
+  message: string;
+  traceback: string[];
+  /** The service accepted the graph and refused its nodes later: the same facts as in a refusal of POST /api/prompt. */
+  lateValidation?: Failure;
+};
+
+/** Also reads an `execution_error` message of the timeline, which has the same fields. Undefined if it says nothing. */
+function toJobErrorView(error: unknown): JobErrorView | undefined {
+  if (typeof error === "string") return fromText(error);
+  if (!isObject(error)) return undefined;
+  const message = typeof error.exception_message === "string" ? error.exception_message : "";
+  const type = textOf(error.exception_type) ?? "";
+  if (message === "" && type === "" && textOf(error.node_id) === undefined) return undefined;
+  return withFacts({
+    nodeId: textOf(error.node_id),
+    nodeType: textOf(error.node_type),
+    type,
+    message,
+    traceback: linesOf(error.traceback),
+  });
+}
+
+const SHOWN_ERROR = 140;
+
+/** One line for a list: "LoadImage: file not found". For a refusal that arrived as JSON inside the text, the line is its message. */
+export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
+  const reason = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
+  const line = [nodeType, reason].filter(Boolean).join(": ");
+  return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
+}
+
+const LONGEST_FIELD = 500;
+const LONGEST_LISTED = 2000;
+
+/** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
+export function toListedError(sent: unknown): ExecutionError | undefined {
+  const error = toJobErrorView(sent);
+  return (
+    error && {
+      node_id: error.nodeId?.slice(0, LONGEST_FIELD),
+      node_type: error.nodeType?.slice(0, LONGEST_FIELD),
+      exception_type: error.type.slice(0, LONGEST_FIELD),
+      exception_message: (error.lateValidation?.message ?? error.message).slice(0, LONGEST_LISTED),
+      traceback: [],
+    }
+  );
+}
+
+/** error_message of the status view: plain, or the JSON of an execution error or of a refusal. */
+function fromText(text: string): JobErrorView | undefined {
+  if (text.trim() === "") return undefined;
+  const parsed = objectOf(parseJson(text));
+  return (parsed && toJobErrorView(parsed)) ?? withFacts({ type: "", message: text, traceback: [] });
+}
+
+function withFacts(error: JobErrorView): JobErrorView {
+  const { nodeId, nodeType, ...rest } = error;
+  const lateValidation = parseLateValidation(error.message);
+  return {
+    ...(nodeId !== undefined && { nodeId }),
+    ...(nodeType !== undefined && { nodeType }),
+    ...rest,
+    ...(lateValidation && { lateValidation }),
+  };
+}
+
+function linesOf(traceback: unknown): string[] {
+  if (typeof traceback === "string") return traceback.trim() === "" ? [] : [traceback];
+  return Array.isArray(traceback) ? traceback.filter((line) => typeof line === "string") : [];
+}
 
 export type JobProgressView = {
   value?: number;
@@ -126,4 +201,35 @@ function between(startMs: number | undefined, endMs: number | undefined): number
 function dropAbsent<T extends object>(view: T): T {
   for (const key of Object.keys(view)) if (Reflect.get(view, key) === undefined) Reflect.deleteProperty(view, key);
   return view;
+}
+
+/** `files`: every file that the job put out, with the one to show first in front. */
+export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
+  const job: JobDetail = {
+    id: entry.prompt_id,
+    status: wordOf(entry),
+    create_time: entry.create_time,
+    workflow_id: entry.workflow_id,
+    workflow_name: entry.workflow_name,
+    job_label: entry.job_label,
+    submitted_by: entry.submitted_by,
+    submitted_token: entry.submitted_token,
+    prompt_excerpt: entry.prompt_excerpt,
+    execution_status: entry.status,
+  };
+  return { job, files: listOutputs(entry.outputs).filter(({ file }) => file !== undefined) };
+}
+
+/** Files that are kept come before temporary ones. Only pictures and videos count. */
+export function previewOf(files: readonly OutputView[]): OutputView | undefined {
+  const visual = files.filter(({ kind }) => kind === "image" || kind === "video");
+  return visual.find(({ temporary }) => !temporary) ?? visual[0];
+}
+
+/** A cancelled job is listed as an error that was interrupted. */
+function wordOf({ status }: HistoryEntry): string {
+  if (status?.status_str === "success") return "completed";
+  const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");
+  if (wasInterrupted) return "cancelled";
+  return status?.status_str === "error" ? "failed" : (status?.status_str ?? "unknown");
 }

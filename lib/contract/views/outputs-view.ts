@@ -3,7 +3,7 @@
 // Guarantees: never throws, loses nothing but nulls and flags; every item has a kind. Free of zod: browsers load it with the first page.
 
 import { isObject, numberOf, textOf } from "../json/json";
-import { type Outputs, type PreviewOutput } from "../schemas/outputs";
+import { type Outputs, type PreviewOutput } from "../schemas/execution";
 import { type FileKind, kindOfName, type MediaKind, mediaKindOf } from "./media-kind";
 
 /** The query of GET /api/view. */

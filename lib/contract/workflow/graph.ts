@@ -4,11 +4,12 @@
 
 import { own } from "../json/own";
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
+import { anything, map, object, type ReadBy, text } from "../json/readers";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
 /** One link: input `input` of node `nodeId` takes output `output` of node `source`. */
-export type GraphLink = { nodeId: string; input: string; source: string; output: number };
+type GraphLink = { nodeId: string; input: string; source: string; output: number };
 
 /** Any list of [text, whole number]; `{ __value__: [...] }` wraps a literal list so that it is not a link. */
 export function isLink(value: unknown): value is Link {
@@ -109,4 +110,21 @@ function insertDescending(list: number[], value: number): void {
     else high = middle;
   }
   list.splice(low, 0, value);
+}
+
+const node = object({}, { class_type: text, inputs: map(anything), _meta: object({}, { title: text }) });
+export type LooseNode = ReadBy<typeof node>;
+const nodes = map(node);
+const wrapper = object({ prompt: nodes });
+
+/** `workflow`: `{ prompt, extra_data }` or a bare graph. Undefined if it is neither. */
+export function looseGraph(workflow: unknown): Readonly<Record<string, LooseNode>> | undefined {
+  return wrapper(workflow)?.prompt ?? nodes(workflow);
+}
+
+type Named = { class_type?: string; _meta?: { title?: string | null } | null };
+
+/** Its title, else the catalogue's name for its class if known, else the class; empty if it has neither. */
+export function nodeName(node: Named | undefined, catalogueName?: string | null): string {
+  return node?._meta?.title?.trim() || catalogueName?.trim() || node?.class_type || "";
 }

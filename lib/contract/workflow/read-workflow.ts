@@ -5,10 +5,9 @@
 
 import { TooManyExactNumbers, withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf, parseLenientJson, readLenientJson, withoutNaN } from "../json/json";
-import { findJsonError, lineAndColumn } from "../json/json-position";
+import { findJsonError, lineAndColumn, duplicateKeys } from "../json/json-text";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
-import { duplicateKeys } from "./duplicate-keys";
 import { nameInExtraData } from "./workflow-name";
 
 export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 } as const;

@@ -4,7 +4,7 @@
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
-import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/outputs";
+import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/execution";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type ShownFile } from "../store/jobs/job-viewers";
 

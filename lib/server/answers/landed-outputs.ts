@@ -5,7 +5,7 @@
 
 import "server-only";
 import { type JsonObject, numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
-import { type Outputs, outputsSchema } from "@/lib/contract/schemas/outputs";
+import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 
 /** `jobs` and `bytes` are limits for each socket. */

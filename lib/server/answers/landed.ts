@@ -3,10 +3,10 @@
 // Must never: hold up a request, or tell a viewer who may not see the job (the caller has checked that).
 
 import "server-only";
-import { toJobState } from "@/lib/contract/jobs/states";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { type Outputs } from "@/lib/contract/schemas/outputs";
+import { type Outputs } from "@/lib/contract/schemas/execution";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
 import { isEmbedded } from "../upstream/send";

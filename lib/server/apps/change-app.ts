@@ -14,7 +14,7 @@ import {
   type appsQuerySchema,
   type appUpdateSchema,
 } from "@/lib/contract/apps/app";
-import { compareVersions } from "@/lib/contract/apps/compare";
+import { compareVersions } from "@/lib/contract/apps/definition";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";

@@ -1,8 +1,8 @@
 // The editor's file of an app with the values of a run, as the editor itself would send it beside the graph.
 
 import "server-only";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
-import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -21,7 +21,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/upload";
+import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/files";
 import { withTimeout } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";

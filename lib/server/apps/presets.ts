@@ -7,7 +7,7 @@ import { type AppPreset, type appPresetBodySchema } from "@/lib/contract/apps/ap
 import { checkValue, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
-import { isSecretName } from "@/lib/contract/secrets/secret-names";
+import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";

@@ -5,7 +5,7 @@ import "server-only";
 import { isFileKind, problemSentence } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { type Failure } from "@/lib/contract/failure";
-import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
+import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";

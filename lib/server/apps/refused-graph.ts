@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
-import { type NodeError } from "@/lib/contract/schemas/node-errors";
+import { type NodeError } from "@/lib/contract/schemas/execution";
 import { type Viewer } from "../auth/viewer";
 import { refusal } from "../bff/guard";
 import { type StoredApp } from "../store/apps/apps";

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
 import { valueOfText } from "@/lib/contract/apps/fill";
 import { setSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
-import { isSecretName } from "@/lib/contract/secrets/secret-names";
+import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { type Asked } from "../bff/guard";
 import { type Access } from "../connections/access";
 import { type StoredApp } from "../store/apps/apps";

@@ -3,7 +3,7 @@
 // when the service repeats itself.
 
 import "server-only";
-import { type ArchiveChoice, MOST_ARCHIVED } from "@/lib/contract/assets/archive";
+import { type ArchiveChoice, MOST_ARCHIVED } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";

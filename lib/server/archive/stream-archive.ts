@@ -4,7 +4,7 @@
 
 import "server-only";
 import { makeZip } from "client-zip";
-import { type ArchiveChoice } from "@/lib/contract/assets/archive";
+import { type ArchiveChoice } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toFileName } from "@/lib/contract/plain-line";

@@ -5,8 +5,7 @@
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
 import { type MemberView } from "@/lib/contract/console";
-import { type ErrorCode, errorStatus } from "@/lib/contract/errors";
-import { type Failure } from "@/lib/contract/failure";
+import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
 import { type Failure } from "@/lib/contract/failure";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/passwords";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
 import { composition } from "../composition";
 
 // 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.

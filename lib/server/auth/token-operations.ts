@@ -6,7 +6,7 @@
 import "server-only";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
+import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 
 /** Every token may list connections, read the interface's description, and get a 404 for an address that does not exist. */

@@ -5,7 +5,7 @@
 
 import "server-only";
 import { type Role, weaker } from "@/lib/contract/people/roles";
-import { looksLikeToken } from "@/lib/contract/people/token-choices";
+import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { composition } from "../composition";
 import { type Token } from "../store/people/tokens";
 import { operationsOf } from "./token-operations";

@@ -5,7 +5,7 @@
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/download-task";
 import { type AuditThing, idsAnswered, idsAsked, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";

@@ -2,8 +2,7 @@
 // Guarantees: caches store nothing unless a route says so; HTML that a service slipped in cannot run.
 
 import "server-only";
-import { errorStatus, isErrorCode } from "@/lib/contract/errors";
-import { type Failure } from "@/lib/contract/failure";
+import { errorStatus, isErrorCode, type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";

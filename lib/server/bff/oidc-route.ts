@@ -5,7 +5,7 @@
 import "server-only";
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { type Failure } from "@/lib/contract/failure";
-import { type OidcRefusal } from "@/lib/contract/people/oidc";
+import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";

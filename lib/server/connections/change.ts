@@ -5,14 +5,8 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type z } from "zod";
-import { toBaseUrl } from "@/lib/contract/base-url";
-import {
-  type connectionBodySchema,
-  type connectionChangeSchema,
-  type ConnectionCheck,
-  type ConnectionSaved,
-  isAccepted,
-} from "@/lib/contract/console";
+import { toBaseUrl } from "@/lib/contract/connections";
+import { type connectionBodySchema, type connectionChangeSchema, type ConnectionCheck, type ConnectionSaved, isAccepted } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";

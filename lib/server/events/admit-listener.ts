@@ -7,7 +7,7 @@ import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
-import { EVENTS } from "@/lib/contract/people/token-choices";
+import { EVENTS } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { passMessages } from "../answers/pass-messages";
 import { admit, countedAs } from "../auth/admit";

@@ -7,7 +7,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
-import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";

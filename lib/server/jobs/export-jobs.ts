@@ -4,10 +4,9 @@
 // Must never: hold more than a page, or let an incomplete file look complete.
 
 import "server-only";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { toInputs } from "@/lib/contract/jobs/input-values";
-import { type InputId, inputOf } from "@/lib/contract/jobs/job-inputs";
+import { toInputs, type InputId, inputOf } from "@/lib/contract/jobs/job-inputs";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -4,9 +4,9 @@
 // Must never: end quietly because a page failed.
 
 import "server-only";
-import { type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { isSearch } from "@/lib/contract/jobs/job-search";
+import { isSearch } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";

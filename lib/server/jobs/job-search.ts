@@ -3,12 +3,11 @@
 // jobs are shown and marked as old. Must never: say that all jobs were searched while older ones are still to be read.
 
 import "server-only";
-import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console-job-search";
+import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { errorLine } from "@/lib/contract/views/job-error-view";
-import { toJobView } from "@/lib/contract/views/job-view";
+import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/seen-jobs";

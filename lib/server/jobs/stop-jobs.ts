@@ -5,7 +5,7 @@
 import "server-only";
 import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";

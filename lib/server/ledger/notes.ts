@@ -3,14 +3,13 @@
 // Must never: get a value that is not masked.
 
 import "server-only";
-import { toJobState } from "@/lib/contract/jobs/states";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Subject } from "@/lib/contract/operation";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { toMilliseconds } from "@/lib/contract/times";
-import { jobOfEntry, previewOf } from "@/lib/contract/views/history-entry";
-import { toListedError } from "@/lib/contract/views/job-error-view";
+import { jobOfEntry, previewOf, toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
 import { textsOf } from "./input-texts";

@@ -5,8 +5,7 @@
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
-import { familyOf } from "@/lib/contract/audit/audit-acts";
-import { type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
+import { familyOf, type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
 import { describeMemberChange, readMemberChange } from "@/lib/contract/audit/member-change";
 
 const MOMENT_MS = 10_000;

@@ -5,7 +5,7 @@
 import "server-only";
 import { type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { toJobState } from "@/lib/contract/jobs/states";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { queueListSchema } from "@/lib/contract/schemas/queue";

@@ -7,7 +7,7 @@ import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { type JobState, jobStates } from "@/lib/contract/jobs/states";
+import { type JobState, jobStates } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";

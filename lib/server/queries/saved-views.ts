@@ -4,9 +4,9 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { searchNames } from "@/lib/contract/jobs/job-search";
+import { searchNames } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
-import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/saved-views";
+import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { refusal } from "../bff/guard";

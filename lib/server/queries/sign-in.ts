@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/oidc";
+import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";
 import { isRemoved } from "../auth/removed";

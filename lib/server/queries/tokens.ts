@@ -2,7 +2,7 @@
 
 import "server-only";
 import { allOperations } from "@/lib/contract/operations";
-import { APPS, EVENTS } from "@/lib/contract/people/token-choices";
+import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { type Viewer } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";

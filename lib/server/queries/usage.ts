@@ -4,7 +4,7 @@
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
 import {
   addUp,

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type CheckOutcome, checkOutcomes } from "@/lib/contract/check-outcomes";
+import { type CheckOutcome, checkOutcomes } from "@/lib/contract/connections";
 import { type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
 import { type Database, prepareOne } from "./database";
 import { ownOrTeams } from "./own-or-teams";

@@ -4,7 +4,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/assets/archive";
+import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Copied, isUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
 import { type DiskReserve } from "@/lib/shared/database/disk-reserve";

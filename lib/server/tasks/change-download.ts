@@ -7,7 +7,7 @@ import { writeThings } from "@/lib/contract/audit/audit-items";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { taskStartedSchema } from "@/lib/contract/schemas/task";
+import { taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { downloaded } from "../bff/acted-on";

@@ -7,7 +7,7 @@ import { type z } from "zod";
 import { type DownloadState, maskAddresses } from "@/lib/contract/assets/download-task";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { type taskSchema } from "@/lib/contract/schemas/task";
+import { type taskSchema } from "@/lib/contract/schemas/asset";
 import { type DownloadNews } from "../store/download-tasks";
 
 const LONGEST_REASON = 500;

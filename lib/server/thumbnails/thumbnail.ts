@@ -3,8 +3,7 @@
 // Must never: conclude from a silence, a cut-off answer or a page in place of a file what the file is.
 
 import "server-only";
-import { errorStatus } from "@/lib/contract/errors";
-import { type Failure } from "@/lib/contract/failure";
+import { errorStatus, type Failure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";

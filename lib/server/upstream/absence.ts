@@ -2,11 +2,11 @@
 // Guarantees: a 404 that may be about an item counts only if the item itself is found. Must never: change anything to find out.
 
 import "server-only";
-import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type UserdataFile } from "@/lib/contract/schemas/userdata";
+import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { type CallInput } from "./outgoing";
 

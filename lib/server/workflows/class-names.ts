@@ -4,7 +4,7 @@
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
-import { looseGraph } from "@/lib/contract/workflow/loose-graph";
+import { looseGraph } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
 
 const MOST_CONNECTIONS = 20;

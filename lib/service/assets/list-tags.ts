@@ -3,7 +3,7 @@
 
 import { sql } from "kysely";
 import { type z } from "zod";
-import { type tagsQuerySchema } from "@/lib/contract/schemas/tags";
+import { type tagsQuerySchema } from "@/lib/contract/schemas/asset";
 import { query, type Reader } from "../store/database";
 import { type AssetFilter, readFilter } from "./asset-filter";
 import { type AssetSearch, ownersOf } from "./search/asset-search";

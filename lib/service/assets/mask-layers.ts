@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { MASK_LAYER_TAG } from "@/lib/contract/assets/mask-layer-tag";
+import { MASK_LAYER_TAG } from "@/lib/contract/assets/image-ref";
 import { createLimiter } from "@/lib/shared/async";
 import { withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";

@@ -2,7 +2,7 @@
 // Guarantees: an unforeseen error reveals nothing about itself and is logged once; userdata answers in plain text, everything else in the
 // envelope.
 
-import { errorStatus } from "@/lib/contract/errors";
+import { errorStatus } from "@/lib/contract/failure";
 import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type ServiceLog } from "../options";
 import { asRefusal, type Refusal } from "../service-error";

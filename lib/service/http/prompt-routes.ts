@@ -1,8 +1,8 @@
 // Submitting a graph, and how deep the queue is.
 
-import { errorStatus } from "@/lib/contract/errors";
+import { errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type PromptBody } from "@/lib/contract/schemas/prompt";
+import { type PromptBody } from "@/lib/contract/schemas/queue";
 import { noteSubmitted } from "../figures";
 import { countJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";

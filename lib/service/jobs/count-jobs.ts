@@ -2,7 +2,7 @@
 // that ended since then are counted.
 
 import { type RawBuilder, sql } from "kysely";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type Reader } from "../store/database";
 import { type JobCountRow } from "../store/schema";
 import { plainStatement, statement } from "../store/statement";

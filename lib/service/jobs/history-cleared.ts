@@ -2,7 +2,7 @@
 // background has removed them. Waiting and running jobs are never among them; a trigger notes the jobs that end meanwhile.
 
 import { type RawBuilder, sql } from "kysely";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { query, type Reader } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";
 import { isTerminal } from "./transitions";

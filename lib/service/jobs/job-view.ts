@@ -1,7 +1,7 @@
 // A job in the interface's three views. The list has milliseconds, the details whole seconds, the status RFC 3339.
 // Outputs, preview and timeline are shown in terminal states only; progress while the job runs.
 
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { query, type Reader } from "../store/database";

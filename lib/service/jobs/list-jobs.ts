@@ -3,7 +3,7 @@
 // the fewest jobs, from whichever end is nearer.
 
 import { type RawBuilder, sql } from "kysely";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Reader } from "../store/database";
 import { statement } from "../store/statement";

@@ -1,7 +1,7 @@
 // The queue as its user sees and manages it: only pending jobs are cancelled here, and the receipt lists those that really were.
 
 import { sql } from "kysely";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { endAttempt } from "../runners/attempts";

@@ -2,8 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
-import { type PromptBody } from "@/lib/contract/schemas/prompt";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type PromptBody } from "@/lib/contract/schemas/queue";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";
 import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate";

@@ -11,7 +11,7 @@
 // completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
 import { sql, type Updateable } from "kysely";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { query, type Transaction } from "../store/database";
 import { type JobRow } from "../store/schema";
 

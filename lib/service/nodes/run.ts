@@ -2,9 +2,8 @@
 // Plain data only: every value here crosses a thread boundary.
 // Must never: hold a secret; what is written into PNG text has been cleaned before it arrives here.
 
-import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type ExecutionError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
 
 export type { ExecutionError };
 

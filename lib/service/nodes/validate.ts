@@ -4,7 +4,7 @@
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { classes } from "./classes";
 import { type NodeLibrary } from "./definition";
 import { fileTexts } from "./file-inputs";

@@ -3,7 +3,7 @@
 
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
-import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/node-errors";
+import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { errorAround, REFUSED } from "../nodes/error-around";
 import { type RunOutcome } from "../nodes/run";

@@ -2,7 +2,7 @@
 // Wide values (graph, outputs) are in tables beside `jobs`, so that lists touch narrow rows only.
 
 import { type Generated } from "kysely";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 
 export type UserRow = {

@@ -1,6 +1,6 @@
 // Steps that submit a job of their own, follow it, and change queue and history by that job's id only.
 import { parseFailure } from "@/lib/contract/failure";
-import { isTerminalWord } from "@/lib/contract/jobs/states";
+import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { field, LABEL, needed, poll, type Step, text, UNKNOWN_ID } from "./steps";
 import { demand, demandRefusal, NotTried, read } from "./verdict";

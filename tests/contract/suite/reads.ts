@@ -1,5 +1,5 @@
 // Steps that only read; the one thing they change is an asset's last access time.
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { toMilliseconds } from "@/lib/contract/times";
 import { field, itemsOf, needed, number, type Step, text, UNKNOWN, UNKNOWN_ID } from "./steps";

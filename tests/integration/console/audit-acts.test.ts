@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ACT_HEADER } from "@/lib/contract/audit/act-id";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
 import { createHarness, type Harness } from "@/tests/support/harness";

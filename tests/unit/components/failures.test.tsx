@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { faultOwners, toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Part } from "@/components/overview/part";
-import { errorStatus } from "@/lib/contract/errors";
+import { errorStatus } from "@/lib/contract/failure";
 import errors from "@/lib/messages/en/errors.json";
 import { renderInApp } from "./render";
 

@@ -3,7 +3,7 @@ import { cleanup, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ViewsDialog } from "@/components/frame/list/views-dialog";
 import { listHref } from "@/components/jobs/list/list-address";
-import { type SavedView } from "@/lib/contract/saved-views";
+import { type SavedView } from "@/lib/contract/console";
 import { renderInApp } from "./render";
 
 beforeEach(() => {

@@ -1,18 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  assetEditBodySchema,
-  assetsAnswerSchema,
-  assetSchema,
-  assetsQuerySchema,
-  downloadBodySchema,
-  fromHashBodySchema,
-} from "@/lib/contract/schemas/asset";
+import { assetEditBodySchema, assetsAnswerSchema, assetSchema, assetsQuerySchema, downloadBodySchema, fromHashBodySchema, tagChangeSchema, tagsBodySchema, taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { tagChangeSchema, tagsBodySchema } from "@/lib/contract/schemas/tags";
-import { taskSchema, taskStartedSchema } from "@/lib/contract/schemas/task";
-import { maskUploadFieldsSchema } from "@/lib/contract/schemas/upload";
+import { maskUploadFieldsSchema, userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema } from "@/lib/contract/schemas/files";
 import { userSchema } from "@/lib/contract/schemas/user";
-import { userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema } from "@/lib/contract/schemas/userdata";
 
 const hash = `blake3:${"0a".repeat(32)}`;
 const asset = {

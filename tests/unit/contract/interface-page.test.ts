@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations, coreOperations } from "@/lib/contract/operations";
 

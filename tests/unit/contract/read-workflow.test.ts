@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { findJsonError, lineAndColumn } from "@/lib/contract/json/json-position";
+import { findJsonError, lineAndColumn } from "@/lib/contract/json/json-text";
 import { readWorkflow, unwrapWorkflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 
 const graph = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
 
 const table: [word: string, state: string, terminal: boolean][] = [
   ["waiting_to_dispatch", "pending", false],

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { withInput } from "@/components/run/form/form-model";
 import { toSubmission } from "@/components/run/submit/submission";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
-import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
 import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
 import { type Graph } from "@/lib/contract/schemas/graph";

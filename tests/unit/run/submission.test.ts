@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { plannedOf, planOf } from "@/components/run/copies/copies-plan";
 import { judge, toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok } from "@/lib/shared/result";

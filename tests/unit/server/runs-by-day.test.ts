@@ -1,6 +1,6 @@
 // Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
 import { describe, expect, it } from "vitest";
-import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobState } from "@/lib/contract/jobs/job-list";
 import { countByDay } from "@/lib/server/queries/runs-by-day";
 
 const nowMs = Date.parse("2026-11-22T01:00:00Z");

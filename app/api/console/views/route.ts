@@ -1,4 +1,4 @@
-import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/saved-views";
+import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";

@@ -12,7 +12,7 @@ import { type JsonObject } from "@/lib/contract/json/json";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { toJobView } from "@/lib/contract/views/job-view";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { focusProblem } from "@/components/run/form/field-ids";
-import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/problems";
+import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
 
 const MOST_SHOWN = 12;
 

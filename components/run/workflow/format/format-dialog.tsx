@@ -6,7 +6,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { nodeName } from "@/lib/contract/workflow/loose-graph";
+import { nodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CataloguePort, openDrawingOf } from "../open-workflow";
 import { type Refusal, type RefusalReason } from "../refusal";

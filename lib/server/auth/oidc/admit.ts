@@ -4,7 +4,7 @@
 
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
-import { type OidcRefusal } from "@/lib/contract/people/oidc";
+import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { hasRole } from "@/lib/contract/people/roles";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { composition } from "@/lib/server/composition";

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { isLoopback } from "@/lib/contract/loopback";
+import { isLoopback } from "@/lib/contract/connections";
 import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
 

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
-import { type OidcRefusal } from "@/lib/contract/people/oidc";
+import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider, oidcSetting } from "@/lib/server/oidc-settings";
 import { admit, type Admitted, type Refused } from "./admit";

@@ -4,7 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type AppValues } from "@/lib/contract/apps/app";
-import { appBounds } from "@/lib/contract/apps/shape";
+import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";

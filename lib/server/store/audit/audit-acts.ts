@@ -5,7 +5,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { familyOf } from "@/lib/contract/audit/audit-acts";
+import { familyOf } from "@/lib/contract/audit/audit-items";
 import { createLru } from "@/lib/shared/lru";
 
 /** Longer than any wait that a service asks for. */

@@ -5,7 +5,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { isTerminalWord } from "@/lib/contract/jobs/states";
+import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type Database } from "../database";

@@ -2,7 +2,7 @@
 // Guarantees: an ended job does not change state again; what a note leaves out keeps its known value.
 
 import "server-only";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/states";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";

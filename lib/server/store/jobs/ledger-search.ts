@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
-import { type JobState } from "@/lib/contract/jobs/states";
+import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { entries, loosely, moment } from "@/lib/contract/schemas/lenient";
-import { outputsSchema } from "@/lib/contract/schemas/outputs";
+import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { toMilliseconds } from "@/lib/contract/times";
-import { toListedError } from "@/lib/contract/views/job-error-view";
+import { toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 
 /** [priority, job id, graph, extra_data, ids of the output nodes] */

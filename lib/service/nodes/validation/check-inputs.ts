@@ -3,7 +3,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { type NodeError } from "@/lib/contract/schemas/node-errors";
+import { type NodeError } from "@/lib/contract/schemas/execution";
 import { type Choices, type InputField } from "../definition";
 import { fileTexts, isPrivateName } from "../file-inputs";
 import { inputConfig } from "../library";

@@ -1,6 +1,6 @@
 // Gathers the errors that were found into node_errors, and says which outputs are bad: those that reach a node with an error.
 
-import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type CheckedNode } from "./check-inputs";
 import { type ParsedGraph } from "./parse-prompt";
 import { reach } from "./reach";

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, expect, test } from "vitest";
-import { type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { type JobSearchAnswer } from "@/lib/contract/console";
 import { startComposition } from "@/lib/server/composition";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -1,6 +1,6 @@
 // Jobs are found by words, time and member in the ledger that the console keeps while it works.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console-job-search";
+import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { createHarness, type Harness } from "@/tests/support/harness";

@@ -1,6 +1,6 @@
 // A local server older than /api/jobs: its queue and its history provide the list, the details and the pages of the history.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type JobReach } from "@/lib/contract/console-job-search";
+import { type JobReach } from "@/lib/contract/console";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";

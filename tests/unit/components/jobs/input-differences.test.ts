@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inputDifferences } from "@/lib/contract/views/input-differences";
+import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
 
 const graph = (seed: unknown, more: object = {}) => ({
   "3": { class_type: "KSampler", inputs: { seed, steps: 20, model: ["1", 0] }, _meta: { title: "Sampler" } },

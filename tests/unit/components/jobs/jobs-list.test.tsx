@@ -26,9 +26,8 @@ import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/
 import { createListState } from "@/components/jobs/list/list-state";
 import { OutputFilter } from "@/components/jobs/list/more-filters";
 import { persisted } from "@/lib/browser/persisted";
-import { seenInputs, toInputs } from "@/lib/contract/jobs/input-values";
-import { inputIdOf, readInputIds } from "@/lib/contract/jobs/job-inputs";
-import { type KnownJobState } from "@/lib/contract/jobs/states";
+import { seenInputs, toInputs, inputIdOf, readInputIds } from "@/lib/contract/jobs/job-inputs";
+import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
 afterEach(cleanup);

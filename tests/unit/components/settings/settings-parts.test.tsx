@@ -8,7 +8,7 @@ import { AuditScreen } from "@/components/settings/audit/audit-screen";
 import { InvitationList } from "@/components/settings/members/invitation-list";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
-import { type SignInMethods } from "@/lib/contract/people/oidc";
+import { type SignInMethods } from "@/lib/contract/people/sign-in";
 import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";

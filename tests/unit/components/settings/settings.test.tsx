@@ -7,7 +7,7 @@ import { ConnectionForm } from "@/components/settings/connections/connection-for
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
 import { Outcome } from "@/components/settings/outcome";
-import { checkOutcomes } from "@/lib/contract/check-outcomes";
+import { checkOutcomes } from "@/lib/contract/connections";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 

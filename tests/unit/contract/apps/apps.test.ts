@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AppDefinition, appDefinitionSchema, type AppInput } from "@/lib/contract/apps/app";
-import { compareVersions } from "@/lib/contract/apps/compare";
+import { compareVersions } from "@/lib/contract/apps/definition";
 import { fillApp, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
 import { appDocument } from "@/lib/contract/apps/openapi";
 

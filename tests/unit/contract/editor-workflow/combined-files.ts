@@ -1,7 +1,7 @@
 // Classes and subgraphs for files in which several of the editor's rules meet, and the comparison of such files.
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { parseJson } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";

@@ -1,6 +1,6 @@
 // Whether an editor's drawing belongs to a graph.
 import { expect, test } from "vitest";
-import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing-of";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { netAt, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { convert, definition, net } from "./editor-files";

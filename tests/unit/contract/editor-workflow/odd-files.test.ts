@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openAnyWorkflow } from "@/components/run/workflow/open-workflow";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
-import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";

@@ -1,6 +1,6 @@
 // Texts that are filled in on sending, as the family's editor does it.
 import { expect, test } from "vitest";
-import { writable } from "@/lib/contract/editor-workflow/write-values";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";

@@ -6,7 +6,7 @@ import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun } from "@/components/run/run-state";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { own } from "@/lib/contract/json/own";
-import { type NodeErrors } from "@/lib/contract/schemas/node-errors";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 
 const inherited = ["__proto__", ...Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__")];
 const word = fc.constantFrom(...inherited, "1", "image");

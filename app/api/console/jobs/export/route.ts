@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { jobSearchQuerySchema } from "@/lib/contract/console-job-search";
+import { CONNECTION_PARAMETER, jobSearchQuerySchema } from "@/lib/contract/console";
 import { readInputIds } from "@/lib/contract/jobs/job-inputs";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";

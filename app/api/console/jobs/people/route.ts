@@ -1,5 +1,4 @@
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type JobPeople } from "@/lib/contract/console-job-search";
+import { CONNECTION_PARAMETER, type JobPeople } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { searchOf } from "@/lib/server/bff/read-request";

@@ -1,4 +1,4 @@
-import { savedViewChangeSchema } from "@/lib/contract/saved-views";
+import { savedViewChangeSchema } from "@/lib/contract/console";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { changeSavedView, removeSavedView } from "@/lib/server/queries/saved-views";

@@ -1,6 +1,4 @@
-// Finds where a text stops being JSON. Engines word their syntax errors differently and often name no position, so we look ourselves.
-// Guarantees: linear in the text, no recursion (deep nesting cannot overflow the stack), never throws.
-// Free of zod: browsers load it with the first page.
+// Finds errors and duplicate keys in JSON text.
 
 const blank = /[ \t\r\n]*/y;
 const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
@@ -66,4 +64,37 @@ function brokenString(text: string, at: number): number {
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+const token = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
+const MOST = 100;
+
+/** `path`: the keys that lead to the object, with "0" for a list's first entry. */
+export function duplicateKeys(text: string, path: readonly string[]): string[] {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  /** The current key at each level. */
+  const open: string[] = [];
+  const isList: boolean[] = [];
+  let isKey = false;
+  for (const [sign] of text.matchAll(token)) {
+    if (sign === "{" || sign === "[") {
+      isList.push(sign === "[");
+      open.push("0");
+      isKey = sign === "{";
+    } else if (sign === "}" || sign === "]") {
+      isList.pop();
+      open.pop();
+      isKey = false;
+    } else if (sign === ",") isKey = isList.at(-1) === false;
+    else if (sign === ":") isKey = false;
+    else if (isKey && open.length <= path.length + 1) {
+      const key = String(JSON.parse(sign));
+      open[open.length - 1] = key;
+      if (open.length !== path.length + 1 || path.some((name, at) => open[at] !== name)) continue;
+      if (seen.has(key) && twice.size < MOST) twice.add(key);
+      seen.add(key);
+    }
+  }
+  return [...twice];
 }

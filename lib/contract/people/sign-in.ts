@@ -1,4 +1,4 @@
-// How signing in at a provider may end without success, as the sign-in page tells it. Free of zod: browsers load it.
+// Ways to sign in: passwords, OIDC providers and tokens.
 
 export const oidcRefusals = [
   "away",
@@ -29,3 +29,20 @@ export type SignInChoices = { password: boolean; providers: OidcChoice[] };
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
 /** For any member; `providers` are the names that people see. */
 export type MemberMethods = { password: boolean; providers: string[] };
+
+export const SHORTEST_PASSWORD = 12;
+export const LONGEST_PASSWORD = 200;
+
+/** In days. */
+export const tokenLifetimes = [7, 30, 90, 365] as const;
+
+/** In the list of operations, the name for the events of jobs (the WebSocket). */
+export const EVENTS = "events";
+/** In that list, the name for running apps, with everything that needs. */
+export const APPS = "apps";
+
+const shape = /^ld_[0-9a-f]{64}$/;
+
+export function looksLikeToken(text: string): boolean {
+  return shape.test(text);
+}

@@ -1,11 +1,11 @@
-// What an app is made of: values, controls, inputs, outputs, and everything that is versioned.
-// Guarantees: bounded. Whether the parts fit together is checked in app.ts, which the rest of the console reads apps with.
+// What an app asks for and shows, and how two versions of it differ.
 
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
 import { graphSchema } from "../schemas/graph";
 import { freeForm } from "../schemas/lenient";
 import { workflowLimits } from "../workflow/read-workflow";
+import { writeExactJson } from "../json/exact-json";
 
 export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
 
@@ -94,3 +94,55 @@ export const definitionShape = z.object({
   editor: freeForm.optional(),
 });
 export type AppDefinition = z.infer<typeof definitionShape>;
+
+/** `label`: of the input or output concerned; for a changed one, its present label. */
+export type AppChange =
+  | { what: "created" | "title" | "text" | "tags" | "cover" | "workflow" | "input_order" | "output_order" }
+  | { what: "input_added" | "input_removed" | "input_changed" | "output_added" | "output_removed" | "output_changed"; label: string };
+
+export function compareVersions(before: AppDefinition, after: AppDefinition): AppChange[] {
+  const fields = (["title", "text", "tags", "cover"] as const).flatMap((what) => (isSame(before[what], after[what]) ? [] : [{ what }]));
+  const isSameWorkflow = isSame(before.graph, after.graph) && isSame(before.editor, after.editor);
+  return [
+    ...fields,
+    ...compareLists("input", before.inputs, after.inputs, (input: AppInput) => input.name),
+    ...compareLists("output", before.outputs, after.outputs, (output: AppOutput) => output.node),
+    ...(isSameWorkflow ? [] : [{ what: "workflow" as const }]),
+  ];
+}
+
+function compareLists<T extends { label: string }>(
+  kind: "input" | "output",
+  before: readonly T[],
+  after: readonly T[],
+  keyOf: (item: T) => string,
+): AppChange[] {
+  const [old, now] = [new Map(before.map((item) => [keyOf(item), item])), new Map(after.map((item) => [keyOf(item), item]))];
+  const kept = before.map(keyOf).filter((key) => now.has(key));
+  const changes: AppChange[] = [];
+  for (const [key, { label }] of old) if (!now.has(key)) changes.push({ what: `${kind}_removed`, label });
+  for (const [key, item] of now) {
+    const was = old.get(key);
+    if (!was) changes.push({ what: `${kind}_added`, label: item.label });
+    else if (!isSame(was, item)) changes.push({ what: `${kind}_changed`, label: item.label });
+  }
+  const order = after.map(keyOf).filter((key) => old.has(key));
+  if (kept.join("\n") !== order.join("\n")) changes.push({ what: `${kind}_order` });
+  return changes;
+}
+
+/** The order of an object's fields does not count. */
+function isSame(one: unknown, other: unknown): boolean {
+  return writeExactJson(sorted(one)) === writeExactJson(sorted(other));
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value ?? null;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
+}

@@ -1,7 +1,4 @@
-// The address of a service as it is stored. Paths of the interface, which all begin with /api, are appended to it.
-// Guarantees: an address copied with its /api or with slashes at its end means the same service. So does one without a scheme: http on this
-// machine, where services speak nothing else, https anywhere else. A stored address stays as it is.
-// Must never: remove more than one /api, since a service may really live below one.
+// Addresses of connections, and what a check of one can find.
 
 export function toBaseUrl(typed: string): string {
   return withoutSlash(withoutSlash(typed).replace(/\/api$/, ""));
@@ -21,3 +18,14 @@ export function withScheme(typed: string): string {
 function withoutSlash(address: string): string {
   return address.replace(/\/+$/, "");
 }
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+/**
+ * `strange`: something answers, but not with this interface; `failing`: it answers with a failure of its own, which says nothing about the
+ * key; `forbidden`: the key may be good, but something else is in its way; `unpaid`: the account has to pay.
+ */
+export const checkOutcomes = ["active", "waitlisted", "refused", "forbidden", "unpaid", "failing", "strange", "unreachable"] as const;
+export type CheckOutcome = (typeof checkOutcomes)[number];

@@ -1,9 +1,9 @@
-// upload/image, upload/mask, and the names under which bytes are read back (GET /api/view).
+// Uploaded images and masks, and the user's own files.
 
 import { z } from "zod";
 import { parseJson } from "../json/json";
-import { component, named } from "./exact";
-import { integerText, loosely, maybe } from "./lenient";
+import { component, named, exactFields, reads } from "./exact";
+import { integerText, loosely, maybe, anyNumber, booleanText, entries, moment } from "./lenient";
 
 export const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),
@@ -75,3 +75,24 @@ export const viewQuerySchema = z.object({
   fullpath: z.string().max(1000).optional(),
   workflow: z.string().max(1000).optional(),
 });
+
+export const userdataQuerySchema = z.object({
+  dir: z.string().max(2000).endsWith("/", "must end with /"),
+  recurse: booleanText.default(false),
+  split: booleanText.default(false),
+  full_info: booleanText.default(true),
+});
+
+export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
+
+const userdataFileSchema = z.looseObject({ path: z.string(), size: loosely(anyNumber), modified: loosely(moment) });
+export type UserdataFile = z.infer<typeof userdataFileSchema>;
+
+const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
+const file = exactFields(userdataFileSchema);
+export const userdataListSchema = named(
+  "UserFiles",
+  reads(entries(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
+);
+/** The exact form: only the path if full_info is false. */
+export const userdataWriteAnswerSchema = named("WrittenFile", reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])));

@@ -1,15 +1,38 @@
-// Whether an editor's drawing belongs to a graph. A file with both, such as a picture, may hold a drawing changed since, or of something
-// else.
-// Guarantees: pure, bounded, linear in both sizes, without the service's list of nodes. Links over reroutes, bypassed nodes and edges of
-// subgraphs are not checked.
+// The editor file that a job carries: which inputs it keeps, and whether it still matches the graph.
 
+import { writeExactJson } from "../json/exact-json";
+import { type JsonObject } from "../json/json";
+import { anything, map, object } from "../json/readers";
+import { type EditorNode, type EditorFile, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";
-import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
 import { isGroupNode } from "./group-nodes";
-import { keptInputs } from "./kept-inputs";
 import { isNeverSent, isRunning } from "./node-kinds";
+
+const PROPERTY = "lightdesk";
+const read = object({}, { inputs: map(object({ is: anything }, { reads: anything })) });
+
+/** `is`: the input itself; `reads`: the value that the file gives for it. */
+export type KeptInput = { is?: unknown; reads?: unknown };
+
+export function keptInputs({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, KeptInput>> {
+  return read(properties[PROPERTY])?.inputs ?? {};
+}
+
+/** The node was written from a graph, so it is sent even if its class is unknown. */
+export function isKept({ properties }: Pick<EditorNode, "properties">): boolean {
+  return Object.hasOwn(properties, PROPERTY);
+}
+
+export function keeping(inputs: Readonly<Record<string, KeptInput>>): JsonObject {
+  return { [PROPERTY]: { inputs } };
+}
+
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one === other || writeExactJson(one) === writeExactJson(other);
+}
 
 /** The most uses on the way to a node, as in the reading of the file. */
 const DEEPEST = 50;
