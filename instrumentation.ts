@@ -3,7 +3,7 @@ export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
     const { composition } = await import("@/lib/server/composition");
     const { admitListener } = await import("@/lib/server/events/admit-listener");
-    const { maySeeReasons } = await import("@/lib/server/auth/may-see-reasons");
+    const { maySeeReasons } = await import("@/lib/server/auth/viewer");
     const { keepAdmission, keepReasonsCheck, keepStartFailure, keepVisitorRules } = await import("@/lib/server/running");
     const { visitorRules } = await import("@/lib/server/visitor-rules");
     try {

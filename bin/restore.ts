@@ -1,6 +1,6 @@
 // `npm run restore -- FROM`: makes the data folder (LIGHTDESK_DATA_DIR), which must be empty or missing, from a backup; with `--check` it
 // reads every byte of the backup and writes nothing. Ends with 1 and a sentence if the backup is not as it was made.
-import { checkBackup, restore } from "@/lib/server/backup/restore";
+import { checkBackup, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { explain, progress, readPlace, summaryOf } from "./backup-words";
 import { fail } from "./console-store";

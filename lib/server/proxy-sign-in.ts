@@ -7,7 +7,7 @@ import { type IncomingMessage } from "node:http";
 import { z } from "zod";
 import { type Role } from "@/lib/contract/people/roles";
 import { isInNetworks, type networks } from "@/lib/shared/ip-address";
-import { VOUCHED_HEADER } from "./auth/page-header";
+import { VOUCHED_HEADER } from "./auth/session-cookie";
 import { domainsExpected, domainsSchema, type Fail, type Read, signUpExpected, signUpSchema } from "./sign-in-settings";
 import { networkList } from "./trusted-proxies";
 

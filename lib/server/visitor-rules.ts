@@ -13,8 +13,7 @@ import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
 import { admit } from "./auth/admit";
-import { VOUCHED_HEADER } from "./auth/page-header";
-import { SESSION_COOKIES } from "./auth/session-cookie";
+import { VOUCHED_HEADER, SESSION_COOKIES, readCookie } from "./auth/session-cookie";
 import { readViewer } from "./auth/viewer";
 import { CHALLENGE } from "./bff/answers";
 import { composition } from "./composition";
@@ -22,7 +21,6 @@ import { consoleUrl } from "./env";
 import { getInvitation } from "./queries/members";
 import { getSetUp } from "./queries/set-up";
 import { visitShare } from "./queries/shares";
-import { readCookie } from "./read-cookie";
 
 const MAX_RETURN_CHARS = 2000;
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { encode } from "next-auth/jwt";
 import { inject } from "vitest";
 import { type Role, roles } from "@/lib/contract/people/roles";
-import { setUp } from "@/lib/server/auth/set-up";
+import { setUp } from "@/lib/server/auth/sign-in";
 import { readViewer, type Viewer } from "@/lib/server/auth/viewer";
 import { type CompositionOptions, startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";

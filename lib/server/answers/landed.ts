@@ -1,17 +1,59 @@
-// The outputs and progress so far of a job that still runs. Services list outputs only of ended jobs, and report others on their WebSocket.
-// Guarantees: messages pass the same gate as those for a listener of /ws; each key of a connection has its own feed.
-// Must never: hold up a request, or tell a viewer who may not see the job (the caller has checked that).
+// Live outputs and progress of jobs, from the service's WebSocket.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, parseServiceJson, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { keyGate } from "../upstream/key-gate";
+import { toBrowser } from "./to-browser";
 import { toJobState } from "@/lib/contract/jobs/job-list";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
 import { isEmbedded } from "../upstream/send";
 import { isWanted, type LiveReport } from "./landed-outputs";
-import { passMessages } from "./pass-messages";
+
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+
+type MessageSource = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
+
+export function passMessages(from: MessageSource, target: FeedTarget): FeedTarget {
+  const gate = keyGate(from.apiKey);
+  let waiting = 0;
+  let last = Promise.resolve();
+
+  async function cleaned(message: string | Uint8Array): Promise<string | Uint8Array | undefined> {
+    if (typeof message !== "string") return gate.has(Buffer.from(message).toString("latin1")) ? undefined : message;
+    const value = readObject(await gate.text(message));
+    return value && writeExactJson(toBrowser(value, from));
+  }
+
+  return {
+    send(message) {
+      const size = message.length;
+      waiting += size;
+      if (waiting > MOST_WAITING_BYTES) return target.end({ code: feedEnds.tryLater, reason: "The service sends more than can be read." });
+      last = last.then(async () => {
+        const clean = await cleaned(message).catch(() => undefined);
+        waiting -= size;
+        if (clean !== undefined) target.send(clean);
+      });
+    },
+    end(why) {
+      last = last.then(() => target.end(why));
+    },
+  };
+}
+
+function readObject(text: string): object | undefined {
+  try {
+    const value: unknown = parseServiceJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** If a service sends more, the rest of the second is dropped. */
 const MAX_COST_PER_SECOND = 1024 ** 2;

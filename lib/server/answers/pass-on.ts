@@ -1,20 +1,77 @@
-// Prepares a service's answer for people: adds names, masks secrets, and reports the answer to the ledger of jobs.
-// Guarantees: the ledger is written later, and from the masked value. Must never: be skipped for an answer that names jobs.
+// Processes what a service answered before it leaves the console: secrets are masked, names and live progress added, and jobs noted.
 
 import "server-only";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { isObject, textOf, objectOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
-import { type Role } from "@/lib/contract/people/roles";
-import { manageBodySchema } from "@/lib/contract/schemas/queue";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { placesInJob, placesInWorkflow, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { composition } from "../composition";
+import { type Failure } from "@/lib/contract/failure";
+import { type ShownFile } from "../store/jobs/job-viewers";
+import { type CallInput } from "../upstream/outgoing";
+import { readsJobs, filesShownIn } from "./job-files";
+import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { type Target } from "../composition-type";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { withNames } from "../workflows/with-names";
-import { filesShownIn, readsJobs } from "./job-files";
 import { noteTotal, withLiveProgress } from "./landed";
-import { noteShownFiles } from "./seen-jobs";
 import { toBrowser } from "./to-browser";
-import { withSecretPlaces } from "./with-secret-places";
+
+type Asker = { memberId: string; role: Role };
+/** `sent`: the submitted body, masked. `digested`: the places in a large answer, found in the thread that read it. */
+type Found = { sent?: unknown; digested?: readonly SecretPlace[] };
+
+async function withSecretPlaces<T>(operation: Operation, connectionId: string, value: T, asker: Asker, found: Found): Promise<T>;
+async function withSecretPlaces(
+  { tells }: Operation,
+  connectionId: string,
+  value: unknown,
+  asker: Asker,
+  { sent, digested }: Found,
+): Promise<unknown> {
+  if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
+  const places = tells === "submission" ? placesInWorkflow(sent) : (digested ?? placesInJob(value));
+  const isShown = places.length > 0 && (tells === "submission" || (await isOwner(connectionId, value.id, asker)));
+  // Adds the field only if there are places to tell, and removes one that the service sent under this name.
+  if (!isShown && !("held_secrets" in value)) return value;
+  return { ...value, held_secrets: isShown ? places : undefined };
+}
+
+async function isOwner(connectionId: string, id: unknown, { memberId, role }: Asker): Promise<boolean> {
+  const target = textOf(id);
+  if (target === undefined) return false;
+  const submitter = (await composition().store.audit.whoDid("submitPrompt", [target], connectionId)).get(target);
+  return submitter ? submitter.memberId === memberId : hasRole(role, "operator");
+}
+
+export function jobsOnly(owner: string): Failure {
+  return { code: "JOBS_ONLY", message: `This is ${owner}'s own connection: you can see its jobs, and nothing else.`, status: 403 };
+}
+
+type Seen = { id: string; seenOf?: string };
+
+/** The refusal for a member who may see only the jobs. Undefined if the call is allowed, and for all other members. */
+export async function refusalOf({ id, seenOf }: Seen, operation: Operation, { query }: CallInput = {}): Promise<Failure | undefined> {
+  if (seenOf === undefined) return undefined;
+  if (!readsJobs(operation)) return jobsOnly(seenOf);
+  if (operation.reads !== "jobFiles") return undefined;
+  const { filename, subfolder, type, fullpath, workflow } = query ?? {};
+  const isPlain = fullpath === undefined && workflow === undefined;
+  const file = { filename: textOf(filename) ?? "", subfolder: textOf(subfolder) ?? "", type: textOf(type) ?? "" };
+  return isPlain ? refusalOfFile({ id, seenOf }, file) : jobsOnly(seenOf);
+}
+
+export async function refusalOfFile({ id, seenOf }: Seen, file: ShownFile): Promise<Failure | undefined> {
+  if (seenOf === undefined) return undefined;
+  return (await composition().store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
+}
+
+/** Called before an answer about jobs is sent: its files may be fetched from then on. */
+export async function noteShownFiles({ id, seenOf }: Seen, files: readonly ShownFile[]): Promise<void> {
+  if (seenOf === undefined || files.length === 0) return;
+  const { store, now } = composition();
+  await store.jobViewers.noteShown(id, files, now());
+}
 
 type From = {
   connection: { id: string; baseUrl: string; seenOf?: string };

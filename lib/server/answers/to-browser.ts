@@ -26,14 +26,14 @@ function rewritten<T>(value: T, { connectionId, isClean }: { connectionId: strin
  * Changes the strings inside a JSON value. `name` is the field's. A value without a change is returned as it is: a page of rows that is polled
  * every second is not copied. A changed copy keeps the spelling of its numbers.
  */
-export function mapStrings<T>(value: T, change: (text: string, name?: string) => string, isClean?: (value: object) => boolean): T;
-export function mapStrings(
+function mapStrings<T>(value: T, change: (text: string, name?: string) => string, isClean?: (value: object) => boolean): T;
+function mapStrings(
   value: unknown,
   change: (text: string, name?: string) => string,
   isClean?: (value: object) => boolean,
   name?: string,
 ): unknown;
-export function mapStrings(
+function mapStrings(
   value: unknown,
   change: (text: string, name?: string) => string,
   isClean?: (value: object) => boolean,
@@ -55,4 +55,19 @@ function toOwnPath(address: string, connectionId: string): string {
   const url = new URL(address);
   url.searchParams.set(CONNECTION_PARAMETER, connectionId);
   return `${runningComposition()?.env.basePath ?? ""}${url.pathname}${url.search}`;
+}
+
+/** `consoleUrl` ends in `basePath`. The console's own paths begin with `basePath`, those of a local server do not. */
+type Where = { consoleUrl: string; basePath: string; connectionId: string };
+
+export function forPrograms(value: unknown, where: Where): unknown {
+  return mapStrings(value, (text, name) => (name === "preview_url" ? toAddress(text, where) : text));
+}
+
+function toAddress(path: string, { consoleUrl, basePath, connectionId }: Where): string {
+  const own = basePath !== "" && path.startsWith(`${basePath}/api/`) ? path.slice(basePath.length) : path;
+  if (!own.startsWith("/api/")) return path;
+  const url = new URL(`${consoleUrl}${own}`);
+  url.searchParams.set(CONNECTION_PARAMETER, connectionId);
+  return url.href;
 }

@@ -1,32 +1,48 @@
-// Lists, makes, changes, restores, copies and removes apps.
-// Guarantees: an app holds no key of the connection or of a partner; a member who changes an outdated version gets a CONFLICT.
+// Lists, creates, changes, imports and exports apps.
 
 import "server-only";
-import { type z } from "zod";
-import {
-  APP_FILE_FORMAT,
-  type AppAccess,
-  type AppDefinition,
-  type AppFile,
-  type AppLimits,
-  type AppPerson,
-  type AppsAnswer,
-  type appsQuerySchema,
-  type appUpdateSchema,
-} from "@/lib/contract/apps/app";
-import { compareVersions } from "@/lib/contract/apps/definition";
+import { APP_FILE_FORMAT, type AppAccess, type AppDefinition, type AppFile, type AppLimits, type AppPerson, type AppsAnswer, type appsQuerySchema, type appUpdateSchema } from "@/lib/contract/apps/app";
+import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
+import { readWorkflow } from "@/lib/contract/workflow/graph";
+import { refusal, type Asked } from "../bff/guard";
+import { type z } from "zod";
+import { compareVersions } from "@/lib/contract/apps/definition";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection, openConnection } from "../connections/access";
 import { MOST_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
+
+type Reason = "workflow" | "otherVersion" | "damaged" | "other";
+type Issue = { path: readonly PropertyKey[]; message: string };
+
+const sentences: Readonly<Record<Reason, string>> = {
+  workflow: "This file is a workflow, not an app. Open it in Run and make an app of it.",
+  otherVersion: "This file is an app of another version of Lightdesk. Export it again from a console of this version.",
+  damaged: "This file is an app, but a part of it is wrong. Export it again.",
+  other: "This file is no app. Choose a file that was exported from an app.",
+};
+
+/** `reason` is for screens, which have their own sentences. */
+export function noAppFile(body: unknown, issues: readonly Issue[]): Failure {
+  const reason = reasonOf(body);
+  const place = reason === "damaged" ? issues[0] : undefined;
+  const where = place && `${place.path.map(String).join(".")}: ${place.message}`.slice(0, 300);
+  return refusal("INVALID_BODY", where ? `${sentences[reason]} (${where})` : sentences[reason], { reason });
+}
+
+function reasonOf(body: unknown): Reason {
+  const { format, formatVersion } = objectOf(body) ?? {};
+  if (format === APP_FILE_FORMAT) return formatVersion === 1 ? "damaged" : "otherVersion";
+  return isEditorFile(body) || readWorkflow(writeExactJson(body)).ok ? "workflow" : "other";
+}
 
 const outdated = refusal(
   "CONFLICT",

@@ -1,10 +1,8 @@
-// Which of the service's files a member may see and use without rights on the service's own files: files they gave, files their runs made,
-// files named by the app or by a preset that they see.
-// Guarantees: checked for every named file and every caller; no member finds another member's file by its name.
+// Pictures that a member may choose for an app's inputs, and uploads for them.
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { type AppProblem, isFileKind, problemOf } from "@/lib/contract/apps/fill";
+import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
@@ -14,6 +12,11 @@ import { composition } from "../composition";
 import { type KeptResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
+import { type Failure } from "@/lib/contract/failure";
+import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
+import { failed, type Result } from "@/lib/shared/result";
+import { type Asked, refusal } from "../bff/guard";
+import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
 
 /** Limit for given and for made files, each. */
 const MOST_SHOWN = 60;
@@ -68,4 +71,49 @@ function valueOf({ file }: KeptResult): string | undefined {
 function examplesOf({ definition: { inputs } }: StoredApp): string[] {
   const files = inputs.filter(({ control }) => isFileKind(control.kind));
   return files.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
+}
+
+/** Takes one file for an input of the app that takes files, and sends it on at once. */
+export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<string, Failure>> {
+  return withFile(asked, async ({ fields }, file) => {
+    const wanted = fields.get("input");
+    const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (wanted ?? name) === name);
+    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
+    const problem = problemOfFile(app, input, file);
+    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
+    return sendFile(asked, app, file);
+  });
+}
+
+async function withFile<T>(
+  { request }: Asked,
+  use: (form: TakenForm, file: TakenFile) => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
+  const form = await takeForm(request);
+  if (!form.ok) return form;
+  try {
+    const [file] = form.value.files;
+    return file ? await use(form.value, file) : failed(refusal("MISSING_FILE", "The body holds no file."));
+  } finally {
+    await form.value.dispose();
+  }
+}
+
+export async function receiveMask(asked: Asked, app: StoredApp): ReturnType<typeof sendMask> {
+  return withFile(asked, async ({ fields }, mask) => {
+    const read = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
+    if (!read.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
+    const { original_ref: named } = read.data;
+    const original = toImageValue({ ...named, name: named.filename });
+    if (!(await mayName(asked.viewer, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
+    const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
+    if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
+    // A mask is as large as the picture below it.
+    const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
+    if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
+    const given = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
+    // Sends the checked reference, not the client's own: services read references in different ways.
+    return sendMask(asked, app, mask, { ref: toFileRef(original), original: given });
+  });
 }

@@ -1,26 +1,53 @@
-// A run of an app: reads and checks its inputs, counts its limits, and has the filled graph sent.
-// Guarantees: the run is stored before anything is sent, and reaches the service once, however often its key is sent and whenever the
-// console ends; a refused run starts nothing, counts for nothing and names inputs by their labels. It stays under its id, which others that
-// sent the same key may have received.
+// Starts a run of an app, within the app's limits and once for each idempotency key.
 
 import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { refusal, type Asked } from "../bff/guard";
+import { composition } from "../composition";
+import { type Access, openConnection } from "../connections/access";
+import { type StoredApp } from "../store/apps/apps";
+import { refreshRun, sendingOf } from "./run-state";
 import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
-import { type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Asked, refusal } from "../bff/guard";
 import { readJson } from "../bff/read-request";
-import { composition } from "../composition";
-import { openConnection } from "../connections/access";
 import { isNotSent, type StoredRun } from "../store/apps/app-runs";
-import { type StoredApp } from "../store/apps/apps";
-import { checkRun } from "./check-run";
+import { checkRun, type Begun, sendRun } from "./send-run";
 import { isForm, takeForm } from "./files";
-import { limitReached, limitsOf, settleMoving } from "./run-limits";
 import { givenInForm, hashOf, type RunOrder, withoutFiles, withoutSecrets } from "./run-order";
-import { refreshRun, sendingOf } from "./run-state";
-import { type Begun, sendRun } from "./send-run";
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Runs that are refreshed at the same time. */
+const SETTLED_AT_ONCE = 8;
+
+function limitsOf({ limits: { runsPerDay, atOnce } }: StoredApp, at: number) {
+  return { runsPerDay, atOnce, dayBegan: dayOf(at) };
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS;
+}
+
+/** Asks after the runs that were still moving: one that has ended counts no longer. */
+async function settleMoving(access: Access, app: StoredApp): Promise<void> {
+  const moving = await composition().store.appRuns.moving(app.id, access.viewer.memberId);
+  for (let at = 0; at < moving.length; at += SETTLED_AT_ONCE)
+    await Promise.all(moving.slice(at, at + SETTLED_AT_ONCE).map((run) => refreshRun(access, app, run)));
+}
+
+async function limitReached(app: StoredApp, memberId: string, at: number): Promise<Failure> {
+  const { runsPerDay, atOnce } = app.limits;
+  const moving = await composition().store.appRuns.moving(app.id, memberId);
+  if (atOnce !== undefined && (moving.length >= atOnce || runsPerDay === undefined))
+    return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
+      limit: "atOnce",
+      most: atOnce,
+    });
+  const again = dayOf(at) + DAY_MS;
+  const message = `This app runs at most ${runsPerDay} times a day for each member. Run it again after ${new Date(again).toISOString().slice(0, 16).replace("T", " ")} UTC.`;
+  return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again }), retryAfterMs: again - at };
+}
 
 export async function runApp(asked: Asked, app: StoredApp): Promise<Result<StoredRun, Failure>> {
   const key = asked.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;

@@ -1,13 +1,18 @@
-// The state of a run, from the record of its submission and from its job at the service.
-// Guarantees: an ended run is not asked for; a run whose submission never began is `unsent`; one whose answer was lost, or whose submission
-// is no longer known, is `unknown`; outputs are stored with the run as they arrive.
-// Must never: send anything, or let the address of a result come to mean another one.
+// The state of a run, in the app's own words.
 
 import "server-only";
-import { type AppDefinition, type AppResult, type AppRun, type AppRunError } from "@/lib/contract/apps/app";
+import { type AppInput, type AppInputProblem, type AppRunError, type AppDefinition, type AppResult, type AppRun } from "@/lib/contract/apps/app";
+import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
+import { objectOf, textOf, parseJson } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { type NodeError } from "@/lib/contract/schemas/execution";
+import { type Viewer } from "../auth/viewer";
+import { refusal } from "../bff/guard";
+import { type StoredApp } from "../store/apps/apps";
+import { seesWorkflows } from "./open-app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { errorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
@@ -16,14 +21,73 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { landedOf } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
-import { type StoredApp } from "../store/apps/apps";
-import { seesWorkflows } from "./open-app";
-import { refusedGraph } from "./refused-graph";
+
+type Definition = Pick<StoredApp["definition"], "inputs">;
+
+/** The service's codes for a wrong value, as the app's codes. */
+const codes: Readonly<Record<string, AppProblem["code"]>> = {
+  required_input_missing: "missing",
+  invalid_input_type: "wrong_type",
+  value_smaller_than_min: "too_small",
+  value_bigger_than_max: "too_large",
+  value_not_in_list: "not_a_choice",
+};
+
+/** Failures that say nothing about the graph, such as an outage or a quota, stay as they are. */
+export function inAppWords(viewer: Viewer, definition: Definition, failure: Failure): Failure {
+  const refused = refusedGraph(definition, failure);
+  if (!refused) return failure;
+  const { message, problems, node } = refused;
+  if (problems) return refusal("UNPROCESSABLE", message, { problems });
+  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
+}
+
+/** With the node, which callers must show only to those who may see workflows. Undefined if the failure says nothing about the graph. */
+export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
+  if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
+  const problems = problemsOfNodes(definition, nodeErrors);
+  const found = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
+  const node = found === undefined ? {} : { node: found };
+  if (problems.length > 0) return { message: problems.slice(0, 5).map(sentenceOf).join(". "), code: "inputs", problems, ...node };
+  const message = "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
+  return { message, code: "workflow", ...node };
+}
+
+/** For an input with several errors, the first one. */
+function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
+  const found = new Map<string, AppInputProblem>();
+  for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
+    for (const error of errors) {
+      const name = textOf(objectOf(error.extra_info)?.input_name);
+      const input = inputs.find((one) => [one, ...(one.also ?? [])].some((place) => place.node === node && place.input === name));
+      if (input && !found.has(input.name)) found.set(input.name, problemOfError(input, error));
+    }
+  return [...found.values()];
+}
+
+function problemOfError(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
+  const code = own(codes, type);
+  // The file existed when the run was sent, but the service does not have it.
+  if (isFileKind(input.control.kind) && type !== "required_input_missing") return problemOf(input, "not_yours");
+  const spec = readInputSpec(input.input, objectOf(facts)?.input_config);
+  const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
+  const isBound = code === "too_small" || code === "too_large";
+  if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
+  // The service's own sentence for this error is about the node.
+  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...named(input), message };
+}
+
+function named({ name, label }: AppInput): { input: string; label: string } {
+  return { input: name, label };
+}
+
+function sentenceOf(problem: AppInputProblem): string {
+  return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
+}
 
 const MOST_RESULTS = 200;
 const LONGEST_TEXT = 20_000;

@@ -1,11 +1,10 @@
-// A member's own runs of an app: list, read, cancel, and the bytes of their outputs.
-// Guarantees: no member reads another's run; the bytes are those of a file that the run put out, whatever the address says.
+// Runs of an app with their results, and the app's cover picture.
 
 import "server-only";
 import { type z } from "zod";
 import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -22,6 +21,7 @@ import { edges } from "../thumbnails/thumbnail";
 import { thumbnailAnswer } from "../thumbnails/thumbnail-route";
 import { openApp } from "./open-app";
 import { numberOf, refreshRun, toRunView } from "./run-state";
+import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 
 const noRun = refusal("NOT_FOUND", "There is no such run.");
 type Opened = { app: StoredApp; access: Access; run: StoredRun };
@@ -113,4 +113,39 @@ export async function smallPicture(asked: Asked, app: StoredApp, subject: Thumbn
   if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
   return thumbnailAnswer(access.value, asked.console, { subject, edge, isFixed, asker: asked.request }, false);
+}
+
+export async function readCover(asked: Asked, app: StoredApp): Promise<Result<string | undefined, Failure>> {
+  if (app.cover === undefined) return ok(undefined);
+  const picture = await smallPicture(asked, app, { asset: app.cover });
+  if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
+  // An empty body: the asset is not a picture.
+  return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
+}
+
+/** Uploads the cover as an asset of the connection, like a member's upload; answers its id. */
+export async function keepCover(
+  asked: Asked,
+  connection: string | undefined,
+  cover: string | undefined,
+): Promise<Result<string | undefined, Failure>> {
+  if (cover === undefined) return ok(undefined);
+  const form = new FormData();
+  form.set("tags", "cover");
+  form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
+  // With Content-Length: some services refuse an upload without it.
+  const body = await new Response(form).blob();
+  const address = new URL(asked.request.url);
+  address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
+  const headers = new Headers({ "content-type": body.type, "content-length": String(body.size) });
+  const sent = { method: "POST", headers, body: body.stream(), signal: asked.request.signal, duplex: "half" } as const;
+  // The audit log records the import, not this upload.
+  const answer = await runOperation(
+    operations.uploadAsset,
+    { ...asked, request: new Request(address, sent), note: () => undefined },
+    ok({}),
+  );
+  if (!answer.ok) return isNotThere(answer.failure) ? ok(undefined) : answer;
+  const read = createdAssetSchema.safeParse(await answer.value.json());
+  return read.success ? ok(read.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
 }

@@ -1,27 +1,71 @@
-// Sends a run that has begun: its files, then its graph the way the console submits everything; and stores what became of it.
-// Guarantees: what another request of the same run has already sent or stored is left as it is.
+// Checks a run of an app and sends it to its service.
 
 import "server-only";
-import { type AppDefinition, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
-import { fillApp, isFileKind } from "@/lib/contract/apps/fill";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type AppValues, type AppDefinition, type AppRunError } from "@/lib/contract/apps/app";
+import { type AppProblem, fillApp, isFileKind, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusal } from "../bff/guard";
+import { type StoredApp } from "../store/apps/apps";
+import { problemOfFile, problemsOfNamed, type TakenFile, sendFile } from "./files";
+import { filesNotTheirs } from "./pictures";
+import { type RunOrder, withoutFiles, withoutSecrets } from "./run-order";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { type JsonObject, parseJson } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/apps/app-runs";
-import { unprocessable } from "./check-run";
-import { drawingWith } from "./drawing-with";
-import { sendFile } from "./files";
-import { inAppWords, refusedGraph } from "./refused-graph";
-import { type RunOrder, withoutSecrets } from "./run-order";
-import { submissionKey } from "./run-state";
+import { inAppWords, refusedGraph, submissionKey } from "./run-state";
+
+/** The values that fill the graph; seeds are drawn. */
+export async function checkRun({ asked: { viewer }, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
+  const filled = fillApp(app.definition, values);
+  if (!filled.ok) return failed(unprocessable(filled.problems));
+  const named = withoutFiles(filled.values, files);
+  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(viewer, app, named))];
+  // Last, since a picture may be fetched to be measured: only one that the member may name.
+  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, viewer, app, named)));
+  return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
+}
+
+function problemOfPart(app: StoredApp, file: TakenFile): AppProblem | undefined {
+  const input = app.definition.inputs.find(({ name }) => name === file.part);
+  if (input && isFileKind(input.control.kind)) return problemOfFile(app, input, file);
+  return { input: file.part, label: input?.label ?? file.part, code: "wrong_type" };
+}
+
+function unprocessable(problems: readonly AppProblem[]): Failure {
+  return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
+}
+
+const CATALOGUE_KEPT_MS = 60_000;
+
+/** Undefined if it is of another graph or cannot take the values. */
+async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
+  if (!readDrawingOf(editor, graph)) return undefined;
+  const info = await catalogueOf(access);
+  return info && writable(editor, info).withValues(graph).file;
+}
+
+/** Megabytes, and the same for each run of an app; therefore cached. */
+async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo | undefined> {
+  const { catalogues, now } = composition();
+  const key = `${connection.id} ${connection.baseUrl}`;
+  const kept = catalogues.get(key);
+  if (kept && now() - kept.atMs < CATALOGUE_KEPT_MS) return kept.info;
+  const read = await upstream.call(operations.getObjectInfo);
+  if (!read.ok) return undefined;
+  catalogues.set(key, { info: read.value, atMs: now() });
+  return read.value;
+}
 
 export type Begun = Pick<StoredRun, "id" | "createdAt">;
 

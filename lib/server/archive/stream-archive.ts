@@ -1,21 +1,66 @@
-// Streams a choice of assets as a ZIP: the next file is opened when the one before was sent.
-// Guarantees: nothing is held whole; names are unique; assets that could not be read are listed in a text inside the ZIP; if content breaks
-// off, the ZIP breaks too, so that it never looks complete; reading ends when the browser goes away.
+// A ZIP archive of chosen assets, streamed.
 
 import "server-only";
-import { makeZip } from "client-zip";
-import { type ArchiveChoice } from "@/lib/contract/console";
+import { type ArchiveChoice, MOST_ARCHIVED } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
+import { readQuery } from "../bff/read-request";
+import { type Access } from "../connections/access";
+import { makeZip } from "client-zip";
 import { toFileName } from "@/lib/contract/plain-line";
-import { type Asset } from "@/lib/contract/schemas/asset";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
-import { type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { type Access } from "../connections/access";
-import { chosenAssets } from "./chosen-assets";
+
+const PAGE = 500;
+
+type Chosen = Result<Asset, Failure & { asset?: string }>;
+
+async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: AbortSignal): AsyncGenerator<Chosen, void> {
+  if ("ids" in choice) {
+    for (const id of new Set(choice.ids)) {
+      const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
+      if (!asset.ok && (await access.lostRights())) return yield asset;
+      yield asset.ok ? asset : failed({ ...toBrowser(asset.failure, access), asset: id });
+    }
+    return;
+  }
+  const read = readListQuery(choice.query);
+  if (!read.ok) return yield read;
+  let seen: ReadonlySet<string> = new Set();
+  for (let offset = 0; offset < MOST_ARCHIVED;) {
+    const query = { ...read.value, limit: Math.min(PAGE, MOST_ARCHIVED - offset), offset };
+    const page = await access.upstream.call(operations.listAssets, { query, signal });
+    if (!page.ok) return yield failed(toBrowser(page.failure, access));
+    const fresh = page.value.assets.filter(({ id }) => !seen.has(id));
+    for (const asset of fresh) yield ok(asset);
+    offset += page.value.assets.length;
+    seen = new Set(page.value.assets.map(({ id }) => id));
+    const { has_more: hasMore, total } = page.value;
+    if (fresh.length === 0 || hasMore === false || (total !== undefined && offset >= total)) return;
+  }
+}
+
+/** How many assets the choice covers, if the service counts them. */
+export async function countChosen(
+  access: Access,
+  choice: ArchiveChoice,
+  signal: AbortSignal,
+): Promise<Result<number | undefined, Failure>> {
+  if ("ids" in choice) return ok(new Set(choice.ids).size);
+  const read = readListQuery(choice.query);
+  if (!read.ok) return read;
+  const page = await access.upstream.call(operations.listAssets, { query: { ...read.value, limit: 1, offset: 0 }, signal });
+  return page.ok ? ok(page.value.total) : failed(toBrowser(page.failure, access));
+}
+
+function readListQuery(query: string): Result<Record<string, unknown>, Failure> {
+  return readQuery(new URLSearchParams(query), assetsQuerySchema);
+}
 
 // Names of files inside an archive.
 // Guarantees: each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.

@@ -1,20 +1,21 @@
-// A member's own account: name, address, password, sessions, and the check that it is really the member who asks.
-// Guarantees: changing address or password needs the current password, and attempts count against the sign-in limit; a new password ends
-// every session, including this one. If members are found by their address alone, they cannot change it.
-// Must never: touch another member than the one who asks.
+// A member's own account and sessions.
 
 import "server-only";
 import { type z } from "zod";
-import { type accountChangeSchema, type MemberView, type SessionView } from "@/lib/contract/console";
+import { type accountChangeSchema, type MemberView, type SessionView, type EndedSession, type SessionState } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { taken } from "./invitations";
-import { toMemberView } from "./members";
+import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
-import { confirmSession, isLive } from "./session";
+import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
-import { type Viewer } from "./viewer";
+import { type Viewer, peekViewer, type SentHeaders } from "./viewer";
+import { roles } from "@/lib/contract/people/roles";
+import { findSessionOf, readEmbedAddress } from "../embed/sessions";
+import { readCookie, VOUCHED_HEADER, sessionCookieName } from "./session-cookie";
+import { type Member } from "../store/people/members";
+import { isRemoved } from "./removed";
 
 /** `address`: the client's address, for the limit of attempts. */
 export async function changeAccount(
@@ -108,4 +109,48 @@ async function checkPassword(
     return void (await signInLimits.succeeded(attempt));
   const message = "is not your current password";
   return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
+}
+
+export async function readSessionState(sent: SentHeaders): Promise<SessionState> {
+  const viewer = await peekViewer(sent);
+  if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role };
+  return { state: "ended", ...(await whyEnded(sent)) };
+}
+
+async function whyEnded(sent: SentHeaders): Promise<EndedSession> {
+  const { env, store } = composition();
+  if (readEmbedAddress(sent)) return whyEmbeddedEnded(sent);
+  const vouched = env.proxySignIn ? sent.get(VOUCHED_HEADER) : null;
+  if (vouched !== null) {
+    const email = vouched.trim().toLowerCase();
+    const member = await store.members.getByEmail(email);
+    if (member) return { cause: member.disabled ? "suspended" : "expired" };
+    return { cause: (await isRemoved(email)) ? "removed" : "signed-out" };
+  }
+  const token = await sessionTokenIn(sent);
+  if (!token) return { cause: readCookie(sent.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
+  const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
+  const noted = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
+  return causeOf(member, noted);
+}
+
+/** The member's current state comes first: a suspended member cannot sign in again, whatever ended the session. */
+function causeOf(member: Member | undefined, noted: string | undefined): EndedSession {
+  if (!member) return { cause: "removed" };
+  if (member.disabled) return { cause: "suspended" };
+  const [word, from] = noted?.split(" ") ?? [];
+  const before = roles.find((role) => role === from);
+  if (word === "role" && before) return { cause: "role", from: before, to: member.role };
+  return { cause: word === "password" || word === "ended" ? word : word === undefined ? "expired" : "ended" };
+}
+
+async function whyEmbeddedEnded(sent: SentHeaders): Promise<EndedSession> {
+  const { store, now } = composition();
+  const session = await findSessionOf(sent);
+  // The session ends with its host page and with its member.
+  if (!session) return { cause: "ended" };
+  if (session.expiresAt <= now()) return { cause: "expired" };
+  const member = await store.members.get(session.memberId);
+  if (member?.guestOf !== undefined) return { cause: "ended" };
+  return causeOf(member, (await store.sessions.endCause(session.id)) ?? "ended");
 }

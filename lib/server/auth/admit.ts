@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
-import { givenToken } from "./given-token";
+import { givenToken } from "./credentials";
 import { readViewer, type SentHeaders, type Viewer } from "./viewer";
 
 export async function admit(sent: SentHeaders): Promise<Result<Viewer, Failure>> {

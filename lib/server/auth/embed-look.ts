@@ -7,7 +7,7 @@ import { cache } from "react";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { readEmbedAddress, readEmbedded } from "../embed/sessions";
-import { PAGE_HEADER } from "./page-header";
+import { PAGE_HEADER } from "./session-cookie";
 
 export const embedLook = cache(async (): Promise<EmbedLook> => {
   const sent = await headers();

@@ -1,10 +1,8 @@
-// The team: changing a role, suspending, removing.
-// Guarantees: a member makes no one stronger than themselves, and changes neither themselves nor the owner, so there is always an owner; a
-// changed or removed member has no session any more; a role that follows groups at a provider is not changed here.
+// Members and their invitations: changes, removal, and what each role may give away.
 
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
-import { type MemberView } from "@/lib/contract/console";
+import { type MemberView, type InvitationItem, type InvitationState, type InvitationView } from "@/lib/contract/console";
 import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -14,6 +12,11 @@ import { type KnownIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 import { keepRemoved } from "./removed";
 import { type Viewer } from "./viewer";
+import { randomBytes } from "node:crypto";
+import { consoleUrl } from "../env";
+import { type Invitation } from "../store/people/invitations";
+import { hashPassword, judgePassword } from "./passwords";
+import { refusedAsReadOnly } from "./read-only";
 
 type Change = { role?: Role; disabled?: boolean };
 
@@ -91,3 +94,117 @@ export function tooStrong(own: Role, needed: Role): Failure {
 }
 
 const noSuchMember: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
+
+const INVITATION_MS = 7 * 24 * 60 * 60_000;
+
+/** `openedAt`: the origin at which the inviting member has the console open; a configured public address takes precedence. */
+export async function invite(
+  viewer: Viewer,
+  given: { email: string; role: Role },
+  openedAt: string | null,
+): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
+  const { store, env, now } = composition();
+  if (!hasRole(viewer.role, given.role)) return failed(tooStrong(viewer.role, given.role));
+  if (await store.members.getByEmail(given.email)) return failed(taken);
+  const token = randomBytes(32).toString("base64url");
+  const createdAt = now();
+  const expiresAt = createdAt + INVITATION_MS;
+  await store.invitations.create({ token, ...given, invitedBy: viewer.memberId, expiresAt, createdAt });
+  return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
+}
+
+/** For members who may invite: all invitations, by every inviter. */
+export async function listInvitationItems(): Promise<InvitationItem[]> {
+  const { store, now } = composition();
+  const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
+  const byId = new Map(members.map((member) => [member.id, member]));
+  return invitations.map((invitation) => {
+    const inviter = byId.get(invitation.invitedBy);
+    const { id, email, role, createdAt, expiresAt } = invitation;
+    return { id, email, role, createdAt, expiresAt, state: stateOf(invitation, inviter, now()), invitedBy: inviter?.name };
+  });
+}
+
+/** Answers the address that the invitation was for. */
+export async function withdrawInvitation(id: string): Promise<Result<string, Failure>> {
+  const { store, now } = composition();
+  const email = await store.invitations.withdraw(id, now());
+  return email === undefined ? failed(noneOpen) : ok(email);
+}
+
+/** For the holder of the link: its current state. */
+export async function readInvitation(token: string): Promise<InvitationView> {
+  const { store, now } = composition();
+  const invitation = await store.invitations.find(token);
+  if (!invitation) return { state: "unknown" };
+  const { email, role, invitedBy } = invitation;
+  const state = stateOf(invitation, await store.members.get(invitedBy), now());
+  return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
+}
+
+/** Name and address of the member who created the invitation, for the audit log. */
+export async function inviterOf(token: string): Promise<string | undefined> {
+  const { store } = composition();
+  const invitation = await store.invitations.find(token);
+  const inviter = invitation && (await store.members.get(invitation.invitedBy));
+  return inviter && personLabel(inviter);
+}
+
+function stateOf(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
+  if (invitation.accepted) return "used";
+  if (invitation.withdrawn) return "withdrawn";
+  if (invitation.expiresAt <= now) return "expired";
+  // Reset links are made at the command line, by someone with access to the data folder.
+  if (invitation.resetsMemberId !== undefined) return "open";
+  const mayInvite = inviter && !inviter.disabled && hasRole(inviter.role, "admin") && hasRole(inviter.role, invitation.role);
+  return mayInvite ? "open" : "withdrawn";
+}
+
+/** `isNew`: a member joined. Otherwise the member of a reset link has a new password. */
+type Joined = { member: Member; isNew: boolean; invitedBy?: string };
+
+export async function join(given: { token: string; name?: string; password: string }): Promise<Result<Joined, Failure>> {
+  const { store, env, now } = composition();
+  const invitation = await readInvitation(given.token);
+  if (invitation.state !== "open") return failed(worthless(invitation.state));
+  const frozen = invitation.resets ? undefined : await refusedAsReadOnly();
+  if (frozen) return failed(frozen);
+  if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
+  if (!invitation.resets && given.name === undefined) return failed(nameless);
+  const weak = await judgePassword(given.password, invitation.email);
+  if (weak) return failed(weak);
+  const passwordHash = await hashPassword(given.password);
+  const invitedBy = invitation.resets ? undefined : await inviterOf(given.token);
+  const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
+  if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
+  const joined = await store.invitations.accept(given.token, { name: given.name ?? "", passwordHash }, now());
+  if (joined === "taken") return failed(taken);
+  return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
+}
+
+type Worthless = Exclude<InvitationState, "open">;
+const whyWorthless: Readonly<Record<Worthless, string>> = {
+  used: "This link has been used.",
+  expired: "This link has expired.",
+  withdrawn: "This link was withdrawn, or whoever sent it may not invite any more.",
+  unknown: "There is no such invitation.",
+};
+
+function worthless(invitation: Worthless): Failure {
+  return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
+}
+
+/** Password sign-in is off, so a new password would be useless. */
+const passwordless: Failure = {
+  code: "FORBIDDEN",
+  message: "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
+  status: 403,
+};
+const nameless: Failure = {
+  code: "INVALID_BODY",
+  message: "name: required",
+  status: 400,
+  details: [{ path: "name", message: "required" }],
+};
+export const taken: Failure = { code: "CONFLICT", message: "This email address already belongs to a member.", status: 409 };
+const noneOpen: Failure = { code: "NOT_FOUND", message: "There is no such invitation, or it can no longer be used.", status: 404 };

@@ -1,5 +1,4 @@
-// The names of the console's cookies, and where browsers send them. Has no other imports, because
-// bin/console.ts needs them too.
+// Names and attributes of the session cookie, and the headers that the proxy sets for pages.
 
 import "server-only";
 
@@ -45,4 +44,17 @@ export function nextAuthCookies(place: Place) {
 /** The attributes of our cookies in Set-Cookie. */
 export function cookieAttributes({ publicUrl, basePath }: Place, seconds: number): string {
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
+}
+
+/** A page's own address, which pages cannot read otherwise. Not trusted: the sign-in leads only to paths of this application. */
+export const PAGE_HEADER = "x-lightdesk-page";
+/** The address that the reverse proxy vouches for. Our HTTP server writes it after removing what a client sent under that name. */
+export const VOUCHED_HEADER = "x-lightdesk-vouched";
+
+export function readCookie(header: string | null, name: string): string | undefined {
+  for (const part of (header ?? "").split(";")) {
+    const at = part.indexOf("=");
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
 }

@@ -12,13 +12,12 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";
-import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId } from "./embed-viewer";
-import { givenToken } from "./given-token";
-import { PAGE_HEADER, VOUCHED_HEADER } from "./page-header";
+import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId, givenToken, type TokenCredential, viewerByToken, viewerByTokenId } from "./credentials";
+import { PAGE_HEADER, VOUCHED_HEADER } from "./session-cookie";
 import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
-import { type TokenCredential, viewerByToken, viewerByTokenId } from "./token-viewer";
 import { liveByProxy } from "./vouched";
+import { type IncomingMessage } from "node:http";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
@@ -27,7 +26,7 @@ type ShareCredential = { kind: "share"; id: string };
 /** How they were let in: enough to look it up again. */
 export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
 /** Narrows the role: ids of connections and names of operations; undefined means all that the role allows. */
-export type Scope = { connections?: readonly string[]; operations?: readonly string[] };
+type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
 /** `can`: whether to offer an act that needs a role, to the viewer's role or the given one; never while the console is read-only. */
 type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };
@@ -122,4 +121,11 @@ export async function requireViewer({ isFrame = false, isOwn = false } = {}): Pr
   if (viewer) return notFound();
   if (!(await composition().store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
+}
+
+export async function maySeeReasons({ headers }: IncomingMessage): Promise<boolean> {
+  // Without a cookie, answer at once: reading a viewer waits for the start, and a load balancer needs its answer earlier.
+  if (headers.cookie === undefined) return false;
+  const viewer = await readViewer({ get: (name) => (name === "cookie" ? (headers.cookie ?? null) : null) });
+  return viewer !== undefined && hasRole(viewer.role, "admin");
 }

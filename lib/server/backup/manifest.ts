@@ -1,5 +1,4 @@
-// What a backup says about itself. Written last: a folder without it is no backup, and an interrupted backup leaves the former one whole.
-// Guarantees: holds no secret.
+// The manifest of a backup, and the keys that its rows need.
 
 import "server-only";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -87,4 +86,37 @@ export function versionIn(root: string): string {
 export function folderOfBytes({ dataDir, service: { blobs } }: Pick<Env, "dataDir" | "service">): string | undefined {
   if (blobs?.kind === "bucket") return undefined;
   return join(blobs?.path ?? join(dataDir, "service", "blobs"), "blake3-v1");
+}
+
+const keysSchema = z.object({ encryptionKeys: z.string().nullable(), authSecret: z.string().nullable() });
+type Keys = z.output<typeof keysSchema>;
+
+/** Ids of the keys that sealed stored secrets, in any table. */
+export function keysNeeded(database: Connection): string[] {
+  const columns = database
+    .prepare<[], { place: string; name: string }>(
+      "SELECT tables.name AS place, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' AND columns.name LIKE '%ring_key_id'",
+    )
+    .all();
+  const ids = columns.flatMap(({ place, name }) =>
+    database.prepare<[], string>(`SELECT DISTINCT "${name}" FROM "${place}" WHERE "${name}" IS NOT NULL`).pluck().all(),
+  );
+  return [...new Set(ids)].sort();
+}
+
+export function readKeys(dataDir: string, configured: string | undefined): Keys {
+  return { encryptionKeys: configured ?? readText(join(dataDir, "encryption-keys")), authSecret: readText(join(dataDir, "auth-secret")) };
+}
+
+export function readStoredKeys(file: string): Keys {
+  return keysSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+}
+
+/** Ids in a ring, in the form of the setting or of the file. */
+export function idsIn(encryptionKeys: string | null): string[] {
+  return (encryptionKeys ?? "").split(/[,\s]+/).flatMap((pair) => (pair.includes(":") ? [pair.slice(0, pair.indexOf(":"))] : []));
+}
+
+function readText(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
 }

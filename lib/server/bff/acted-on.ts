@@ -1,6 +1,4 @@
-// What an entry of the audit log was about: ids, and the names that the console's own lists last showed for them.
-// Guarantees: known before the service is asked to change anything, so refusals and clearings name it too; bounded.
-// Must never: store a name as the service sent it: names are masked first, like everything that leaves the console.
+// What a request acted on, and how it ended: for the audit log.
 
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/download-task";
@@ -72,4 +70,24 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
     count: pagination.total ?? end,
     isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MOST_THINGS))),
   };
+}
+
+const LONGEST = 500;
+const written = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
+const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
+
+export function outcomeOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const parts: string[] = [];
+  for (const name of written) {
+    const field = fields.get(name);
+    if (typeof field === "string" || typeof field === "boolean") parts.push(`${name}=${field}`);
+  }
+  for (const name of counted) {
+    const field = fields.get(name);
+    if (Array.isArray(field))
+      parts.push(`${name}=${field.length}${field.length > 0 ? ` (${field.slice(0, 5).map(String).join(", ")})` : ""}`);
+  }
+  return parts.length === 0 ? undefined : parts.join(" ").slice(0, LONGEST);
 }

@@ -1,34 +1,74 @@
-// A route handler for one operation of the interface: parse, connection, key, call, mask, answer.
-// Guarantees: what reaches the service was parsed with the contract's schema; what reaches the browser was parsed and masked; uploads and
-// contents stream. guard.ts decides the order of refusals.
+// Routes of the interface: an operation of the connection's service, called with the member's key.
 
 import "server-only";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type Operation, answersBytes, isRead } from "@/lib/contract/operation";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type UploadBody, type CallInput } from "../upstream/outgoing";
+import { refusal, type Asked, guarded, type Handler } from "./guard";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { forPrograms } from "../answers/for-programs";
+import { forPrograms, toBrowser } from "../answers/to-browser";
 import { listenForLanded } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
-import { type Access, openFor } from "../connections/access";
+import { type Access, openFor, findConnection } from "../connections/access";
 import { consoleUrl } from "../env";
 import { absent } from "../upstream/failures";
-import { type CallInput } from "../upstream/outgoing";
-import { type ActedOn, actedOnAfter, askedOf } from "./acted-on";
-import { emptyAnswer, jsonAnswer, unreadableHeaders, writtenAnswer } from "./answers";
-import { bytesAnswer, passedRequestHeaders, refusedRange } from "./bytes";
-import { type Asked, guarded, type Handler, refusal } from "./guard";
-import { outcomeOf } from "./outcome";
+import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./acted-on";
+import { emptyAnswer, jsonAnswer, unreadableHeaders, writtenAnswer, bytesAnswer, passedRequestHeaders, refusedRange } from "./answers";
 import { readJson, readOperationQuery, searchOf } from "./read-request";
-import { openUpload } from "./upload-body";
+
+/** `broken` tells afterwards why the stream ended early, if it did. */
+type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" | undefined };
+
+function openUpload(request: Request, operation: Operation): Result<CountedUpload, Failure> {
+  const contentType = request.headers.get("content-type") ?? "";
+  if (operation.body?.kind === "multipart" && !/^multipart\/form-data\s*;.*boundary=/i.test(contentType)) {
+    return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
+  }
+  const announced = request.headers.get("content-length");
+  const contentLength = announced !== null && /^\d+$/.test(announced) ? Math.min(Number(announced), Number.MAX_SAFE_INTEGER) : undefined;
+  if (request.body === null && operation.body?.kind === "multipart") return failed(refusal("MISSING_FILE", "The upload is empty."));
+  let broken: "client-gone" | "truncated" | undefined;
+  const reader = (request.body ?? new Blob([]).stream()).getReader();
+  let counted = 0;
+  let isGivenUp = false;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await reader.read();
+          if (!next.done) {
+            counted += next.value.byteLength;
+            return controller.enqueue(next.value);
+          }
+        } catch (error) {
+          broken = "client-gone";
+          return controller.error(error);
+        }
+        // The reader has stopped: an end now is not the sender's fault.
+        if (isGivenUp) return;
+        if (contentLength === undefined || counted === contentLength) return controller.close();
+        broken = "truncated";
+        controller.error(new Error(`the upload ended after ${counted} of ${contentLength} bytes`));
+      },
+      cancel(reason) {
+        isGivenUp = true;
+        return reader.cancel(reason);
+      },
+    },
+    // Nothing is read before the service asks: the sender may be waiting for the answer whether it has to send at all.
+    { highWaterMark: 0 },
+  );
+  const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;
+  return ok({ body: { stream, contentType: type, contentLength }, broken: () => broken });
+}
 
 // The values of a route's folders under the names in the operation's path: [jobId] is {job_id}.
 // Guarantees: no value can leave its place in the upstream's path; "." and ".." would do so even when encoded.
@@ -173,4 +213,13 @@ function withoutTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;
   const kept = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
   return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(kept)) };
+}
+
+export function optionalRoute(operation: Operation): Handler {
+  return guarded({ action: operation.name, role: operation.role, connection: true }, async (asked) => {
+    const known = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
+    if (!known.ok) return known;
+    const result = await runOperation(operation, asked, ok({}));
+    return !result.ok && lacksOperation(result.failure) ? ok(jsonAnswer(null)) : result;
+  });
 }

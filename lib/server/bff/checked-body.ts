@@ -1,13 +1,11 @@
-// The body of a member's request; the member is looked up again while it arrives and when it is complete, because that may take long.
-// Guarantees: if the sender has lost their rights, the end of the body is not read, so nothing is done with it.
-// Must never: hold more than a chunk.
+// Checks of a request besides its route: the origin, and the sender's rights while the body arrives.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 
 const EVERY_MS = 1000;
 
-export type CheckedBody = { request: Request; refused(): Failure | undefined };
+type CheckedBody = { request: Request; refused(): Failure | undefined };
 
 /** `check`: answers why the sender may not continue. */
 export function checkedBody(request: Request, check: () => Promise<Failure | undefined>): CheckedBody {
@@ -40,4 +38,16 @@ export function checkedBody(request: Request, check: () => Promise<Failure | und
   );
   const init = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;
   return { request: new Request(request.url, init), refused: () => refused };
+}
+
+export function isSameOrigin(request: Pick<Request, "headers">, publicUrl: string | undefined): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return false;
+  const origin = request.headers.get("origin");
+  if (origin === null) return true;
+  if (!URL.canParse(origin)) return false;
+  const from = new URL(origin);
+  if (publicUrl !== undefined && from.origin === new URL(publicUrl).origin) return true;
+  // If the public address is https, a page opened over plain http is another origin.
+  return from.host === request.headers.get("host") && (publicUrl === undefined || from.protocol === new URL(publicUrl).protocol);
 }

@@ -1,14 +1,19 @@
-// A route of the console's own resources, behind the same guard as the interface's.
+// Routes of the console's own resources.
 
 import "server-only";
 import { type z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
-import { failed, type Result } from "@/lib/shared/result";
+import { failed, type Result, ok } from "@/lib/shared/result";
 import { clientAddress } from "../limits/client-address";
-import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, unguarded } from "./guard";
+import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, unguarded, toActor } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
+import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
+import { embedCookie, embedCookieRules, probeCookie } from "../embed/cookies";
+import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
+import { readCookie } from "../auth/session-cookie";
+import { jsonAnswer } from "./answers";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
 /** The weakest role allowed, or more of the guard. */
@@ -44,4 +49,37 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
 /** The id in the route's [id] folder; an empty one matches nothing. */
 export function idOf({ params }: Pick<Opened, "params">): string {
   return typeof params.id === "string" ? params.id : "";
+}
+
+const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding.";
+
+export function ticketRoute(schema: typeof embedSessionSchema): Handler {
+  return unguarded("embedSession", async ({ request, console, note }) => {
+    const waitMs = await console.ticketLimit.take(networkOf(clientAddress(request)));
+    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
+    const body = await readJson<z.output<typeof schema>>(request, schema, LONGEST_OF_STRANGERS);
+    if (!body.ok) return body;
+    const { headers } = request;
+    const embed = readEmbedAddress(headers);
+    const begun = embed && (await beginEmbedded(embed, body.value, headers));
+    if (!begun || (!begun.ok && begun.failure === "host"))
+      return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+    if (!begun.ok && begun.failure === "keys")
+      return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
+    if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
+    const { token, session, member, isSame } = begun.value;
+    // The same person returns every few minutes: the log records only when they first came.
+    if (!isSame) note({ by: toActor(member), target: session.origin });
+    const { basePath } = console.env;
+    const [own, probe] = [embedCookie(embed.slot, basePath), probeCookie(embed.slot, basePath)];
+    const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
+    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - console.now(), isSame, ...(!keeps && { bearer: token }) };
+    const sent = new Headers();
+    if (keeps) {
+      const seconds = EMBED_SESSION_MS / 1000;
+      sent.append("set-cookie", `${own}=${token}; Max-Age=${seconds}; ${embedCookieRules(basePath)}`);
+      sent.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(basePath)}`);
+    }
+    return ok(jsonAnswer(answer, 201, sent));
+  });
 }

@@ -12,7 +12,7 @@ import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
-import { givenToken, isTokenInAddress } from "../auth/given-token";
+import { givenToken, isTokenInAddress } from "../auth/credentials";
 import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
 import { type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
@@ -20,8 +20,7 @@ import { type Composition } from "../composition-type";
 import { readEmbedAddress } from "../embed/sessions";
 import { type Member } from "../store/people/members";
 import { failureAnswer, finish, statusOf } from "./answers";
-import { checkedBody } from "./checked-body";
-import { isSameOrigin } from "./same-origin";
+import { checkedBody, isSameOrigin } from "./checked-body";
 
 const RECENT_MS = 15 * 60_000;
 

@@ -12,7 +12,7 @@ import { type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { readCookie } from "../read-cookie";
+import { readCookie } from "../auth/session-cookie";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";

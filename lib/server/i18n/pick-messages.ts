@@ -6,7 +6,7 @@ import "server-only";
 import { headers } from "next/headers";
 import { getLocale } from "next-intl/server";
 import { type Language } from "@/lib/shared/languages";
-import { PAGE_HEADER } from "../auth/page-header";
+import { PAGE_HEADER } from "../auth/session-cookie";
 import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";
 import { type Messages, messagesNaming, messagesOf } from "./messages-of";

@@ -13,7 +13,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { refusal } from "../bff/guard";
-import { textStream } from "../bff/text-stream";
+import { textStream } from "../bff/answers";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { type ExportedJob, exportFormats } from "./export-formats";

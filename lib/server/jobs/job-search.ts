@@ -10,7 +10,7 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { filesShownIn } from "../answers/job-files";
-import { noteShownFiles } from "../answers/seen-jobs";
+import { noteShownFiles } from "../answers/pass-on";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { findVisible, openForJobs, visibleConnections } from "../connections/access";

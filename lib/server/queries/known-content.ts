@@ -10,7 +10,7 @@ import { type Asset } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Asked } from "../bff/guard";
-import { outcomeOf } from "../bff/outcome";
+import { outcomeOf } from "../bff/acted-on";
 import { readJson, searchOf } from "../bff/read-request";
 import { openConnection } from "../connections/access";
 

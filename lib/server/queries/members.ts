@@ -6,8 +6,7 @@ import { type InvitationItem, type InvitationView, type MemberView } from "@/lib
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listInvitationItems, readInvitation } from "../auth/invitations";
-import { roleProviderOf, toMemberView } from "../auth/members";
+import { listInvitationItems, readInvitation, roleProviderOf, toMemberView } from "../auth/members";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { readMemberMethods } from "./sign-in";

@@ -9,7 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { bytesAnswer } from "../bff/bytes";
+import { bytesAnswer } from "../bff/answers";
 import { composition } from "../composition";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";

@@ -8,7 +8,7 @@ import { operations } from "@/lib/contract/operations";
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { ok, type Result } from "@/lib/shared/result";
-import { bytesAnswer } from "../bff/bytes";
+import { bytesAnswer } from "../bff/answers";
 import { type Access } from "../connections/access";
 import { readBytes } from "../upstream/streams";
 import { nothing, tooLargeToShow } from "./not-shown";

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { jobsOnly, refusalOfFile } from "../answers/seen-jobs";
+import { jobsOnly, refusalOfFile } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { guarded, type Handler } from "../bff/guard";
 import { readQuery, searchOf } from "../bff/read-request";

@@ -1,7 +1,7 @@
 // A console below a path: the addresses and cookies that leave the process.
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { authOptions } from "@/lib/server/auth/options";
+import { authOptions } from "@/lib/server/auth/next-auth";
 import { cookieAttributes, cookieName, SESSION_COOKIES, sessionCookieName } from "@/lib/server/auth/session-cookie";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 

@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { maySeeReasons } from "@/lib/server/auth/may-see-reasons";
+import { maySeeReasons } from "@/lib/server/auth/viewer";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { createApp } from "@/lib/server/apps/change-app";
-import { keepCover } from "@/lib/server/apps/cover";
-import { noAppFile } from "@/lib/server/apps/no-app-file";
+import { createApp, noAppFile } from "@/lib/server/apps/change-app";
+import { keepCover } from "@/lib/server/apps/runs";
 import { toView } from "@/lib/server/apps/open-app";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";

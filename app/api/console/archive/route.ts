@@ -1,5 +1,5 @@
 import { type ArchiveAnswer, archiveChoiceSchema, MOST_ARCHIVED, CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { countChosen } from "@/lib/server/archive/chosen-assets";
+import { countChosen } from "@/lib/server/archive/stream-archive";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { readJson, searchOf } from "@/lib/server/bff/read-request";

@@ -1,6 +1,6 @@
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { setUpBodySchema } from "@/lib/contract/console";
-import { setUp } from "@/lib/server/auth/set-up";
+import { setUp } from "@/lib/server/auth/sign-in";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { tokenRoute } from "@/lib/server/bff/console-route";
 import { toActor } from "@/lib/server/bff/guard";

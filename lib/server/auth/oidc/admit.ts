@@ -12,11 +12,11 @@ import { type OidcProvider } from "@/lib/server/oidc-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { inviterOf, readInvitation } from "../invitations";
+import { inviterOf, readInvitation } from "../members";
 import { readReadOnly } from "../read-only";
 import { isRemoved } from "../removed";
-import { type Purpose } from "./asked";
-import { type Person } from "./claims";
+import { type Purpose } from "../sealed-cookies";
+import { type Person } from "./provider";
 
 /** `how`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
 export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made"; change?: MemberChange };

@@ -1,5 +1,4 @@
-// One next-auth request that involves a provider: the provider in next-auth's form, and the result for the person it names.
-// Guarantees: the reason of a failure is known here: next-auth only says that it failed, and its log does not tell requests apart.
+// One sign-in at an OIDC provider, and the provider's own session.
 
 import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
@@ -7,10 +6,11 @@ import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider, oidcSetting } from "@/lib/server/oidc-settings";
 import { admit, type Admitted, type Refused } from "./admit";
-import { type Asked, type Purpose } from "./asked";
-import { type Claims, readPerson } from "./claims";
-import { type Discovered } from "./discovery";
-import { toNextAuth } from "./provider";
+import { type Asked, type Purpose } from "../sealed-cookies";
+import { type Claims, readPerson, toNextAuth } from "./provider";
+import { type Discovered, discover, KEPT_MS } from "./discovery";
+import { decode, encode } from "next-auth/jwt";
+import { beginSession, confirmSession, findSession, sessionIdIn } from "../session";
 
 export type OidcTurn = {
   config: OAuthConfig<Claims>;
@@ -81,4 +81,65 @@ export function causeOf(error: unknown): string {
   const code = "code" in error ? `${String(error.code)} ` : "";
   const oauth = "error" in error ? `${String(error.error)} ` : "";
   return `${code}${oauth}${error.message}`.slice(0, 300);
+}
+
+type AdmittedTurn = NonNullable<ReturnType<OidcTurn["admitted"]>>;
+
+const SALT = "lightdesk.id-token";
+/** The hint is part of an address: a longer one is left out, and the provider then asks the person. */
+const LONGEST_HINT = 4_000;
+const KEPT_SECONDS = 366 * 24 * 60 * 60;
+
+type Account = { provider: string; id_token?: string };
+
+/** Answers the session's id: a member who only confirmed, or added this way to sign in, keeps their session. */
+export async function beginProviderSession(
+  admitted: AdmittedTurn,
+  { provider, id_token }: Account,
+  sent: Pick<Headers, "get">,
+): Promise<string> {
+  const { member, purpose, confirmedAt } = admitted;
+  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(sent) : undefined;
+  // A role that has just changed has already ended the session.
+  if (current !== undefined && (await findSession(current))?.member.id === member.id) {
+    if (purpose === "confirm") await confirmSession(current);
+    return current;
+  }
+  const begun = { memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt };
+  const { id: sid } = await beginSession(begun, sent);
+  await keep(sid, provider, id_token);
+  return sid;
+}
+
+async function keep(sessionId: string, provider: string, idToken: string | undefined): Promise<void> {
+  const { store, authSecret, log } = composition();
+  const isKept = idToken !== undefined && idToken.length <= LONGEST_HINT;
+  const sealedHint = isKept ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: KEPT_SECONDS }) : undefined;
+  try {
+    await store.identities.keepSession({ sessionId, provider, sealedHint });
+  } catch (err) {
+    // A full disk must not lock anyone out: signing out then ends only the session here.
+    log.warn({ provider, err }, "what ends the session at the provider was not written");
+  }
+}
+
+/** Call it before the session is ended. Undefined: the session began here, or the provider has no sign-out page. */
+export async function endSessionUrl(sessionId: string, returnTo: string): Promise<string | undefined> {
+  const { store, env, authSecret, log } = composition();
+  const kept = await store.identities.sessionOf(sessionId);
+  const provider = kept && env.oidc.find(({ id }) => id === kept.provider);
+  if (!provider) return undefined;
+  try {
+    const found = await discover(provider, KEPT_MS);
+    if (found.endSessionUrl === undefined) return undefined;
+    const url = new URL(found.endSessionUrl);
+    const token = kept.sealedHint === undefined ? null : await decode({ token: kept.sealedHint, secret: authSecret, salt: SALT });
+    if (typeof token?.hint === "string") url.searchParams.set("id_token_hint", token.hint);
+    url.searchParams.set("client_id", provider.clientId);
+    url.searchParams.set("post_logout_redirect_uri", returnTo);
+    return url.href;
+  } catch (err) {
+    log.warn({ provider: provider.id, err }, "the session of the provider was not ended");
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 // The name under which visitors of other products and of shares know the console.
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { PAGE_HEADER } from "@/lib/server/auth/page-header";
+import { PAGE_HEADER } from "@/lib/server/auth/session-cookie";
 import { readEnv } from "@/lib/server/env";
 import { messagesOf } from "@/lib/server/i18n/messages-of";
 import { messagesHere } from "@/lib/server/i18n/pick-messages";

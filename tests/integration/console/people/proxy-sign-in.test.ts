@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { VOUCHED_HEADER } from "@/lib/server/auth/page-header";
+import { VOUCHED_HEADER } from "@/lib/server/auth/session-cookie";
 import { readEnv } from "@/lib/server/env";
 import { takeVouched } from "@/lib/server/proxy-sign-in";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";

@@ -1,8 +1,7 @@
 // Signing in, the first run and the team, with a clock that the test moves.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deviceCookie, isDeviceOf } from "@/lib/server/auth/device-cookie";
-import { setUp } from "@/lib/server/auth/set-up";
-import { signIn } from "@/lib/server/auth/sign-in";
+import { deviceCookie, isDeviceOf } from "@/lib/server/auth/sealed-cookies";
+import { setUp, signIn } from "@/lib/server/auth/sign-in";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;

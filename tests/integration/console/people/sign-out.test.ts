@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { authOptions } from "@/lib/server/auth/options";
+import { authOptions } from "@/lib/server/auth/next-auth";
 import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
 

@@ -1,5 +1,5 @@
 import { toFile } from "@/lib/server/apps/change-app";
-import { readCover } from "@/lib/server/apps/cover";
+import { readCover } from "@/lib/server/apps/runs";
 import { openApp } from "@/lib/server/apps/open-app";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";

@@ -1,7 +1,6 @@
 import { toFileRef } from "@/lib/contract/assets/image-ref";
 import { openApp } from "@/lib/server/apps/open-app";
-import { mayName } from "@/lib/server/apps/pictures";
-import { receiveFile } from "@/lib/server/apps/receive-file";
+import { mayName, receiveFile } from "@/lib/server/apps/pictures";
 import { fileBytes } from "@/lib/server/apps/runs";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";

@@ -1,5 +1,5 @@
 import { openApp } from "@/lib/server/apps/open-app";
-import { receiveMask } from "@/lib/server/apps/receive-file";
+import { receiveMask } from "@/lib/server/apps/pictures";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

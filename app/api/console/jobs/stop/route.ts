@@ -1,9 +1,8 @@
 import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER, stopBodySchema } from "@/lib/contract/console";
-import { actedOn } from "@/lib/server/bff/acted-on";
+import { actedOn, outcomeOf } from "@/lib/server/bff/acted-on";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { outcomeOf } from "@/lib/server/bff/outcome";
 import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";

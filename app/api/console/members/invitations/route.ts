@@ -1,5 +1,5 @@
 import { invitationBodySchema } from "@/lib/contract/console";
-import { invite, listInvitationItems } from "@/lib/server/auth/invitations";
+import { invite, listInvitationItems } from "@/lib/server/auth/members";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

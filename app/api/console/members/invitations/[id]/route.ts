@@ -1,4 +1,4 @@
-import { withdrawInvitation } from "@/lib/server/auth/invitations";
+import { withdrawInvitation } from "@/lib/server/auth/members";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

@@ -1,6 +1,6 @@
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { invitationAcceptSchema } from "@/lib/contract/console";
-import { join } from "@/lib/server/auth/invitations";
+import { join } from "@/lib/server/auth/members";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { tokenRoute } from "@/lib/server/bff/console-route";
 import { toActor } from "@/lib/server/bff/guard";

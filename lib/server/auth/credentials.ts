@@ -1,0 +1,198 @@
+// Personal tokens and embedded sessions as credentials, and the operations each may use.
+
+import "server-only";
+import { bearerIn } from "@/lib/shared/headers";
+import { isRead } from "@/lib/contract/operation";
+import { allOperations } from "@/lib/contract/operations";
+import { APPS, EVENTS, looksLikeToken } from "@/lib/contract/people/sign-in";
+import { type TokenOperations } from "@/lib/contract/people/tokens";
+import { type Role, weaker } from "@/lib/contract/people/roles";
+import { composition } from "../composition";
+import { type Token } from "../store/people/tokens";
+import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { embedAddressOf } from "@/lib/shared/console-paths";
+import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
+
+/** "two": two different tokens. Any X-API-Key counts as a token; a bearer counts only if it looks like one of ours. */
+type GivenToken = { token: string } | "two" | undefined;
+
+export function givenToken(sent: Pick<Headers, "get">): GivenToken {
+  const key = sent.get("x-api-key")?.trim() || undefined;
+  const bearer = bearerIn(sent.get("authorization"));
+  if (key !== undefined && bearer !== undefined && key !== bearer) return "two";
+  const token = key ?? (bearer?.startsWith("ld_") ? bearer : undefined);
+  return token === undefined ? undefined : { token };
+}
+
+/** Every log on the way would see a token in an address. */
+export function isTokenInAddress(url: string): boolean {
+  const query = url.split("?").slice(1).join("?");
+  return /(?<![A-Za-z0-9])ld(?:_|%5f)[0-9a-f]{64}(?![A-Za-z0-9])/i.test(query);
+}
+
+/** Every token may list connections, read the interface's description, and get a 404 for an address that does not exist. */
+const always = ["unknown", "readOpenApi", "listConnections"];
+
+const consoleReads = [
+  "searchJobs",
+  "exportJobs",
+  "viewQueue",
+  "readLanded",
+  "viewCapabilities",
+  "viewMaskLayer",
+  "thumbnail",
+  "listWorkflows",
+  "listRunsByDay",
+  "listLackingClasses",
+  "listDownloads",
+  "readSubmission",
+  "chooseArchive",
+  "fetchArchive",
+  "listAudit",
+  "exportAudit",
+];
+const consoleActs = ["stopJobs", "cancelDownload", "retryDownload", "forgetDownload"];
+/** The inside of an app is not needed to run it. */
+const insideApps = ["readAppWorkflow", "exportApp", "listAppVersions"];
+const appReads = [
+  "listApps",
+  "readApp",
+  "listAppPresets",
+  "viewAppCover",
+  "viewAppFile",
+  "listAppPictures",
+  "readAppOpenApi",
+  "listAppRuns",
+  "readAppRun",
+  "viewAppResult",
+];
+/** Making and changing apps is for people. */
+const appActs = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
+
+const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
+const all = [...new Set([...reads, ...consoleActs, ...appActs, ...allOperations.map(({ name }) => name)])];
+
+/** What a member can do in a frame besides a token's operations: all but the member's account and what requires a recent sign-in. */
+export const embedOperations: readonly string[] = [
+  ...all,
+  ...["embedLook", "endEmbedSession"],
+  ...["createApp", "importApp", "changeApp", "removeApp", "restoreApp", "favourApp", "listAppPeople"],
+  ...["addAppPreset", "changeAppPreset", "removeAppPreset"],
+  ...["listSavedViews", "createSavedView", "changeSavedView", "removeSavedView"],
+  ...["checkConnection", "useConnection", "takeJobsView"],
+  ...["listMembers", "listInvitations", "withdrawInvitation", "listRunners", "readUsage", "exportUsage"],
+];
+
+/** Names of operations and acts, as routes use them. */
+function operationsOf(operations: TokenOperations): readonly string[] {
+  if (operations === "all") return all;
+  if (operations === "reads") return reads;
+  return [...always, ...operations, ...(operations.includes(APPS) ? [...appReads, ...appActs] : [])];
+}
+
+const choosable = new Set([EVENTS, APPS, ...allOperations.map(({ name }) => name)]);
+
+export function mayBeChosen(operation: string): boolean {
+  return choosable.has(operation);
+}
+
+/** `connectionId`: the connection for requests that name none. */
+export type TokenCredential = { kind: "token"; id: string; name: string; connectionId: string };
+type TokenViewer = {
+  memberId: string;
+  name: string;
+  email: string;
+  role: Role;
+  credential: TokenCredential;
+  scope: { connections: readonly string[] | undefined; operations: readonly string[] };
+};
+
+export async function viewerByToken(text: string): Promise<TokenViewer | undefined> {
+  const { store, now, log } = composition();
+  const token = looksLikeToken(text) ? await store.tokens.find(text) : undefined;
+  const viewer = token && (await toTokenViewer(token));
+  if (!viewer) return undefined;
+  try {
+    await store.tokens.noteUse(token, now());
+  } catch (err) {
+    // A full disk must not lock anyone out.
+    log.warn({ err }, "the last use of a token was not written");
+  }
+  return viewer;
+}
+
+export async function viewerByTokenId(id: string): Promise<TokenViewer | undefined> {
+  const token = await composition().store.tokens.get(id);
+  return token && toTokenViewer(token);
+}
+
+export function isOver({ revokedAt, expiresAt }: Token, now: number): boolean {
+  return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
+}
+
+async function toTokenViewer(token: Token): Promise<TokenViewer | undefined> {
+  const { store, now } = composition();
+  if (isOver(token, now())) return undefined;
+  const member = await store.members.get(token.memberId);
+  if (!member || member.disabled) return undefined;
+  return {
+    memberId: member.id,
+    name: member.name,
+    email: member.email,
+    role: weaker(member.role, token.role),
+    credential: { kind: "token", id: token.id, name: token.name, connectionId: token.connectionId },
+    scope: { connections: token.connectionIds, operations: operationsOf(token.operations) },
+  };
+}
+
+/** `host`: the name of the host page. `pages`: all pages that it shows. */
+export type EmbedCredential = {
+  kind: "embed";
+  id: string;
+  host: string;
+  pages: readonly EmbedPage[];
+  look: EmbedLook;
+  origin: string;
+  leftMs: number;
+};
+type EmbedViewer = {
+  memberId: string;
+  name: string;
+  email: string;
+  role: Role;
+  credential: EmbedCredential;
+  scope: { connections: readonly string[]; operations: readonly string[] };
+};
+
+export async function viewerByEmbedding(sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
+  const found = await readEmbedded(sent);
+  return found && toEmbedViewer(found);
+}
+
+export async function viewerByEmbeddingId(id: string): Promise<EmbedViewer | undefined> {
+  const found = await findEmbedded(id);
+  return found && toEmbedViewer(found);
+}
+
+export function mayShow({ pages }: EmbedCredential, address: string): boolean {
+  const path = embedAddressOf(address)?.rest ?? address;
+  const page = embedPageOf(path);
+  return page === undefined ? /^\/choose(\?|$)/.test(path) : pages.includes(page);
+}
+
+async function toEmbedViewer({ member, role, session, hostName }: Embedded): Promise<EmbedViewer> {
+  const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
+  const { store, now } = composition();
+  const leftMs = expiresAt - now();
+  // Never the member's own connections: the host page alone says who the member is.
+  const team = await store.connections.listFor("");
+  const reached = team.map((connection) => connection.id).filter((one) => connectionId === undefined || one === connectionId);
+  return {
+    memberId: member.id,
+    name: member.name,
+    email: member.guestOf === undefined ? member.email : "",
+    role,
+    credential: { kind: "embed", id, host: hostName, pages, look: { theme, language }, origin, leftMs },
+    scope: { connections: reached, operations: embedOperations },
+  };
+}

@@ -1,0 +1,75 @@
+// Encrypted cookies: the browser's device, and the state of a sign-in at an OIDC provider.
+
+import "server-only";
+import { decode, encode } from "next-auth/jwt";
+import { z } from "zod";
+import { composition } from "../composition";
+import { readCookie, cookieAttributes, cookieName } from "./session-cookie";
+import { type Sent } from "./session";
+import { type Member } from "../store/people/members";
+
+function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
+  const write = (value: string, lasts: number) => {
+    const { env } = composition();
+    return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, lasts)}`;
+  };
+  return {
+    /** The value for Set-Cookie. */
+    async write(value: T): Promise<string> {
+      const { authSecret } = composition();
+      return write(await encode({ token: { value }, secret: authSecret, salt: name, maxAge: seconds }), seconds);
+    },
+    forget: () => write("", 0),
+    async read(sent: Sent): Promise<T | undefined> {
+      const { authSecret, env } = composition();
+      const token = readCookie(sent.get("cookie"), cookieName(name, env));
+      if (!token) return undefined;
+      try {
+        return schema.safeParse((await decode({ token, secret: authSecret, salt: name }))?.value).data;
+      } catch {
+        return undefined; // Belongs to a visitor; not a fault.
+      }
+    },
+  };
+}
+
+const A_YEAR_SECONDS = 365 * 24 * 60 * 60;
+
+const device = sealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), A_YEAR_SECONDS);
+
+/** The value for Set-Cookie after a sign-in. */
+export function deviceCookie({ id, sessionVersion }: Member): Promise<string> {
+  return device.write({ memberId: id, version: sessionVersion });
+}
+
+/** Whether attempts at that account come from a browser the member has used. */
+export async function isDeviceOf(sent: Sent, email: string): Promise<boolean> {
+  const kept = await device.read(sent);
+  const member = kept && (await composition().store.members.getByEmail(email));
+  return member !== undefined && member.id === kept?.memberId && member.sessionVersion === kept.version;
+}
+
+/** `confirm`: proves that the member is still at the keyboard. `link`: a member adds this way to sign in. `join`: accepts an invitation. */
+const purposeSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("signIn") }),
+  z.object({ kind: z.literal("confirm"), memberId: z.string() }),
+  z.object({ kind: z.literal("link"), memberId: z.string() }),
+  z.object({ kind: z.literal("join"), token: z.string() }),
+]);
+const askedSchema = z.object({ provider: z.string(), state: z.string(), at: z.number(), returnTo: z.string(), purpose: purposeSchema });
+export type Purpose = z.infer<typeof purposeSchema>;
+export type Asked = z.infer<typeof askedSchema>;
+
+/** As long as next-auth keeps its own cookies of this kind. */
+const ASKED_SECONDS = 15 * 60;
+
+/**
+ * False if a response with this state was used before: its URL stays in histories and logs, and a provider may accept its code again.
+ * Stored for longer than the cookie is valid, for all consoles that share a database.
+ */
+export async function takeState(state: string): Promise<boolean> {
+  const { store, now } = composition();
+  return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
+}
+
+export const askedCookie = sealedCookie("lightdesk.oidc", askedSchema, ASKED_SECONDS);

@@ -1,0 +1,168 @@
+// Backs the console and its service up into a folder, and restores them.
+
+import "server-only";
+import { randomBytes } from "node:crypto";
+import { existsSync, rmSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { backUpService, checkServiceBackup, holdsService, sweepServiceBackup, restoreService } from "@/lib/service/index";
+import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { type Content, writeWhole, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
+import { type Env } from "../env";
+import { copySnapshot } from "../store/snapshot";
+import { holdsConsole, UNFINISHED_RESTORE } from "../store/store";
+import { isServiceIn, requireStores, copyStores, requireRoomForStores } from "./copy-stores";
+import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace, keysNeeded, readKeys, readManifest, idsIn, readStoredKeys } from "./manifest";
+import { migrations } from "../store/migrations";
+
+const tables = ["members", "connections", "api_keys", "apps"] as const;
+
+type BackupRequest = {
+  env: Env;
+  place: string;
+  withKeys: boolean;
+  version: string;
+  now: number;
+  say(progress: string): void;
+};
+
+export async function backUp({ env, place, withKeys, version, now, say }: BackupRequest): Promise<Manifest> {
+  const { dataDir, databaseUrl } = env;
+  if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
+    throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
+  await requireStores(env);
+  const isThere = (...path: string[]) => existsSync(join(dataDir, ...path));
+  const has = {
+    console: databaseUrl !== undefined ? await holdsConsole({ url: databaseUrl }) : isThere("console.sqlite"),
+    service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : isThere("service", "service.sqlite"),
+  };
+  if (databaseUrl !== undefined && !has.console && !has.service)
+    throw new Error("DATABASE_URL leads to a database without a console and without a service.");
+  // A wrong folder would give a backup of the PostgreSQL rows without the files, and replace a whole backup.
+  const isDataFolder = databaseUrl !== undefined && has.service ? await isServiceIn(dataDir, databaseUrl) : has.console || has.service;
+  if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} is none.`);
+  const lock = takePlace(place);
+  try {
+    const id = randomBytes(6).toString("hex");
+    const ofConsole = has.console ? await backUpConsole({ env, place, id, say }) : null;
+    const service = has.service
+      ? await backUpService({
+          dataDir: join(dataDir, "service"),
+          databaseUrl,
+          blobs: folderOfBytes(env),
+          place,
+          id,
+          say,
+        })
+      : null;
+    const keys = withKeys ? await writeKeys(env, place, `keys-${id}.json`) : null;
+    if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: false });
+    const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };
+    await writeWhole(join(place, MANIFEST), `${writeExactJson(manifest)}\n`);
+    await forgetEarlier(place, id, service);
+    return manifest;
+  } finally {
+    lock.close();
+  }
+}
+
+/** A backup from PostgreSQL is an SQLite file too: there is one kind of backup, and it can be restored into either. */
+async function backUpConsole({ env, place, id, say }: Pick<BackupRequest, "env" | "place" | "say"> & { id: string }): Promise<Manifest["console"]> {
+  const file = `console-${id}.sqlite`;
+  const to = join(place, file);
+  const { dataDir, databaseUrl } = env;
+  const content =
+    databaseUrl === undefined
+      ? await copyDatabase(join(dataDir, "console.sqlite"), to)
+      : await fillDatabase(to, () => copySnapshot(databaseUrl, to, say));
+  const copy = openToRead(to);
+  try {
+    return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, tables), keys: keysNeeded(copy) };
+  } finally {
+    copy.close();
+  }
+}
+
+async function writeKeys({ dataDir, encryptionKeys }: Env, place: string, file: string): Promise<Content & { file: string }> {
+  return { file, ...(await writeWhole(join(place, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
+}
+
+async function forgetEarlier(place: string, id: string, service: Manifest["service"]): Promise<void> {
+  for (const name of filesOf(place)) {
+    const isKept = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
+    if (!isKept) rmSync(join(place, name), { force: true });
+  }
+  if (existsSync(join(place, "blobs"))) await sweepServiceBackup(place, service);
+}
+
+type BackupSource = { place: string; say(progress: string): void };
+type RestoreRequest = BackupSource & { env: Env };
+
+/** Reads every byte. Throws what is wrong, as a sentence. */
+export async function checkBackup({ place, say }: BackupSource): Promise<Manifest> {
+  const manifest = readManifest(place);
+  const { console: ofConsole, service, keys } = manifest;
+  const foreign = ofConsole?.schema.find((name) => !(name in migrations));
+  if (foreign !== undefined)
+    throw new Error(`The backup was made by a newer version, ${manifest.version}, which knows ${foreign}. Restore it with that version.`);
+  for (const part of [ofConsole, service?.database, service?.userdata, keys]) {
+    if (!part) continue;
+    const file = join(place, part.file);
+    if (!(await isOfSize(file, part.size))) throw new Error(`The backup is not whole: ${file} is missing or cut.`);
+    if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} is not what it was.`);
+  }
+  if (ofConsole) checkDatabase(join(place, ofConsole.file));
+  if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: true });
+  return manifest;
+}
+
+/** `missing`: ids of keys that sealed stored secrets and are neither in the backup nor in the setting. */
+export async function restore({ env, place, say }: RestoreRequest): Promise<{ manifest: Manifest; missing: string[] }> {
+  const { dataDir, databaseUrl, encryptionKeys } = env;
+  requireEmpty(dataDir);
+  if (databaseUrl !== undefined) await requireRoomForStores(databaseUrl);
+  const manifest = await checkBackup({ place, say });
+  const { console: ofConsole, service } = manifest;
+  const blobs = folderOfBytes(env);
+  if (service && !service.blobs.elsewhere && blobs === undefined)
+    throw new Error("The backup holds the files: restore it without LIGHTDESK_BLOBS, then move them with npm run copy-blobs.");
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const mark = join(dataDir, UNFINISHED_RESTORE);
+  writeFileSync(mark, "", { mode: 0o600 });
+  const keys = manifest.keys && readStoredKeys(join(place, manifest.keys.file));
+  if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
+  if (keys?.encryptionKeys && encryptionKeys === undefined) await writeWhole(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
+  if (service) await restoreService({ place, contents: service, say }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
+  if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
+  if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
+  if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
+  if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, say);
+  rmSync(mark);
+  const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
+  return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
+}
+
+/** The copy compares every row before the files are deleted. */
+async function moveStores(dataDir: string, url: string, say: BackupSource["say"]): Promise<void> {
+  await copyStores({ from: { dataDir }, to: { url }, say });
+  for (const file of ["console.sqlite", join("service", "service.sqlite")])
+    for (const end of ["", "-wal", "-shm"]) rmSync(join(dataDir, file + end), { force: true });
+}
+
+function requireEmpty(dataDir: string): void {
+  if (!existsSync(dataDir) || existsSync(join(dataDir, UNFINISHED_RESTORE))) return;
+  const [found] = readdirSync(dataDir);
+  if (found !== undefined)
+    throw new Error(
+      `${dataDir} is not empty (${found}). Set LIGHTDESK_DATA_DIR to a folder that is empty or not there, or move this one away first.`,
+    );
+}
+
+function checkDatabase(file: string): void {
+  const database = openToRead(file);
+  try {
+    requireIntegrity(database, file);
+  } finally {
+    database.close();
+  }
+}
