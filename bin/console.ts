@@ -19,7 +19,7 @@ import { holdDataFolder } from "@/lib/server/data-folder";
 import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
 import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { ADDRESS_HEADER } from "@/lib/server/limits/client-address";
-import { takeVouched } from "@/lib/server/proxy-sign-in";
+import { takeVouched } from "@/lib/server/sign-in-settings";
 import { keptAdmission, keptReasonsCheck, keptVisitorRules, runningComposition, waitForComposition } from "@/lib/server/running";
 import { tellSeen } from "@/lib/server/seen-request";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";

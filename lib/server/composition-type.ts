@@ -1,6 +1,8 @@
 // The type of one process's parts, so that the module that finds them needs to import none.
 
 import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
 import { type Dialect } from "@/lib/contract/console";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -17,14 +19,17 @@ import { type KeyRing } from "./keys/key-ring";
 import { type Ledger } from "./ledger/ledger";
 import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Log } from "./log";
-import { type SubmissionsInFlight } from "./prompts/submission-types";
 import { type Store } from "./store/store";
 import { type Breaker } from "./thumbnails/breaker";
 import { type ThumbnailCache } from "./thumbnails/cache";
 import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
-import { type ClassNames } from "./workflows/class-names";
-import { type SeenNames } from "./workflows/seen-names";
+import { type ClassNames, type SeenNames } from "./workflows/seen-names";
+
+/** The service's answer as JSON text, or why there is none. */
+export type SubmissionOutcome = Result<string, Failure>;
+/** This process's submissions without an answer yet, or with one that is not stored yet, by member and key. */
+type SubmissionsInFlight = Map<string, { contentHash: string; outcome: Promise<SubmissionOutcome> }>;
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
 

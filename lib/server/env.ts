@@ -3,15 +3,31 @@
 // Must never: be read at import time (next build loads modules), or put a secret's value into a message.
 
 import "server-only";
+import { z } from "zod";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { z } from "zod";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
-import { basePathSchema, basePathWords } from "./base-path";
-import { oidcSettingNames, readSignInSettings } from "./oidc-settings";
-import { readProxySignIn } from "./proxy-sign-in";
+import { oidcSettingNames, readSignInSettings, readProxySignIn } from "./sign-in-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
+
+/** The first names of the console's own addresses; a test compares them with app/ and public/. */
+export const ownNames: ReadonlySet<string> = new Set([
+  ...["_next", "api", "ws", "favicon.ico", "icon.svg", "samples"],
+  ...["sign-in", "set-up", "confirmed", "invitation"],
+  ...["share", "embed", "embed.js", "embed.d.ts", "embed-worker.js"],
+  ...["jobs", "queue", "history", "assets", "files", "run", "apps", "settings", "choose"],
+]);
+
+/** A slash at the end is ignored; a lone slash means no base path. */
+const basePathSchema = z
+  .string()
+  .max(100)
+  .transform((text) => text.replace(/\/+$/, ""))
+  .pipe(z.string().regex(/^(\/[A-Za-z0-9][\w.-]*)*$/))
+  .refine((path) => !ownNames.has(path.split("/")[1] ?? ""));
+
+const basePathWords = "a path such as /desk: letters, digits, dots, dashes and underscores, and no page of the console's own";
 
 const wholeNumber = (min: number, max: number) =>
   z

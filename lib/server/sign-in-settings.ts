@@ -1,19 +1,221 @@
-// What the settings of both ways to sign in from elsewhere, OIDC and a reverse proxy, have in common: whose addresses, and who becomes a
-// member with which role.
+// Settings of sign-in at OIDC providers, and by a proxy that vouches for members.
 
 import "server-only";
 import { z } from "zod";
-import { roles } from "@/lib/contract/people/roles";
+import { roles, type Role } from "@/lib/contract/people/roles";
+import { readFileSync } from "node:fs";
+import { isLoopback } from "@/lib/contract/connections";
+import { type IncomingMessage } from "node:http";
+import { isInNetworks, type networks } from "@/lib/shared/ip-address";
+import { VOUCHED_HEADER } from "./auth/session-cookie";
+import { networkList } from "./trusted-proxies";
 
-export type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
-export type Fail = (message: string) => never;
+type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
+type Fail = (message: string) => never;
 
-export const givenRoles = roles.filter((role) => role !== "owner");
-export const signUpSchema = z.enum(["no", ...givenRoles]);
-export const signUpExpected = `no, or the role of new members: ${givenRoles.join(", ")}`;
+const givenRoles = roles.filter((role) => role !== "owner");
+const signUpSchema = z.enum(["no", ...givenRoles]);
+const signUpExpected = `no, or the role of new members: ${givenRoles.join(", ")}`;
 
-export const domainsSchema = z
+const domainsSchema = z
   .string()
   .toLowerCase()
   .regex(/^(\*|[a-z0-9.-]+\.[a-z0-9-]+(,[a-z0-9.-]+\.[a-z0-9-]+)*)$/);
-export const domainsExpected = "domains of addresses, separated by commas, or * for any";
+const domainsExpected = "domains of addresses, separated by commas, or * for any";
+
+export type OidcProvider = {
+  id: string;
+  label: string;
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  scopes: string;
+  /** Lower case; empty: any domain. */
+  domains: readonly string[];
+  /** The role of a member made at the first sign-in; undefined: none is made. */
+  signUp: Role | undefined;
+  /** A person in none of these groups is not let in; absent: roles are given in the console. */
+  roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
+  /** The claim that must be true for the address to count. */
+  verifiedClaim: string;
+  /** A verified address signs in the member who has it. */
+  linksByAddress: boolean;
+  /** The provider never tells the time of a sign-in: confirmations accept its answer without one. */
+  isUndated: boolean;
+};
+
+export const EVERYBODY = "*";
+/** The suffixes of a provider's setting names. */
+const providerKeys = [
+  "CLIENT_ID",
+  "CLIENT_SECRET",
+  "CLIENT_SECRET_FILE",
+  "DOMAINS",
+  "ISSUER",
+  "LABEL",
+  "LINK",
+  "ROLES",
+  "ROLE_CLAIM",
+  "SCOPES",
+  "SIGN_UP",
+  "UNDATED",
+  "VERIFIED_CLAIM",
+] as const;
+type ProviderKey = (typeof providerKeys)[number];
+
+/** Used by password sign-in, or words of our own. */
+const takenIds = ["credentials", "password", "none"];
+
+const idList = z.string().regex(/^[a-z][a-z0-9-]{0,30}(,[a-z][a-z0-9-]{0,30})*$/);
+const text = z.string().min(1).max(2000);
+const flag = z.enum(["0", "1"]).transform((value) => value === "1");
+const roleSchema = z.enum(givenRoles);
+/** A provider on this machine needs no TLS: nothing leaves the machine. */
+const issuerSchema = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => !/[?#]/.test(url))
+  .refine((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname));
+
+/** `isVouchedFor`: a reverse proxy vouches for people. */
+export function readSignInSettings(
+  read: Read,
+  fail: Fail,
+  isVouchedFor: boolean,
+): { oidc: readonly OidcProvider[]; passwordSignIn: boolean } {
+  const ids = read("LIGHTDESK_OIDC", idList, "short names in lower case, such as acme,google")?.split(",") ?? [];
+  if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
+    return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
+  const oidc = ids.map((id) => readProvider(id, read, fail));
+  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to switch sign-in by password off") ?? true;
+  if (!passwordSignIn && oidc.length === 0 && !isVouchedFor)
+    return fail(
+      "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: no one could sign in.",
+    );
+  return { oidc, passwordSignIn };
+}
+
+export function oidcSetting(id: string, key: ProviderKey): string {
+  return `LIGHTDESK_OIDC_${id.toUpperCase().replaceAll("-", "_")}_${key}`;
+}
+
+/** The names of all settings of these providers. */
+export function oidcSettingNames(ids: readonly string[]): string[] {
+  return ids.flatMap((id) => providerKeys.map((key) => oidcSetting(id, key)));
+}
+
+function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
+  const nameOf = (key: ProviderKey) => oidcSetting(id, key);
+  const of = <T>(key: ProviderKey, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
+  const needed = <T>(key: ProviderKey, value: T | undefined): T =>
+    value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
+  const domains = of("DOMAINS", domainsSchema, domainsExpected)?.split(",");
+  const signUp = of("SIGN_UP", signUpSchema, signUpExpected) ?? "no";
+  const byGroup = readGroups(of("ROLES", text, groupsExpected), (key) => fail(`${nameOf(key)} must be ${groupsExpected}.`));
+  const claim = of("ROLE_CLAIM", text, "the name of the claim that holds groups or roles");
+  if ((byGroup === undefined) !== (claim === undefined))
+    return fail(`${nameOf("ROLE_CLAIM")} and ${nameOf("ROLES")} must be set together.`);
+  if (signUp !== "no" && domains === undefined && byGroup === undefined)
+    return fail(
+      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everybody whom the provider knows would become a member. Set ${nameOf("DOMAINS")}=* where that is meant.`,
+    );
+  const scopes = of("SCOPES", z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e ]+$/), "scopes separated by spaces") ?? "openid email profile";
+  return {
+    id,
+    label: of("LABEL", z.string().max(40), "a short name for people") ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+    issuer: needed("ISSUER", of("ISSUER", issuerSchema, "the provider's https address, as it names itself")),
+    clientId: needed("CLIENT_ID", of("CLIENT_ID", text, "the id that the provider gave this console")),
+    clientSecret: readSecret(
+      of("CLIENT_SECRET", text, "the secret that the provider gave this console"),
+      of("CLIENT_SECRET_FILE", text, "a file that holds the secret"),
+      (why) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${why}.`),
+    ),
+    scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
+    domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
+    signUp: signUp === "no" ? undefined : signUp,
+    roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
+    verifiedClaim: of("VERIFIED_CLAIM", text, "the name of the claim that says that an address is verified") ?? "email_verified",
+    isUndated: of("UNDATED", flag, "1 where it never sends auth_time and is taken at its word all the same, else 0") ?? false,
+    linksByAddress: of("LINK", flag, "1 where a verified address may lead to the member who has it, else 0") ?? false,
+  };
+}
+
+const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${givenRoles.join(", ")}; the GROUP * is everybody else`;
+
+/** A group's name may contain a colon: the role follows the last one. */
+function readGroups(given: string | undefined, fail: (key: "ROLES") => never): ReadonlyMap<string, Role> | undefined {
+  if (given === undefined) return undefined;
+  const pairs = given.split(",").map((pair): [string, Role] => {
+    const at = pair.lastIndexOf(":");
+    const role = roleSchema.safeParse(pair.slice(at + 1).trim());
+    const group = pair.slice(0, Math.max(at, 0)).trim();
+    return group !== "" && role.success ? [group, role.data] : fail("ROLES");
+  });
+  return new Map(pairs);
+}
+
+function readSecret(given: string | undefined, file: string | undefined, fail: (why: string) => never): string {
+  if ((given === undefined) === (file === undefined)) return fail("must be set, one of the two");
+  if (file === undefined) return given ?? "";
+  try {
+    const secret = readFileSync(file, "utf8").trim();
+    return secret === "" ? fail("must name a file that is not empty") : secret;
+  } catch (error) {
+    return fail(`must name a file that can be read (${error instanceof Error && "code" in error ? String(error.code) : "it cannot"})`);
+  }
+}
+
+export type ProxySignIn = {
+  /** Lower case. */
+  header: string;
+  from: ReturnType<typeof networks>;
+  /** The role of people who are not members yet; undefined: they are not made members. */
+  signUp: Role | undefined;
+  /** Lower case; empty: any domain. */
+  domains: readonly string[];
+  /** Where the proxy ends its own session. */
+  signOutUrl: string | undefined;
+};
+
+/** Headers that browsers and other settings use. */
+const takenNames =
+  /^(cookie|host|origin|authorization|x-api-key|x-forwarded-for|user-agent|referer|accept.*|sec-.*|content-.*|x-lightdesk-.*)$/;
+const nameSchema = z
+  .string()
+  .toLowerCase()
+  .regex(/^[a-z][a-z0-9-]{1,60}$/)
+  .refine((name) => !takenNames.test(name));
+
+export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined {
+  const header = read("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of a header of its own, such as x-forwarded-email");
+  const from = read("LIGHTDESK_AUTH_HEADER_FROM", networkList, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
+  const signUp = read("LIGHTDESK_AUTH_HEADER_SIGN_UP", signUpSchema, signUpExpected) ?? "no";
+  const domains = read("LIGHTDESK_AUTH_HEADER_DOMAINS", domainsSchema, domainsExpected);
+  const signOutUrl = read(
+    "LIGHTDESK_AUTH_HEADER_SIGN_OUT",
+    z.url({ protocol: /^https?$/ }),
+    "the address where the proxy ends its session",
+  );
+  if (header === undefined && from === undefined) return undefined;
+  if (header === undefined || from === undefined) return fail("LIGHTDESK_AUTH_HEADER and LIGHTDESK_AUTH_HEADER_FROM must be set together.");
+  if (signUp !== "no" && domains === undefined)
+    return fail(
+      "LIGHTDESK_AUTH_HEADER_DOMAINS must be set with LIGHTDESK_AUTH_HEADER_SIGN_UP: the domains whose people become members, or * for everybody.",
+    );
+  const named = domains === undefined || domains === "*" ? [] : domains.split(",");
+  return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: named, signOutUrl };
+}
+
+type Refused = { status: number; code: string; message: string };
+
+/** Runs before any route. Undefined if nothing is wrong; the proxy's value is then under the one name that routes read. */
+export function takeVouched({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): Refused | undefined {
+  delete headers[VOUCHED_HEADER];
+  const given = rule && headers[rule.header];
+  if (!rule || given === undefined) return undefined;
+  if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
+    const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in LIGHTDESK_AUTH_HEADER_FROM where that is.`;
+    return { status: 403, code: "FORBIDDEN", message };
+  }
+  headers[VOUCHED_HEADER] = String(given);
+  return undefined;
+}

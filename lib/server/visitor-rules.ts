@@ -19,7 +19,7 @@ import { CHALLENGE } from "./bff/answers";
 import { composition } from "./composition";
 import { consoleUrl } from "./env";
 import { getInvitation } from "./queries/members";
-import { getSetUp } from "./queries/set-up";
+import { getSetUp } from "./queries/sign-in";
 import { visitShare } from "./queries/shares";
 
 const MAX_RETURN_CHARS = 2000;

@@ -36,7 +36,7 @@ const breaches: Record<string, string> = {
   "lib/http/event-sockets.ts": 'import "@/lib/server/store";',
   "lib/messages/en.ts": 'import "@/lib/shared/result";',
   "lib/server/store.ts": 'import "@/components/ui/button"; import "@/lib/service/jobs";',
-  "lib/server/keys/cipher.ts": 'import "../store/database";',
+  "lib/server/keys/key-ring.ts": 'import "../store/database";',
   "lib/server/store/database.ts": 'import "../keys/ring"; import "../env";',
   "lib/server/keys/ring.ts": "",
   "lib/server/env.ts": "",

@@ -7,7 +7,7 @@ import { InvitationRefusal } from "@/components/auth/invitation-refusal";
 import { OrPassword, ProviderButtons } from "@/components/auth/provider-buttons";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { getInvitation } from "@/lib/server/queries/members";
 import { getSignInChoices } from "@/lib/server/queries/sign-in";
 

@@ -6,8 +6,8 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { getSetUp } from "@/lib/server/queries/set-up";
+import { pickMessages } from "@/lib/server/i18n/messages";
+import { getSetUp } from "@/lib/server/queries/sign-in";
 
 // The token is in the address, so no other site may learn it from a referrer.
 export async function generateMetadata(): Promise<Metadata> {

@@ -13,7 +13,7 @@ import { Link } from "@/components/ui/link";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { VOUCHED_HEADER } from "@/lib/server/auth/session-cookie";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
 

@@ -1,6 +1,6 @@
 import { PageMessages } from "@/components/frame/page-messages";
 import { OverviewSkeleton } from "@/components/overview/overview-skeleton";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
 export default async function OverviewLoading() {
   return (

@@ -1,6 +1,6 @@
 import { AppsSkeleton } from "@/components/apps/apps-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
 export default async function AppsLoading() {
   return (

@@ -9,7 +9,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";
 import { listApps } from "@/lib/server/apps/change-app";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
 

@@ -4,7 +4,7 @@ import { getTranslations } from "next-intl/server";
 import { ChooseScreen } from "@/components/embed/choose-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("embedding.choose"))("title") };

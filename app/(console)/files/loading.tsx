@@ -1,6 +1,6 @@
 import { FilesSkeleton } from "@/components/files/files-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
 export default async function FilesLoading() {
   return (

@@ -11,7 +11,7 @@ import { isSearch } from "@/lib/contract/jobs/job-list";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listHistory } from "@/lib/server/queries/jobs";
 import { textParam, toSearchParams } from "../params";

@@ -5,8 +5,8 @@ import { StartScreen } from "@/components/embed/start-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { findHostHere } from "@/lib/server/embed/host-here";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { findHostHere } from "@/lib/server/embed/sessions";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 
 /** Before there is a session: asks the host page for a ticket. */

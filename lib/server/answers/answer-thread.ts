@@ -18,7 +18,7 @@ import { wordings } from "../upstream/local-dialect/speak-local";
 import { readBody, TOO_LARGE } from "../upstream/read-body";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { takeApart } from "../upstream/written-parts";
-import { classesIn, classNamesIn } from "../workflows/class-names";
+import { classesIn, classNamesIn } from "../workflows/seen-names";
 import { filesShownIn, readsJobs } from "./job-files";
 
 const address = Buffer.from(EMBEDDED_BASE_URL.replace(/^\w+:\/\//, ""));

@@ -7,7 +7,7 @@ import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failur
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { type OidcProvider } from "../oidc-settings";
+import { type OidcProvider } from "../sign-in-settings";
 import { type KnownIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 import { keepRemoved } from "./removed";

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { aboutMember, type MemberChange } from "@/lib/contract/audit/member-change";
 import { composition } from "../composition";
-import { type ProxySignIn } from "../proxy-sign-in";
+import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { readReadOnly } from "./read-only";
 import { isRemoved } from "./removed";

@@ -11,7 +11,7 @@ import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
-import { pageOf } from "../ledger/list-page";
+import { pageOf } from "../ledger/list-reader";
 import { type CallInput } from "../upstream/outgoing";
 
 export type ActedOn = ThingsCount & { things: AuditThing[] };

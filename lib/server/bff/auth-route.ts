@@ -18,7 +18,7 @@ import { readViewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/client-address";
-import { type OidcProvider } from "../oidc-settings";
+import { type OidcProvider } from "../sign-in-settings";
 import { jsonAnswer } from "./answers";
 import { isLongAgo, type Opened, refusal, toActor, type Handler, unguarded } from "./guard";
 import { searchOf, LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";

@@ -5,7 +5,7 @@
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";
 import { coreListIn, isRead, type Operation } from "@/lib/contract/operation";
-import { saysAbsent } from "../upstream/absence";
+import { saysAbsent } from "../upstream/failures";
 
 const REMEMBERED_MS = 10 * 60_000;
 

@@ -1,13 +1,16 @@
-// Connections as they may be shown: with a fingerprint, without the key. Members who only run apps see neither address nor fingerprint.
+// Connections as screens show them, and who sees the jobs of a personal one.
 
 import "server-only";
-import { type ConnectionView } from "@/lib/contract/console";
+import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract/console";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Connection } from "../store/connections";
 import { isEmbedded } from "../upstream/send";
-import { findVisible, visibleConnections } from "./access";
+import { findVisible, visibleConnections, noConnection } from "./access";
+import { type Failure } from "@/lib/contract/failure";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type PersonalConnection } from "../store/jobs/job-viewers";
 
 /** `meant` is the page's own choice; if the member may not use that id, the last used connection is taken. */
 export async function listConnectionViews(viewer: Viewer, meant?: string): Promise<ConnectionView[]> {
@@ -60,3 +63,52 @@ export async function toConnectionView(connection: Connection, current: boolean)
     ...(connection.memberId !== undefined && { seenBy: viewers.get(connection.id) ?? [] }),
   };
 }
+
+/** All personal connections but the viewer's own. */
+export async function listPersonalConnections(viewer: Viewer): Promise<Result<PersonalConnectionView[], Failure>> {
+  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
+  const { jobViewers } = composition().store;
+  const inScope = (await jobViewers.listPersonal()).filter((one) => one.ownerId !== viewer.memberId && isInScope(viewer, one.id));
+  const viewers = await jobViewers.viewersOf(inScope.map(({ id }) => id));
+  return ok(inScope.map((one) => ({ ...one, seenBy: viewers.get(one.id) ?? [] })));
+}
+
+export async function giveJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
+  const { store, now } = composition();
+  const connection = await findPersonal(viewer, connectionId);
+  if (!connection) return failed(noConnection);
+  const owner = await store.members.get(connection.ownerId);
+  if (!hasRole(viewer.role, "admin") || !owner || !hasRole(viewer.role, owner.role)) return failed(tooLow);
+  const member = await store.members.get(memberId);
+  if (!member) return failed(noSuchMember);
+  if (memberId === connection.ownerId) return failed(ownAlready);
+  await store.jobViewers.give(connectionId, memberId, { givenBy: viewer.memberId, now: now() });
+  return ok(undefined);
+}
+
+export async function takeJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
+  const { store } = composition();
+  const connection = await findPersonal(viewer, connectionId);
+  const mayTake = hasRole(viewer.role, "admin") || viewer.memberId === connection?.ownerId || viewer.memberId === memberId;
+  // For all others it does not exist.
+  if (!connection || !mayTake) return failed(noConnection);
+  return (await store.jobViewers.take(connectionId, memberId)) ? ok(undefined) : failed(noSuchMember);
+}
+
+async function findPersonal(viewer: Viewer, id: string): Promise<PersonalConnection | undefined> {
+  const all = await composition().store.jobViewers.listPersonal();
+  return all.find((one) => one.id === id && isInScope(viewer, id));
+}
+
+function isInScope({ scope }: Viewer, id: string): boolean {
+  return scope.connections?.includes(id) !== false;
+}
+
+const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
+const tooLow: Failure = {
+  code: "ROLE_TOO_LOW",
+  message: "Only the owner decides who sees the jobs of their connection.",
+  status: 403,
+};
+const noSuchMember: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
+const ownAlready: Failure = { code: "CONFLICT", message: "This is the member's own connection.", status: 409 };

@@ -1,7 +1,8 @@
-// What a check of the installation found: a sentence, and what to do if something is wrong.
-// Must never: hold a secret.
+// Findings of the doctor, and requests it makes to a running console.
 
 import "server-only";
+import { INSTALLATION_HEADER } from "../installation";
+import { readSeen, type Seen, SEEN_HEADER } from "../seen-request";
 
 export type Finding = {
   check: string;
@@ -26,4 +27,26 @@ export async function attempt(check: string, look: () => Finding | Promise<Findi
 
 export function sizeOf(bytes: number): string {
   return bytes < 1024 ** 3 ? `${(bytes / 1024 ** 2).toFixed(1)} MiB` : `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+
+const PATIENCE_MS = 5000;
+
+export type Answer = { status: number; installation: string | null; date: string | null; location: string | null; seen: Seen | undefined };
+
+/** Undefined if nothing answers. */
+export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer | undefined> {
+  try {
+    const answer = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
+    await answer.body?.cancel();
+    const valueOf = (name: string) => answer.headers.get(name);
+    return {
+      status: answer.status,
+      installation: valueOf(INSTALLATION_HEADER),
+      date: valueOf("date"),
+      location: valueOf("location"),
+      seen: readSeen(valueOf(SEEN_HEADER)),
+    };
+  } catch {
+    return undefined; // reported as no answer
+  }
 }

@@ -4,9 +4,8 @@
 import "server-only";
 import { discover, type Discovered, FRESH_MS } from "../auth/oidc/discovery";
 import { consoleUrl, type Env } from "../env";
-import { type OidcProvider, oidcSetting } from "../oidc-settings";
-import { ask } from "./ask";
-import { attempt, type Finding, noted, passed, wrong } from "./findings";
+import { type OidcProvider, oidcSetting } from "../sign-in-settings";
+import { ask, attempt, type Finding, noted, passed, wrong } from "./findings";
 
 /** The maximum time by which an ID token may be issued in the future. */
 const MAX_SKEW_MS = 60_000;

@@ -1,25 +1,67 @@
-// Checks the data folder: the disk, the two databases, and whether the key ring opens the stored secrets. Only reads, but for one file that
-// it makes and removes: the console may be running. A database of an older version is left to the start, which migrates it.
+// Checks files, keys and databases.
 
 import "server-only";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { tryBlobPlace, serviceMigrations } from "@/lib/service/index";
+import { openToRead, migrationsOf, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { type Env } from "../env";
+import { attempt, type Finding, noted, passed, wrong, sizeOf } from "./findings";
 import { dirname, join } from "node:path";
 import { type Database as Connection } from "better-sqlite3";
-import { serviceMigrations } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { requireStores } from "../backup/copy-stores";
 import { sealedHosts } from "../embed/hosts";
-import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
-import { openKeyRing } from "../keys/key-ring";
-import { countSealed } from "../keys/rotate";
+import { openKeyRing, countSealed } from "../keys/key-ring";
 import { migrations } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
-import { checkFiles, readId } from "./files";
-import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 import { lookAtConsole, lookAtServer, lookAtService, readIdOn } from "./postgres";
+
+const CHECK = "files";
+const remedy = "Set LIGHTDESK_BLOBS to a place that this user or key may read, write and list, or see to that place.";
+
+/** `own`: the id of the service's database, if it has one. */
+async function checkFiles({ service: settings }: Pick<Env, "service">, own: string | undefined): Promise<Finding> {
+  const { blobs } = settings;
+  if (!blobs) return passed(CHECK, "They lie in the data folder.");
+  const where = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
+  return attempt(
+    CHECK,
+    async () => {
+      const { isThere, mark, keepsFirst } = await tryBlobPlace(blobs, settings);
+      if (!isThere) return noted(CHECK, `${where} is not there yet; the first start makes it.`);
+      if (mark !== undefined && own !== undefined && mark !== own)
+        return wrong(
+          CHECK,
+          `${where} holds the files of another database.`,
+          "Restore that database from a backup, or set LIGHTDESK_BLOBS to a place of its own.",
+        );
+      if (keepsFirst === false)
+        return noted(
+          CHECK,
+          `${where} can be read, written and listed; it does not know conditional writes, so that a file may be sent twice.`,
+        );
+      return passed(CHECK, `${where} can be read, written and listed${keepsFirst ? ", and knows conditional writes" : ""}.`);
+    },
+    remedy,
+  );
+}
+
+/** The id in the service's database; undefined if there is none yet, or if it cannot be read (a separate check reports that). */
+function readId(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    const database = openToRead(file);
+    try {
+      return database.prepare<[], string>("SELECT id FROM store_ids").pluck().get();
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // a separate check reports it
+  }
+}
 
 const LITTLE_ROOM = 1024 ** 3;
 const NO_ROOM = 16 * 1024 ** 2;

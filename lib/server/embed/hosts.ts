@@ -16,11 +16,10 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { seal } from "../keys/cipher";
-import { type SealedRows } from "../keys/rotate";
+import { seal, type SealedRows } from "../keys/key-ring";
 import { type EmbedHost, type EmbedHostStore, type Keeper, newEmbedHostId } from "../store/embed-hosts";
 import { type Sealed } from "../store/keys";
-import { audiencesOf } from "./addresses";
+import { audiencesOf } from "./sessions";
 import { recordOfHost } from "./host-keys";
 
 type Giver = { memberId: string; name: string; role: Role };

@@ -1,23 +1,75 @@
-// Sessions of embedded pages: made from a ticket, found by the address a request comes from, ended with what they depend on.
-// Guarantees: a session may do what its host, its ticket and its member all allow now; a changed or removed host, a member who was
-// suspended, removed or given another role, and expiry end it at the next request; no session uses a member's own connection.
-// Must never: find a session of another address, or one for a request that names none.
+// Embedded sessions: begun with a host's ticket, found by their cookie, with the look the host chose.
 
 import "server-only";
+import { consoleUrl, type Env } from "../env";
+import { type JWTPayload } from "jose";
+import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
+import { CLOCK_SLACK_SECONDS, type Ticket, TICKET_SECONDS, ticketSchema, EMBED_SESSION_MS, type EmbedRole, embedLookSchema } from "@/lib/contract/embed/embedding";
+import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Composition } from "../composition-type";
+import { type EmbedHost } from "../store/embed-hosts";
 import { randomBytes } from "node:crypto";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
-import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
-import { EMBED_SESSION_MS, type EmbedRole, type Ticket } from "@/lib/contract/embed/embedding";
-import { type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
-import { readCookie } from "../auth/session-cookie";
-import { type EmbedHost } from "../store/embed-hosts";
+import { readCookie, PAGE_HEADER } from "../auth/session-cookie";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
-import { checkTicket } from "./check-ticket";
 import { embedCookie, embedCookieRules } from "./cookies";
+import { headers } from "next/headers";
+import { cache } from "react";
+
+/** The first one is shown to people; without a public address this machine also has two more names. */
+export function audiencesOf(env: Env, hostId: string): string[] {
+  const own = ["127.0.0.1", "localhost"].map((name) => consoleUrl(env, `http://${name}:${env.port}`));
+  return [...new Set([consoleUrl(env), ...own])].map((address) => `${address}/embed/${hostId}`);
+}
+
+type Console = Pick<Composition, "env" | "now" | "log" | "hostKeys">;
+type TicketRequest = { ticket: string; origin: string };
+
+async function checkTicket(
+  console: Console,
+  host: EmbedHost,
+  { ticket, origin }: TicketRequest,
+): Promise<Result<Ticket, EmbedRefusal>> {
+  const now = console.now();
+  let payload: JWTPayload;
+  try {
+    payload = await console.hostKeys.verify(host, ticket, {
+      audience: audiencesOf(console.env, host.id),
+      clockTolerance: CLOCK_SLACK_SECONDS,
+      currentDate: new Date(now),
+      requiredClaims: ["iss", "sub", "jti", "iat", "exp"],
+    });
+  } catch (error) {
+    console.log.warn({ hostId: host.id, err: error }, "a ticket was not taken");
+    return failed(refusalOf(error));
+  }
+  const parsed = ticketSchema.safeParse(payload);
+  if (!parsed.success) return failed("claims");
+  const { iss, iat, exp, role, pages, connection } = parsed.data;
+  if (exp - iat > TICKET_SECONDS) return failed("lifetime");
+  if (iat * 1000 > now + CLOCK_SLACK_SECONDS * 1000) return failed("early");
+  if (iss !== origin || !host.origins.includes(origin)) return failed("origin");
+  if (role !== undefined && !hasRole(host.role, role)) return failed("role");
+  if (pages?.some((page) => !host.pages.includes(page))) return failed("pages");
+  if (connection !== undefined && host.connection !== null && connection !== host.connection) return failed("connection");
+  if (parsed.data.guest && !host.guests) return failed("guests");
+  return ok(parsed.data);
+}
+
+function refusalOf(error: unknown): EmbedRefusal {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const claim = error instanceof Error && "claim" in error ? String(error.claim) : "";
+  if (code === "KEYS_AWAY") return "keys";
+  if (code === "ERR_JWT_EXPIRED") return "expired";
+  if (code === "ERR_JOSE_ALG_NOT_ALLOWED" || code === "ERR_JOSE_NOT_SUPPORTED") return "algorithm";
+  if (code === "ERR_JWS_SIGNATURE_VERIFICATION_FAILED" || code === "ERR_JWKS_NO_MATCHING_KEY") return "signature";
+  if (code === "ERR_JWT_CLAIM_VALIDATION_FAILED") return claim === "aud" ? "audience" : claim === "nbf" ? "early" : "claims";
+  return "unreadable";
+}
 
 type Sent = { get(name: string): string | null };
 export type Embedded = { session: EmbedSession; hostName: string; member: Member; role: Role };
@@ -154,3 +206,23 @@ export async function endEmbedded(sessionId: string, sent: Sent): Promise<Header
   const { basePath } = composition().env;
   return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
 }
+
+export async function findHostHere(): Promise<EmbedHost | undefined> {
+  const embed = readEmbedAddress(await headers());
+  return embed && findHost(embed.host);
+}
+
+export async function findHost(id: string): Promise<EmbedHost | undefined> {
+  const { store, ready } = composition();
+  await ready;
+  return store.embedHosts.get(id);
+}
+
+export const embedLook = cache(async (): Promise<EmbedLook> => {
+  const sent = await headers();
+  if (!readEmbedAddress(sent)) return {};
+  const embedded = await readEmbedded(sent);
+  if (embedded) return embedded.session;
+  const query = new URLSearchParams(sent.get(PAGE_HEADER)?.split("?")[1]);
+  return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
+});

@@ -7,8 +7,8 @@ import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
-import { embedLook } from "../auth/embed-look";
-import { messagesHere } from "./pick-messages";
+import { embedLook } from "../embed/sessions";
+import { messagesHere } from "./messages";
 
 export default getRequestConfig(async () => {
   const chosen = (await embedLook()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;

@@ -1,23 +1,131 @@
-// A whole filtered list as one streamed file: the next page is requested from the service when the browser has taken the one before.
-// Guarantees: a failing first page is an ordinary refusal; a later failure is written at the end of the file, because the status is already
-// sent. Reading ends when the browser goes away. `x-total-count` is the service's count, if it gave one.
-// Must never: hold more than a page, or let an incomplete file look complete.
+// Exports a list of jobs as CSV or JSON, page by page.
 
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { toInputs, type InputId, inputOf } from "@/lib/contract/jobs/job-inputs";
+import { isSearch } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
-import { type JobListItem } from "@/lib/contract/schemas/job";
+import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
+import { type Access } from "../connections/access";
+import { searchLedger } from "./job-search";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { submitterText } from "@/lib/contract/people/usage";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
+import { toInputs, type InputId, inputOf } from "@/lib/contract/jobs/job-inputs";
 import { refusal } from "../bff/guard";
 import { textStream } from "../bff/answers";
 import { composition } from "../composition";
-import { type Access } from "../connections/access";
-import { type ExportedJob, exportFormats } from "./export-formats";
-import { type JobPage, jobPages, PAGE } from "./job-pages";
+
+const PAGE = 1000;
+
+/** `unreadable`: how many entries of the page have an unknown shape and are missing in `jobs`. */
+type JobPage = { jobs: JobListItem[]; total: number | undefined; unreadable: number; isLast: boolean };
+type JobPages = { next(): Promise<Result<JobPage, Failure>> };
+
+function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
+  async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
+    if (isSearch(query)) return ok(await searchLedger(access.connection.id, page));
+    const result = await access.upstream.call(operations.listJobs, { query: page, signal });
+    return result.ok ? ok(await passOn(operations.listJobs, access, result.value)) : failed(toBrowser(result.failure, access));
+  }
+  let offset = 0;
+  let before: ReadonlySet<string> = new Set();
+  return {
+    async next() {
+      const refused = await access.lostRights();
+      if (refused) return failed(refused);
+      const result = await read({ ...query, limit: PAGE, offset });
+      if (!result.ok) return result;
+      const { jobs, pagination, unreadable = 0 } = result.value;
+      const fresh = jobs.filter(({ id }) => !before.has(id));
+      // Counts what arrived, not what was requested: a service may return smaller pages.
+      offset += jobs.length + unreadable;
+      before = new Set(jobs.map(({ id }) => id));
+      const { has_more: hasMore, total } = pagination;
+      const isOver = hasMore === undefined ? total !== undefined && offset >= total : !hasMore;
+      return ok({ jobs: fresh, total, unreadable, isLast: isOver || fresh.length === 0 });
+    },
+  };
+}
+
+/** `inputs`: the value of each requested input, in column order. Undefined where the job has none. */
+type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };
+/** `inputs`: the number of input columns. */
+type ExportEnd = { count: number; inputs: number; total: number | undefined; failure: Failure | undefined };
+type ExportFormat = {
+  type: string;
+  head(about: { exportedAt: string; total: number | undefined; inputs: readonly string[] }): string;
+  /** `isFirst`: nothing was written before these. */
+  body(jobs: readonly ExportedJob[], isFirst: boolean): string;
+  end(about: ExportEnd): string;
+};
+
+const columns: readonly [name: string, read: (job: JobListItem, view: ReturnType<typeof toJobView>) => Cell][] = [
+  ["id", ({ id }) => id],
+  ["state", (_, { state }) => state],
+  ["status", ({ status }) => status],
+  ["workflow", (job) => (job.workflow_id || job.workflow_name ? workflowName(job) : undefined)],
+  ["workflow_id", ({ workflow_id }) => workflow_id],
+  ["label", ({ job_label }) => job_label],
+  ["rerun_of", ({ rerun_of }) => rerun_of],
+  ["submitted_by", ({ submitted_by, submitted_token }) => submitterText({ name: submitted_by, token: submitted_token })],
+  ["submitted", (_, { createdAtMs }) => clock(createdAtMs)],
+  ["started", (_, { startedAtMs }) => clock(startedAtMs)],
+  ["ended", (_, { endedAtMs }) => clock(endedAtMs)],
+  ["waited_seconds", (_, { queueWaitMs }) => seconds(queueWaitMs)],
+  ["ran_seconds", (_, { runMs }) => seconds(runMs)],
+  ["outputs", (_, { outputsCount }) => outputsCount],
+  ["first_output", (_, { preview }) => preview?.name],
+  ["error_node", (_, { error }) => error?.nodeType ?? error?.nodeId],
+  ["error_type", (_, { error }) => error?.type],
+  ["error_message", (_, { error }) => error?.message],
+];
+
+const csv: ExportFormat = {
+  type: "text/csv; charset=utf-8",
+  head: ({ inputs }) => BYTE_ORDER_MARK + csvLine([...columns.map(([name]) => name), ...inputs]),
+  body: (jobs) =>
+    jobs
+      .map(({ job, inputs }) => {
+        const view = toJobView(job);
+        return csvLine([...columns.map(([, read]) => read(job, view)), ...inputs.map(({ value }) => value)]);
+      })
+      .join(""),
+  end({ count, total, inputs, failure }) {
+    if (!failure) return "";
+    const notice = `INCOMPLETE: ${count} of ${total ?? "an unknown number of"} jobs. ${failure.code}: ${failure.message}`;
+    return csvLine([notice, ...new Array<undefined>(columns.length - 1 + inputs)]);
+  },
+};
+
+const json: ExportFormat = {
+  type: "application/json; charset=utf-8",
+  head: ({ exportedAt, total }) => `{"exported_at":${writeExactJson(exportedAt)},"total":${total ?? "null"},"jobs":[`,
+  body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${writeExactJson(toExportedRow(job))}`).join(""),
+  end({ count, failure }) {
+    const why = failure && { code: failure.code, message: failure.message };
+    return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${writeExactJson(why)}` : ""}}\n`;
+  },
+};
+
+function toExportedRow({ job, inputs }: ExportedJob): object {
+  return inputs.length === 0 ? job : { ...job, inputs: inputs.filter(({ value }) => value !== undefined) };
+}
+
+const exportFormats = { csv, json } as const;
+
+function clock(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}
 
 /** A service whose pages never end must not fill a disk. */
 const MOST_JOBS = 1_000_000;

@@ -1,12 +1,28 @@
-// The key ring: several keys can read, one writes. From LIGHTDESK_ENCRYPTION_KEYS, or from a file in the data folder that is made once with
-// mode 0600.
-// Guarantees: every key is 32 bytes; ids are unique. Must never: be logged, or be written anywhere but that file.
+// Encryption of stored secrets: the key ring, sealing, and rotation to a new key.
 
 import "server-only";
-import { randomBytes, randomUUID } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { codeOf } from "@/lib/shared/error-codes";
+import { randomBytes, randomUUID, createCipheriv, createDecipheriv } from "node:crypto";
 import { join } from "node:path";
 import { EnvError } from "../env";
-import { readOrMakeSecretFile } from "./secret-file";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Sealed } from "../store/keys";
+
+export function readOrMakeSecretFile(path: string, make: () => string): string {
+  try {
+    writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!isExisting(error)) throw error;
+  }
+  const text = readFileSync(path, "utf8").trim();
+  if (text === "") throw new Error(`${path} is empty: remove it, or put back the one from your backup`);
+  return text;
+}
+
+function isExisting(error: unknown): boolean {
+  return codeOf(error) === "EEXIST";
+}
 
 const FILE = "encryption-keys";
 
@@ -37,4 +53,87 @@ export function openKeyRing(dataDir: string, configured: string | undefined): Ke
 /** A new ID:KEY pair, for a first key and for rotation. */
 export function makeKeyPair(): string {
   return `k-${randomUUID().slice(0, 8)}:${randomBytes(32).toString("base64")}`;
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function seal(ring: KeyRing, recordId: string, plaintext: string): Sealed {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", ring.writing.secret, iv);
+  cipher.setAAD(associated(ring.writing.id, recordId));
+  const sealed = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
+  return { ringKeyId: ring.writing.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url") };
+}
+
+/** Undefined if the ring lacks the key, or if anything was changed or moved. */
+export function unseal(ring: KeyRing, recordId: string, sealed: Sealed): string | undefined {
+  return unsealBy(ring, recordId, sealed)?.text;
+}
+
+/** `isNamed`: it was opened by the key that the ring has under the row's key id, and not by one that has another id now. */
+function unsealBy(ring: KeyRing, recordId: string, sealed: Sealed): { text: string; isNamed: boolean } | undefined {
+  const bytes = Buffer.from(sealed.ciphertext, "base64url");
+  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+  const named = ring.readable.get(sealed.ringKeyId);
+  for (const key of new Set([...(named ? [named] : []), ...ring.readable.values()])) {
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(associated(sealed.ringKeyId, recordId));
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    try {
+      const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
+      return { text, isNamed: key === named };
+    } catch {
+      // Sealed by another key, or by none: try the next key.
+    }
+  }
+  return undefined;
+}
+
+/** JSON keeps the two ids apart: an id that contains a separator cannot imitate another pair. */
+function associated(ringKeyId: string, recordId: string): Buffer {
+  return Buffer.from(writeExactJson([ringKeyId, recordId]));
+}
+
+/** A table with sealed rows. */
+export type SealedRows<Row> = {
+  list(): Promise<Row[]>;
+  recordOf(row: Row): string;
+  sealedOf(row: Row): Sealed;
+  /** Only if it was not resealed meanwhile; tells whether it did. */
+  reseal(row: Row, after: Sealed): Promise<boolean>;
+};
+/** By the key id that the rows name: their number at the end, and how many of them no key of the ring opens. */
+export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count: number; unreadable: number }> };
+
+/** An id under which the ring now holds another key than the one that sealed a row. */
+export async function findReusedId<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<string | undefined> {
+  for (const row of await rows.list()) {
+    const sealed = rows.sealedOf(row);
+    const opened = unsealBy(ring, rows.recordOf(row), sealed);
+    if (opened && !opened.isNamed && ring.readable.has(sealed.ringKeyId)) return sealed.ringKeyId;
+  }
+  return undefined;
+}
+
+export async function rotateRows<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<Rotation> {
+  let resealed = 0;
+  for (const row of await rows.list()) {
+    const sealed = rows.sealedOf(row);
+    const opened = unsealBy(ring, rows.recordOf(row), sealed);
+    if (!opened || sealed.ringKeyId === ring.writing.id) continue;
+    if (await rows.reseal(row, seal(ring, rows.recordOf(row), opened.text))) resealed += 1;
+  }
+  return { resealed, sealedBy: await countSealed(rows, ring) };
+}
+
+export async function countSealed<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<Rotation["sealedBy"]> {
+  const sealedBy = new Map<string, { count: number; unreadable: number }>();
+  for (const row of await rows.list()) {
+    const sealed = rows.sealedOf(row);
+    const { count, unreadable } = sealedBy.get(sealed.ringKeyId) ?? { count: 0, unreadable: 0 };
+    const isLost = unsealBy(ring, rows.recordOf(row), sealed) === undefined;
+    sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isLost ? 1 : 0) });
+  }
+  return sealedBy;
 }

@@ -1,17 +1,96 @@
-// Reads a service's list of jobs from the newest backwards, page by page, to its end or until the ledger is full.
-// Guarantees: if a page was dropped, or jobs left the list between two pages, that stretch is read again; a gap is reported until it is
-// read. Jobs that a page should list but does not are forgotten.
-// Must never: treat what was read before a restart as current.
+// Reads a connection's list of jobs into the job index, page by page.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { ok, type Result } from "@/lib/shared/result";
-import { type Absent, type JobLedgerStore, type LedgerReach } from "../store/jobs/job-ledger";
-import { knownSince, type ListPage, older, pageOf, timesOf } from "./list-page";
-import { type LedgerRead } from "./reads";
+import { toMilliseconds } from "@/lib/contract/times";
+import { type LedgerReach, type Absent, type JobLedgerStore } from "../store/jobs/job-ledger";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { numberOf, objectOf } from "@/lib/contract/json/json";
+import { type AnswerOf } from "@/lib/contract/operation";
+import { type operations } from "@/lib/contract/operations";
+import { type Result, ok } from "@/lib/shared/result";
+import { type JobUsageStore } from "../store/jobs/job-usage";
+import { type CallInput } from "../upstream/outgoing";
 
-const PAGE = 1000;
+/** `end`: the offset of the next page. `isCut`: there are older jobs than the list has. */
+type ListPage = { oldestMs: number | undefined; newestMs: number | undefined; isLast: boolean; isCut: boolean; end: number };
+
+export function pageOf(answer: JobsAnswer, offset: number): ListPage {
+  const { jobs, pagination, unreadable = 0 } = answer;
+  const times = timesOf(answer);
+  const end = offset + jobs.length + unreadable;
+  const isLast =
+    jobs.length + unreadable === 0 ||
+    (pagination.has_more === undefined ? pagination.total !== undefined && end >= pagination.total : !pagination.has_more);
+  return { newestMs: times[0], oldestMs: times.at(-1), isLast, isCut: answer.is_cut === true, end };
+}
+
+function timesOf({ jobs }: JobsAnswer): number[] {
+  return jobs.flatMap((job) => toMilliseconds(job.create_time) ?? []);
+}
+
+/**
+ * Since when jobs are known while a list is read again and has been read back to `readMs`: jobs that the list has dropped are still in the
+ * ledger, unless there is a gap between the two. `fullMs`: the ledger has dropped older ones.
+ */
+function knownSince({ cursorMs, newestMs }: LedgerReach, readMs: number | undefined, isLast: boolean, fullMs: number | undefined) {
+  if (isLast && readMs !== undefined && newestMs !== undefined && readMs > newestMs) return readMs;
+  const sinceMs = older(cursorMs, readMs);
+  return sinceMs === undefined ? undefined : Math.max(sinceMs, fullMs ?? sinceMs);
+}
+
+function older(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+export type LedgerRead = {
+  jobs(input: CallInput): Promise<Result<JobsAnswer, Failure>>;
+  /** A job's outputs, with sizes. Only for the service in this process. */
+  assets?(input: CallInput): Promise<Result<AnswerOf<typeof operations.listJobAssets>, Failure>>;
+};
+type ReadAssets = NonNullable<LedgerRead["assets"]>;
+
+const JOBS_A_STEP = 2;
+const FILES_PAGE = 500;
+const MOST_PAGES = 4;
+const ofTheJob: readonly number[] = [400, 403, 404, 410, 422];
+
+export function createSizeReader(usage: JobUsageStore) {
+  const silent = new Set<string>();
+  /** Answers a failure that is not the job's own; undefined if there is nothing to ask. */
+  return async (connectionId: string, read: ReadAssets, signal: AbortSignal): Promise<Failure | "done" | undefined> => {
+    const jobs = silent.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
+    for (const { jobId, outputs } of jobs) {
+      const { failure, ...size } = await sizeOf(jobId, read, signal);
+      if (failure && lacksOperation(failure)) return void silent.add(connectionId);
+      if (failure && !ofTheJob.includes(failure.status)) return failure;
+      // A text is an output but no file: with fewer files than outputs, the size counts as incomplete.
+      await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPart: size.isPart || size.files < outputs });
+    }
+    return jobs.length > 0 ? "done" : undefined;
+  };
+}
+
+type Size = { bytes: number | undefined; files: number; isPart: boolean; failure?: Failure };
+
+async function sizeOf(jobId: string, read: ReadAssets, signal: AbortSignal): Promise<Size> {
+  const size: Size = { bytes: undefined, files: 0, isPart: false };
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE, offset: size.files }, signal });
+    if (!answer.ok) return { ...size, failure: answer.failure };
+    const sizes = answer.value.assets.map((asset) => numberOf(objectOf(asset)?.size));
+    for (const bytes of sizes) {
+      if (bytes === undefined) size.isPart = true;
+      else size.bytes = (size.bytes ?? 0) + bytes;
+    }
+    size.files += sizes.length;
+    const { has_more: hasMore, total } = answer.value.pagination ?? {};
+    if (sizes.length === 0 || !(hasMore ?? (total !== undefined && size.files < total))) return size;
+  }
+  return { ...size, isPart: true };
+}
+
+const JOBS_PAGE = 1000;
 /** After a 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 60_000;
 /** Pages overlap, so that jobs that left the list between two pages are noticed. */
@@ -120,7 +199,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     const readMs = round ? round.oldestMs : reach.cursorMs;
     const isGap = offset > 0 && readMs !== undefined && (newestMs === undefined || newestMs < readMs);
     // Jobs before this page were removed and others moved up: go back to where the two meet.
-    if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - PAGE) });
+    if (isGap) await reach.keep({ ...reach, nextOffset: Math.max(0, offset - JOBS_PAGE) });
     // A service may say that there is more and then return nothing.
     else await goOn(id, reach, { ...page.value, isLast: page.value.isLast || end <= (reach.nextOffset ?? 0) }, round);
     return "done";
@@ -149,7 +228,7 @@ export function createListReader({ jobLedger, now, most, settled, lossesOf, unde
     return oldestKept !== undefined && oldestMs !== undefined && oldestMs <= oldestKept;
   }
 
-  async function readPage(id: string, used: Listed, offset: number, limit = PAGE): Promise<Result<ListPage, Failure>> {
+  async function readPage(id: string, used: Listed, offset: number, limit = JOBS_PAGE): Promise<Result<ListPage, Failure>> {
     used.pageMs = now();
     const query = { ...newestFirst, offset, limit };
     const read = await underWay((signal) => used.read.jobs({ query, signal, limits: { attempts: 1 } }));

@@ -10,9 +10,7 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { sleep, withTimeout } from "@/lib/shared/async";
 import { type Log } from "../log";
 import { type Store } from "../store/store";
-import { pageOf } from "./list-page";
-import { createListReader, type LedgerGap, type Listed, notTaken, type Step } from "./list-reader";
-import { createSizeReader, type LedgerRead } from "./reads";
+import { pageOf, createListReader, type LedgerGap, type Listed, notTaken, type Step, createSizeReader, type LedgerRead } from "./list-reader";
 
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 

@@ -1,7 +1,8 @@
-// A token bucket for each name: `burst` attempts at once, then one every `refillMs`.
-// Guarantees: bounded memory; says how long to wait. For this process only: consoles that share a database use shared-limit.ts.
+// Token buckets by name: in memory for one console, in the database for several.
 
 import "server-only";
+import { createLru } from "@/lib/shared/lru";
+import { type AttemptStore, type Bucket } from "../store/people/attempts";
 
 export type AttemptLimit = {
   /** Milliseconds to wait before the next one; 0 if this one may pass. */
@@ -10,7 +11,7 @@ export type AttemptLimit = {
   giveBack(name: string): Promise<void>;
 };
 
-export const MOST_NAMES = 20_000;
+const MOST_NAMES = 20_000;
 
 /** A burst of 0 means no limit. */
 export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
@@ -43,6 +44,57 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
       const full = fullAt.get(name);
       if (full !== undefined) fullAt.set(name, full - refillMs);
       return Promise.resolve();
+    },
+  };
+}
+
+/** A bucket is drawn in this many portions. */
+const PORTIONS = 20;
+
+type Drawn = { left: number; waitUntilMs: number; drawing?: Promise<void> };
+type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
+
+/** `of`: the name of the limit, because all limits are in one table. */
+export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
+  const drawn = createLru<string, Drawn>({ max: MOST_NAMES });
+  const portion = Math.max(1, Math.floor(burst / PORTIONS));
+  const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
+
+  function find(name: string): Drawn {
+    const found = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
+    drawn.set(name, found);
+    return found;
+  }
+
+  async function draw(name: string, found: Drawn): Promise<void> {
+    const take = (count: number) => attempts.take(bucketOf(name), now(), count);
+    if (portion > 1 && (await take(portion)) === 0) {
+      found.left += portion;
+      return;
+    }
+    // Less than a portion is left: take one at a time.
+    const waitMs = await take(1);
+    if (waitMs === 0) found.left += 1;
+    else found.waitUntilMs = now() + waitMs;
+  }
+
+  return {
+    async take(name) {
+      const found = find(name);
+      for (;;) {
+        if (found.left > 0) {
+          found.left -= 1;
+          return 0;
+        }
+        const waitMs = found.waitUntilMs - now();
+        if (waitMs > 0) return Math.ceil(waitMs);
+        found.drawing ??= draw(name, found).finally(() => (found.drawing = undefined));
+        await found.drawing;
+      }
+    },
+    async giveBack(name) {
+      await attempts.giveBack(bucketOf(name));
+      find(name).waitUntilMs = 0;
     },
   };
 }

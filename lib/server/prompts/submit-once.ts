@@ -1,32 +1,100 @@
-// POST /api/prompt with an idempotency key: the same key again gets the first submission's answer.
-// Guarantees: however often and late a submission arrives, the service gets it once; one that was sent without a clear answer stays unknown
-// and is not sent again; if the browser goes away, the submission continues, and its answer is kept until the browser asks again.
-// Must never: pass the key or the label on to the service, or keep what was submitted.
+// Submits a workflow once for each idempotency key, and stores what became of it.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { mayHaveStarted, type SubmissionReport, IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, readLabel, readRerun, RERUN_HEADER } from "@/lib/contract/workflow/submission";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusal, type Asked } from "../bff/guard";
+import { type KeptSubmission, type Attempt } from "../store/jobs/submissions";
+import { type SubmissionOutcome, type Composition } from "../composition-type";
+import { sleep } from "@/lib/shared/async";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
 import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
-import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import {
-  IDEMPOTENCY_HEADER,
-  isIdempotencyKey,
-  LABEL_HEADER,
-  readLabel,
-  readRerun,
-  RERUN_HEADER,
-  type SubmissionReport,
-} from "@/lib/contract/workflow/submission";
-import { sleep } from "@/lib/shared/async";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
-import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
 import { type JobLabel } from "../store/jobs/job-labels";
-import { type Attempt, type KeptSubmission } from "../store/jobs/submissions";
-import { flightId, keepOutcome } from "./keep-outcome";
-import { outcomeOfKept, reportOf } from "./submission-outcome";
-import { type SubmissionOutcome } from "./submission-types";
+
+const LONGEST_ANSWER = 64 * 1024;
+
+/** For a submission begun earlier, by this process or by one that has ended. */
+function outcomeOfKept({ answer, failure }: KeptSubmission): SubmissionOutcome {
+  if (answer !== undefined) return ok(answer);
+  if (failure) return failed({ ...failure, status: 0 });
+  return failed(refusal("INTERNAL", "The console ended while it waited for the service's answer."));
+}
+
+function reportOf(outcome: SubmissionOutcome): SubmissionReport {
+  if (outcome.ok) return { state: "accepted", answer: parseJson(outcome.value) };
+  const { code, message } = outcome.failure;
+  return mayHaveStarted(outcome.failure) ? { state: "unknown", failure: { code, message } } : { state: "refused" };
+}
+
+/** What is kept of an answer: only the job's id, if the answer is too long. */
+export function toKept(answer: string): string {
+  return answer.length <= LONGEST_ANSWER ? answer : writeExactJson({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
+}
+
+const AGAIN_MS = 1000;
+
+type Console = Pick<Composition, "store" | "log" | "submissionsInFlight">;
+type Ended = { contentHash: string; outcome: SubmissionOutcome };
+
+function flightId(memberId: string, key: string): string {
+  return `${memberId} ${key}`;
+}
+
+async function keepOutcome(console: Console, attempt: Attempt, ended: Ended): Promise<void> {
+  try {
+    await store(console, attempt, ended.outcome);
+  } catch (err) {
+    console.log.error({ err }, "what became of a submission could not be stored");
+    // Without the flight of this attempt the console is being stopped.
+    if (mayPass(err) && console.submissionsInFlight.has(flightId(attempt.memberId, attempt.key))) void keepLater(console, attempt, ended);
+  }
+}
+
+/** Until it is stored the submission counts as under way, so that other consoles wait for it. */
+async function keepLater(console: Console, attempt: Attempt, { contentHash, outcome }: Ended): Promise<void> {
+  const flights = console.submissionsInFlight;
+  const id = flightId(attempt.memberId, attempt.key);
+  const flight = { contentHash, outcome: Promise.resolve(outcome) };
+  flights.set(id, flight);
+  const end = await console.store.peers.beginWork(id);
+  try {
+    for (let isOver = false; !isOver;) {
+      await sleep(AGAIN_MS, { unref: true });
+      // The console was stopped.
+      if (flights.get(id) !== flight) return;
+      try {
+        await store(console, attempt, outcome);
+        isOver = true;
+      } catch (err) {
+        isOver = !mayPass(err);
+        if (isOver) console.log.error({ err }, "what became of a submission could not be stored");
+      }
+    }
+    flights.delete(id);
+  } finally {
+    await end();
+  }
+}
+
+/** A disk or a database that fails for a time: locked, out of reach, or in conflict with another writer. */
+const passing = /^(SQLITE_(BUSY|LOCKED|IOERR|READONLY|CANTOPEN|PROTOCOL)|40001$|40P01$|55P03$)/;
+
+function mayPass(error: unknown): boolean {
+  return isStoreAway(error) || isFullDisk(error) || passing.test(String(codeOf(error)));
+}
+
+async function store({ store: { submissions } }: Console, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
+  if (outcome.ok) await submissions.accepted(attempt, toKept(outcome.value));
+  else if (mayHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
+  else await submissions.forget(attempt);
+}
 
 /** How long the console remembers whether anything was sent with a key. */
 export const SUBMISSION_KEPT_MS = 24 * 60 * 60_000;

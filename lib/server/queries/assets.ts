@@ -1,14 +1,20 @@
-// Reads assets for pages.
+// Assets of a connection: lists, one asset, mask layers, and assets of known content.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type Result } from "@/lib/shared/result";
+import { type Result, failed, ok } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { findConnection, readThrough } from "../connections/access";
-import { lacksAssets } from "../connections/check";
+import { findConnection, readThrough, openConnection } from "../connections/access";
+import { lacksAssets } from "../connections/change";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { toBrowser } from "../answers/to-browser";
+import { readQuery, readJson, searchOf } from "../bff/read-request";
+import { writeThings } from "@/lib/contract/audit/audit-items";
+import { type Asked } from "../bff/guard";
+import { outcomeOf } from "../bff/acted-on";
 
 export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const answer = await readThrough(viewer, connection, operations.listAssets, { query });
@@ -21,4 +27,39 @@ export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?
 
 export async function getAsset(viewer: Viewer, id: string, connection?: string): Promise<Result<Asset, Failure>> {
   return readThrough(viewer, connection, operations.getAsset, { params: { id: id } });
+}
+
+/** `search` is the query of GET /api/files/mask-layers. */
+export async function getMaskLayer(
+  viewer: Viewer,
+  search: URLSearchParams,
+  signal?: AbortSignal,
+): Promise<Result<{ mask: string | null }, Failure>> {
+  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  const query = readQuery(search, operations.getMaskLayers.query);
+  if (!query.ok) return query;
+  const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
+  if (layers.ok) return ok({ mask: toBrowser(layers.value.mask, access.value) ?? null });
+  // No layers for this picture, or a service without layers.
+  return isNotThere(layers.failure) ? ok({ mask: null }) : failed(toBrowser(layers.failure, access.value));
+}
+
+const { createAssetFromHash } = operations;
+
+/** `isUnclear`: the service accepted the hash, but named another one or none. */
+type KnownContent = { asset: Asset | null; isUnclear?: true };
+
+export async function createOfKnownContent({ request, viewer, note }: Asked): Promise<Result<KnownContent, Failure>> {
+  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  if (!access.ok) return access;
+  note({ connectionId: access.value.connection.id });
+  const json = await readJson(request, createAssetFromHash.body.schema);
+  if (!json.ok) return json;
+  const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: request.signal });
+  if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
+  // An answer that does not name the offered hash proves nothing.
+  const asset = made.ok && made.value.asset_hash === json.value.hash ? toBrowser(made.value, access.value) : null;
+  note({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
+  return ok({ asset, ...(made.ok && !asset && { isUnclear: true as const }) });
 }

@@ -1,14 +1,18 @@
-// Reads jobs and history for pages.
+// Jobs and history of a connection, and node classes that its service lacks.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { ok, type Result } from "@/lib/shared/result";
+import { ok, type Result, failed } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { findVisible, readThrough } from "../connections/access";
+import { findVisible, readThrough, openQuietly } from "../connections/access";
+import { type LackingClasses } from "@/lib/contract/console";
+import { objectOf } from "@/lib/contract/json/json";
+import { toBrowser } from "../answers/to-browser";
+import { learnClassNames } from "../workflows/with-names";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });
@@ -42,4 +46,20 @@ type HistoryPage = { max_items: number; offset: number };
 /** Newest first, page by page, without a total: the interface has none. */
 export async function listHistory(viewer: Viewer, query: HistoryPage, connection?: string): Promise<Result<HistoryAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listHistory, { query });
+}
+
+export async function listLackingClasses(
+  viewer: Viewer,
+  names: readonly string[],
+  connection?: string,
+): Promise<Result<LackingClasses, Failure>> {
+  // Connections that no one is using at the moment are asked too.
+  const access = await openQuietly(viewer, connection);
+  if (!access.ok) return access;
+  // Not parsed by the schema: only the names are needed.
+  const info = await access.value.upstream.exchange(operations.getObjectInfo, { waits: "poll" });
+  if (!info.ok) return failed(toBrowser(info.failure, access.value));
+  learnClassNames(access.value.connection.id, info.value.value);
+  const classes = objectOf(info.value.value) ?? {};
+  return ok({ lacking: names.filter((name) => !Object.hasOwn(classes, name)) });
 }

@@ -1,5 +1,4 @@
-// The team, for the settings page, and an invitation, for the holder of its link.
-// Guarantees: the lists are for admins; the invitation is found only by its token, and looking at it does not use it up.
+// Members, invitations, and the choices for personal tokens.
 
 import "server-only";
 import { type InvitationItem, type InvitationView, type MemberView } from "@/lib/contract/console";
@@ -10,6 +9,10 @@ import { listInvitationItems, readInvitation, roleProviderOf, toMemberView } fro
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { readMemberMethods } from "./sign-in";
+import { allOperations } from "@/lib/contract/operations";
+import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
+import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
+import { listConnectionViews } from "../connections/views";
 
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
@@ -40,3 +43,14 @@ export async function getInvitation(token: string): Promise<InvitationView> {
   await composition().ready;
   return readInvitation(token);
 }
+
+export async function getTokenChoices(viewer: Viewer): Promise<TokenChoices> {
+  const connections = await listConnectionViews(viewer);
+  return { connections: connections.map(({ id, name, current }) => ({ id, name, current })), operations };
+}
+
+const operations: TokenOperation[] = [
+  ...allOperations.map(({ name, method, path }) => ({ name, call: `${method} ${path}` })),
+  { name: EVENTS, call: "GET /ws" },
+  { name: APPS, call: "POST /api/apps/{id}/runs" },
+];

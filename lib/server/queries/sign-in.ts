@@ -1,5 +1,4 @@
-// The ways to sign in: those that the sign-in page offers, and those that a member has.
-// Guarantees: of a provider's settings only its id and its name for people leave the server.
+// What the sign-in and set-up pages offer.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -58,4 +57,14 @@ export async function disconnectProvider(viewer: Viewer, id: string): Promise<Re
     return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });
   if (await composition().store.identities.unlink(viewer.memberId, id)) return ok(undefined);
   return failed({ code: "NOT_FOUND", message: "It is not connected.", status: 404 });
+}
+
+type SetUpState = "open" | "over" | "unknown" | "noToken";
+
+export async function getSetUp(token: string | undefined): Promise<SetUpState> {
+  const { store, ready } = composition();
+  await ready;
+  if (await store.members.hasOwner()) return "over";
+  if (token === undefined) return "noToken";
+  return (await store.setUpToken.has(token)) ? "open" : "unknown";
 }

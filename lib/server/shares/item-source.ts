@@ -1,6 +1,4 @@
-// The original of a shared item, at its service.
-// Guarantees: found only while the service has it under the shared id, with the shared content.
-// Must never: be given a name or an id from a stranger.
+// Opens and reads the original bytes of shared items.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -11,6 +9,8 @@ import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
 import { noShare } from "./open-share";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { NotCleanable, type Reading } from "./clean/pieces";
 
 type Headers = Readonly<Record<string, string>>;
 type Asking = { signal: AbortSignal; headers?: Headers };
@@ -78,4 +78,117 @@ export async function* bytesIn({ body }: Response): AsyncGenerator<Uint8Array, v
   } finally {
     await reader?.cancel().catch(() => undefined);
   }
+}
+
+const BLOCK = 256 * 1024;
+const MOST_BUFFERED = 16;
+const MOST_READ = 128 * 1024 ** 2;
+/** A file made to block the console, of countless parts of a few bytes, is not shown. */
+const MOST_PARTS = 500_000;
+const PARTS_A_TURN = 1000;
+
+/** `next`: the number of the block that comes next. */
+type Source = { answer: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
+
+/** Throws `Unreadable` if the file is missing or breaks off, `NotCleanable` if too much of it would have to be read. */
+export async function readOriginal<T>(
+  access: Access,
+  item: ShareItem,
+  signal: AbortSignal,
+  work: (file: Reading) => Promise<T>,
+): Promise<T> {
+  const buffered = new Map<number, Buffer>();
+  let source: Source | undefined;
+  let read = 0;
+  let parts = 0;
+
+  /** Returns the size of the whole file, if the service tells it. */
+  async function open(index: number): Promise<number | undefined> {
+    await letGo(source);
+    const from = index * BLOCK;
+    const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
+    if (!opened.ok) throw new Unreadable(opened.failure.message);
+    const { status, headers } = opened.value;
+    const isWhole = status === 200;
+    source = { answer: opened.value, blocks: blocksIn(opened.value), next: isWhole ? 0 : index, isWhole };
+    if (beginOf(opened.value) !== (isWhole ? 0 : from)) throw new Unreadable("the service sends something else");
+    const size = Number((isWhole ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
+    if (!isWhole && !Number.isSafeInteger(size)) throw new Unreadable("the service does not say how long the file is");
+    return Number.isSafeInteger(size) ? size : undefined;
+  }
+
+  async function nextBlock(): Promise<Buffer | undefined> {
+    const next = await source?.blocks.next();
+    if (!source || !next || next.done) return undefined;
+    read += next.value.length;
+    if (read > MOST_READ) throw new NotCleanable("too much of the file would have to be read");
+    if (buffered.size >= MOST_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
+    buffered.set(source.next, next.value);
+    source.next += 1;
+    await othersTurn();
+    return next.value;
+  }
+
+  async function block(index: number): Promise<Buffer> {
+    const known = buffered.get(index);
+    if (known) return known;
+    // Without ranges, the answer is read on to the block, or again from the beginning.
+    if (!source?.isWhole || source.next > index) await open(index);
+    for (;;) {
+      const isWanted = source?.next === index;
+      const bytes = await nextBlock();
+      if (!bytes) throw new Unreadable("the file ends too early");
+      if (isWanted) return bytes;
+    }
+  }
+
+  async function sizeOfAll(): Promise<number> {
+    const declared = await open(0);
+    if (declared !== undefined) return declared;
+    let counted = 0;
+    for (let bytes = await nextBlock(); bytes; bytes = await nextBlock()) counted += bytes.length;
+    return counted;
+  }
+
+  try {
+    const size = await sizeOfAll();
+    return await work({
+      size,
+      async read(at, length) {
+        parts += 1;
+        if (parts > MOST_PARTS) throw new NotCleanable("too many parts");
+        if (parts % PARTS_A_TURN === 0) await othersTurn();
+        const found: Buffer[] = [];
+        const end = Math.min(size, at + length);
+        for (let index = Math.floor(at / BLOCK); index * BLOCK < end; index++) {
+          const from = index * BLOCK;
+          found.push((await block(index)).subarray(Math.max(0, at - from), end - from));
+        }
+        return found.length === 1 && found[0] ? found[0] : Buffer.concat(found);
+      },
+    });
+  } finally {
+    await letGo(source);
+  }
+}
+
+/** If no block was ever requested, the generator has not locked the body, so it is cancelled here. */
+async function letGo(source: Source | undefined): Promise<void> {
+  await source?.blocks.return();
+  if (source?.answer.body?.locked === false) await source.answer.body.cancel();
+}
+
+async function* blocksIn(answer: Response): AsyncGenerator<Buffer, void> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const bytes of bytesIn(answer)) {
+    parts.push(bytes);
+    length += bytes.byteLength;
+    if (length < BLOCK) continue;
+    const whole = Buffer.concat(parts);
+    let at = 0;
+    for (; at + BLOCK <= whole.length; at += BLOCK) yield whole.subarray(at, at + BLOCK);
+    [parts, length] = [[whole.subarray(at)], whole.length - at];
+  }
+  if (length > 0) yield Buffer.concat(parts);
 }

@@ -6,9 +6,7 @@ import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
-import { seal, unseal } from "../keys/cipher";
-import { type KeyRing } from "../keys/key-ring";
-import { type SealedRows } from "../keys/rotate";
+import { seal, unseal, type KeyRing, type SealedRows } from "../keys/key-ring";
 import { type DownloadTaskStore, type SealedDownload } from "../store/download-tasks";
 import { type Sealed } from "../store/keys";
 

@@ -1,16 +1,80 @@
-// Opens the picture of an asset or a file: at the service, or where its preview address leads.
-// Guarantees: the key is sent only to the connection's own origin; other hosts are opened through the guarded send.
+// Opens the picture that a thumbnail is made from.
 
 import "server-only";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
-import { operations } from "@/lib/contract/operations";
+import { isObject } from "@/lib/contract/json/json";
+import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";
+import { createDeadline } from "../upstream/deadline";
+import { timedOut, wasSilent } from "../upstream/failures";
+import { isEmbedded } from "../upstream/send";
+import { operations } from "@/lib/contract/operations";
 import { type PictureSource } from "../connections/seen-assets";
 import { openAddress } from "../upstream/open-bytes";
 import { type CallInput } from "../upstream/outgoing";
-import { noPreview, nothing } from "./not-shown";
-import { type Patience } from "./patience";
+
+type Size = { width: number; height: number };
+
+/** The picture is too large to decode. */
+export function tooLargeToShow({ width, height }: Size): Failure {
+  return { code: "UNPROCESSABLE", message: "The picture is too large to preview.", status: 422, details: { width, height } };
+}
+
+/** Undefined for any other failure. */
+export function headersIfTooLarge({ code, details }: Failure): Record<string, string> | undefined {
+  if (code !== "UNPROCESSABLE" || !isObject(details) || typeof details.width !== "number" || typeof details.height !== "number")
+    return undefined;
+  return { [TOO_LARGE_HEADER]: `${details.width}x${details.height}` };
+}
+
+/** Nothing is known of the content: it is too large, say, or its end is missing. */
+export const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
+/** The service offers none now, but may later. */
+export const noPreview: Failure = { ...nothing };
+/** The content was read completely, and no picture can be made from it. */
+export const noPicture: Failure = { ...nothing, message: "No preview can be made of this content." };
+
+const LIMIT_MS = 15_000;
+/** Without a byte. */
+const SILENT_MS = 3_000;
+
+export type Patience = {
+  /** One exchange with its limits. An answer that asks to wait is passed on too: it is not a silence. */
+  ask<T>(exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
+  /** Reads one body; every byte restarts the time limit. */
+  read<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
+  /** Whether the service itself was late. */
+  wasLate(): boolean;
+};
+/** `isForeign`: another host's answer, which says nothing about the service. */
+type Origin = { isForeign: boolean };
+
+export function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): Patience {
+  const wholeMs = Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
+  // Pictures drawn in this process send no byte until they are done.
+  const silentMs = isEmbedded(baseUrl) ? wholeMs : Math.min(SILENT_MS, wholeMs);
+  let wasLate = false;
+  const noted = <T>(result: Result<T, Failure>, of?: Origin) => {
+    wasLate ||= !result.ok && wasSilent(result.failure) && !of?.isForeign;
+    return result;
+  };
+  return {
+    ask: async (exchange, of) => noted(await exchange({ exchangeMs: silentMs, attempts: 1 }), of),
+    async read(work, of) {
+      const deadline = createDeadline(silentMs, signal, wholeMs);
+      const begunMs = performance.now();
+      try {
+        const result = await work(deadline.signal, deadline.touch);
+        if (result.ok || !deadline.expired) return result;
+        return noted(failed(timedOut(baseUrl, performance.now() - begunMs < wholeMs ? silentMs : wholeMs)), of);
+      } finally {
+        deadline.clear();
+      }
+    },
+    wasLate: () => wasLate,
+  };
+}
 
 type FileSubject = { filename: string; subfolder: string; type: string };
 export type ThumbnailSubject = { asset: string } | FileSubject;

@@ -1,23 +1,112 @@
-// GET /api/console/thumbnail: a WebP of one of four edges, or a 404, for which the page draws its placeholder. Content that is no picture,
-// or has no preview, is a 204: an <img> shows no picture either way, the browser logs nothing, and does not ask again. What an outage
-// prevented is a 5xx, which is not cached, so it is requested again.
+// The route of thumbnails, and of full pictures where a browser cannot show the file.
 
 import "server-only";
+import sharp from "sharp";
+import { type Failure } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { ok, type Result, failed } from "@/lib/shared/result";
+import { bytesAnswer } from "../bff/answers";
+import { type Access, openForJobs } from "../connections/access";
+import { readBytes } from "../upstream/streams";
+import { nothing, tooLargeToShow, headersIfTooLarge, noPicture, noPreview } from "./open-picture";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, refusalOfFile } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { guarded, type Handler } from "../bff/guard";
 import { readQuery, searchOf } from "../bff/read-request";
 import { type Composition } from "../composition-type";
-import { type Access, openForJobs } from "../connections/access";
-import { fullPicture } from "./full-picture";
-import { headersIfTooLarge, noPicture, noPreview } from "./not-shown";
 import { thumbnailFits } from "./resize";
 import { edges, getThumbnail } from "./thumbnail";
+
+const HEAD_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024 ** 2;
+const MAX_SECONDS = 30;
+
+type File = { filename: string; subfolder: string; type: string };
+type Judged = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
+
+async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
+  const etag = headers.get("if-none-match");
+  const opened = await access.upstream.forward(operations.view, {
+    query: file,
+    signal,
+    headers: etag === null ? {} : { "if-none-match": etag },
+  });
+  if (!opened.ok || opened.value.status !== 200 || !opened.value.body) return opened.ok ? ok(bytesAnswer(opened.value)) : opened;
+  const reader = opened.value.body.getReader();
+  const head = await readHead(reader);
+  const judged = await judge(head);
+  const rest = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(head)),
+    async pull(controller) {
+      const next = await reader.read();
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  if (typeof judged === "object") {
+    await rest.cancel();
+    return { ok: false, failure: tooLargeToShow(judged.tooLarge) };
+  }
+  const length = Number(opened.value.headers.get("content-length") ?? 0);
+  if (judged === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: opened.value.headers })));
+  const bytes = await readBytes(rest, MAX_BYTES, { signal });
+  const drawn = bytes && (await redrawn(bytes, judged));
+  if (!drawn) return { ok: false, failure: nothing };
+  const type = drawn === bytes ? (opened.value.headers.get("content-type") ?? "") : "image/webp";
+  return ok(bytesAnswer(new Response(Buffer.from(drawn), { headers: { "content-type": type, "content-length": String(drawn.length) } })));
+}
+
+async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for (let length = 0; length < HEAD_BYTES;) {
+    const next = await reader.read();
+    if (next.done) break;
+    parts.push(next.value);
+    length += next.value.byteLength;
+  }
+  return Buffer.concat(parts);
+}
+
+const HAS_EXIF = 0x08;
+const IS_ANIMATED = 0x02;
+
+/** Browsers apply a JPEG's orientation, but not all of them that of other formats. None shows TIFF. */
+async function judge(head: Buffer): Promise<Judged> {
+  try {
+    const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
+    if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
+  } catch (error) {
+    if (error instanceof ImageTooLarge && error.size) return { tooLarge: error.size };
+    // Some formats' headers can only be read with the whole file.
+    const size = await pictureSizeOf(head);
+    if (size && size.width * size.height > MAX_DECODE_PIXELS) return { tooLarge: size };
+  }
+  // A WebP stores its orientation after its pixels.
+  const flags = head.toString("latin1", 8, 16) === "WEBPVP8X" ? (head[20] ?? 0) : 0;
+  return (flags & (HAS_EXIF | IS_ANIMATED)) === HAS_EXIF ? "redrawn if turned" : "as it is";
+}
+
+/** Returns the same bytes if nothing needs to change. Undefined if they are unreadable. */
+async function redrawn(bytes: Uint8Array, judged: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+  try {
+    return await withImage(bytes, async ({ orientation = 1 }) => {
+      if (orientation === 1 && judged === "redrawn if turned") return bytes;
+      return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
+        .timeout({ seconds: MAX_SECONDS })
+        .autoOrient()
+        .webp({ quality: 95, effort: 0 })
+        .toBuffer();
+    });
+  } catch {
+    return undefined;
+  }
+}
 
 const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */

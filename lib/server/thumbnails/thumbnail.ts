@@ -12,9 +12,7 @@ import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
-import { noPicture, noPreview, nothing, tooLargeToShow } from "./not-shown";
-import { fileOf, isOwn, openSubject, type ThumbnailSubject } from "./open-picture";
-import { type Patience, patienceWith } from "./patience";
+import { noPicture, noPreview, nothing, tooLargeToShow, fileOf, isOwn, openSubject, type ThumbnailSubject, type Patience, patienceWith } from "./open-picture";
 import { type ThumbnailFit, toThumbnail } from "./resize";
 
 export const edges = [128, 256, 512, 1024] as const;

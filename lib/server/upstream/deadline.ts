@@ -1,10 +1,8 @@
-// A time limit as a signal, joined with the caller's own. `touch` restarts the time, up to `mostMs` in all: for bodies that arrive slowly
-// but do arrive.
-// Guarantees: tells afterwards which of the two ended it. The caller must clear it.
+// Time limits of calls, and services that stopped responding.
 
 import "server-only";
 
-export type Deadline = { signal: AbortSignal; touch(): void; expire(): void; clear(): void; readonly expired: boolean };
+type Deadline = { signal: AbortSignal; touch(): void; expire(): void; clear(): void; readonly expired: boolean };
 
 export function createDeadline(limitMs: number, outer?: AbortSignal | null, mostMs = Infinity): Deadline {
   const controller = new AbortController();
@@ -32,6 +30,63 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
     },
     get expired() {
       return expired;
+    },
+  };
+}
+
+export type Silences = {
+  /** The service has answered something. */
+  answered(service: string): void;
+  /** Returns the function that ends it; the caller must call it. */
+  begin(service: string, silentMs: number, giveUp: GiveUp): () => void;
+};
+/** Why the read is given up: for how many ms there was no answer, or because another request got one. */
+export type GiveUp = (why: { quietMs: number } | "answered") => void;
+
+/** The patient read, and one that finds out whether the service is back; all others get only SHORT_MS. */
+const MOST_WHILE_SILENT = 2;
+const SHORT_MS = 500;
+
+type Read = { startMs: number; giveUp: GiveUp };
+type State = { underWay: Set<Read>; lastReplyMs: number; silentSinceMs?: number; patient?: Read };
+
+export function createSilences(now: () => number = () => performance.now()): Silences {
+  /** Only services that are being asked. */
+  const states = new Map<string, State>();
+  return {
+    answered(service) {
+      const state = states.get(service);
+      if (!state) return;
+      state.lastReplyMs = now();
+      const wasSilent = state.silentSinceMs !== undefined;
+      state.silentSinceMs = undefined;
+      state.patient = undefined;
+      // A read that has just begun may be the next to be answered.
+      if (wasSilent) for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.lastReplyMs - SHORT_MS) giveUp("answered");
+    },
+    begin(service, silentMs, giveUp) {
+      const state = states.get(service) ?? { underWay: new Set<Read>(), lastReplyMs: -Infinity };
+      states.set(service, state);
+      const startMs = now();
+      const read: Read = { startMs, giveUp };
+      const isShort = state.silentSinceMs !== undefined && state.underWay.size >= MOST_WHILE_SILENT;
+      let timer: NodeJS.Timeout | undefined;
+      const look = () => {
+        const fromMs = Math.max(startMs, state.lastReplyMs);
+        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : silentMs) - now();
+        if (leftMs > 0) return void (timer = setTimeout(look, leftMs));
+        state.silentSinceMs ??= fromMs;
+        state.patient ??= read;
+        if (state.patient !== read) giveUp({ quietMs: now() - state.silentSinceMs });
+      };
+      look();
+      state.underWay.add(read);
+      return () => {
+        clearTimeout(timer);
+        state.underWay.delete(read);
+        if (state.patient === read) state.patient = undefined;
+        if (state.underWay.size === 0) states.delete(service);
+      };
     },
   };
 }

@@ -1,15 +1,14 @@
-// Sends over HTTP with undici's request. Bodies are streams in both directions: fetch would keep a streamed body in memory.
-// Guarantees: redirects are returned and not followed; the request's signal ends the exchange, both bodies included.
-// Must never: add a header that the caller did not set, or connect to a link-local or metadata address.
+// Sends requests over HTTP: to connections, and to addresses that a service named.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
-import { Agent, type Dispatcher, request as exchange } from "undici";
-import { guardedConnector } from "@/lib/shared/guarded-connector";
+import { Agent, type Dispatcher, request as exchange, buildConnector } from "undici";
+import { guardedConnector, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type Send } from "./send";
+import { lookup as systemLookup } from "node:dns";
 
 export type HttpSend = Send & { close(): Promise<void> };
 
@@ -52,4 +51,30 @@ function toHeaders(raw: IncomingHttpHeaders): Headers {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
   }
   return headers;
+}
+
+/** Never given a key. */
+export type GuardedSend = HttpSend;
+
+class ForbiddenAddress extends Error {
+  readonly code = "FORBIDDEN_ADDRESS";
+}
+
+type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; resolve?: Resolve };
+
+export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
+  const refusal = () => new ForbiddenAddress("not a public https address");
+  const plain = buildConnector({ timeout });
+  const guarded = publicConnector({ resolve, refusal }, (lookup) => buildConnector({ timeout, lookup }));
+  const connect: buildConnector.connector = (target, done) => {
+    if (isTrusted(trustedHosts, target.hostname, target.port)) return plain(target, done);
+    if (target.protocol !== "https:") return done(refusal(), null);
+    guarded(target, done);
+  };
+  return createHttpSend({ dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 60_000 }) });
+}
+
+function isTrusted(trustedHosts: readonly string[], hostname: string, port: string): boolean {
+  const host = hostname.toLowerCase();
+  return trustedHosts.includes(host) || trustedHosts.includes(`${host}:${port}`);
 }

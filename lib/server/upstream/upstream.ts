@@ -5,21 +5,49 @@
 
 import "server-only";
 import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
-import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
+import { own } from "@/lib/contract/json/own";
+import { type Operation, type AnswerOf, isRead } from "@/lib/contract/operation";
+import { type Result, failed, ok } from "@/lib/shared/result";
+import { observed } from "@/lib/shared/telemetry";
 import { operations } from "@/lib/contract/operations";
 import { sleep } from "@/lib/shared/async";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { lookupOf } from "./absence";
-import { createDeadline } from "./deadline";
-import { callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable, unreadable, UnreadableAnswer } from "./failures";
+import { lookupOf, callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable, unreadable, UnreadableAnswer } from "./failures";
+import { createDeadline, type GiveUp, type Silences } from "./deadline";
 import { type LargeAnswers } from "./large-answers";
-import { observedCall } from "./observed-call";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
 import { type Answered, readAnswer } from "./read-answer";
 import { type Send } from "./send";
-import { type GiveUp, type Silences } from "./silences";
 import { watched } from "./streams";
+
+const outcomes: Readonly<Record<string, string>> = {
+  UPSTREAM_UNREACHABLE: "unreachable",
+  UPSTREAM_UNREADABLE: "unreadable",
+  UPSTREAM_TIMEOUT: "timeout",
+  UPSTREAM_REFUSED_KEY: "key refused",
+  RATE_LIMITED: "rate limited",
+  CLIENT_GONE: "given up",
+};
+
+function observedCall<T extends { status: number }>(
+  { name }: Operation,
+  call: () => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  return observed(
+    {
+      name: `call ${name}`,
+      attributes: { operation: name },
+      outcomeOf: (result) =>
+        result.ok ? "ok" : (own(outcomes, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
+      statusOf: (result) => (result.ok ? result.value : result.failure).status,
+      measured(metrics, outcome, seconds) {
+        metrics.count("lightdesk_upstream_calls_total", { operation: name, outcome });
+        metrics.observe("lightdesk_upstream_call_duration_seconds", { operation: name }, seconds);
+      },
+    },
+    call,
+  );
+}
 
 export type UpstreamLimits = {
   /** Until a read must be answered completely. */

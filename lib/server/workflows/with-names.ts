@@ -9,7 +9,7 @@ import { type Operation } from "@/lib/contract/operation";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { composition } from "../composition";
-import { classesIn, classNamesIn } from "./class-names";
+import { classesIn, classNamesIn } from "./seen-names";
 
 const LONGEST_ID = 200;
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
-import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { messagesOf } from "@/lib/server/i18n/messages";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";

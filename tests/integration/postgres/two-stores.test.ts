@@ -1,7 +1,7 @@
 // Two consoles act on one database at the same moment: what may happen only once happens once.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createSharedLimit } from "@/lib/server/limits/shared-limit";
+import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
 import { MOST_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";

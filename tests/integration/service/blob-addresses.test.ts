@@ -2,8 +2,7 @@
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { operations } from "@/lib/contract/operations";
-import { createGuardedSend } from "@/lib/server/upstream/send-guarded";
-import { createHttpSend } from "@/lib/server/upstream/send-http";
+import { createGuardedSend, createHttpSend } from "@/lib/server/upstream/send-http";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 import { bucketSettings } from "@/tests/support/blob-places";
 import { startLittleServer } from "@/tests/support/little-server";

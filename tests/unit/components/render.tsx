@@ -2,7 +2,7 @@
 import { render, type RenderResult } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { type ReactNode } from "react";
-import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { messagesOf } from "@/lib/server/i18n/messages";
 import { type Language } from "@/lib/shared/languages";
 
 const NOW = new Date("2026-03-01T12:00:00Z");

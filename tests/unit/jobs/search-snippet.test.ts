@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { snippetOf } from "@/lib/server/jobs/search-snippet";
-import { textsOf } from "@/lib/server/ledger/input-texts";
+import { snippetOf } from "@/lib/server/jobs/job-search";
+import { textsOf } from "@/lib/server/ledger/notes";
 import { wordsOf } from "@/lib/server/store/jobs/ledger-words";
 
 /** The snippet with its words in brackets. */

@@ -1,6 +1,6 @@
 // Every language has all of English's sentences, with the same arguments and in its own words.
 import { describe, expect, it } from "vitest";
-import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { messagesOf } from "@/lib/server/i18n/messages";
 import { type Language, languages, readLanguage } from "@/lib/shared/languages";
 import { icuArguments } from "@/tests/support/icu";
 

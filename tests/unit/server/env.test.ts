@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ownNames } from "@/lib/server/base-path";
-import { consoleUrl, readEnv, unknownSettings } from "@/lib/server/env";
+import { ownNames, consoleUrl, readEnv, unknownSettings } from "@/lib/server/env";
 
 test("without a setting everything has its usual value, and the data folder lies in the root", () => {
   const env = readEnv({}, "/somewhere");
@@ -70,7 +69,7 @@ describe("the base path", () => {
     expect(() => addressOf({ ...address, LIGHTDESK_BASE_PATH: "/other" })).toThrow(/but LIGHTDESK_BASE_PATH is \/other/);
   });
 
-  test("begins with no name of a page, a route or a file of the console's own (lib/server/base-path.ts lists them)", () => {
+  test("begins with no name of a page, a route or a file of the console's own (lib/server/env.ts lists them)", () => {
     const folders = ["app", "app/(auth)", "app/(console)", "app/(console)/(overview)"].flatMap((folder) =>
       readdirSync(folder).filter((name) => /^[\w-]+$/.test(name) && hasRoute(`${folder}/${name}`)),
     );

@@ -1,7 +1,7 @@
 // Which entries of the audit log form one row, and what that row unfolds to.
 import { expect, test } from "vitest";
 import { readThings, writeThings } from "@/lib/contract/audit/audit-items";
-import { groupAudit, type Logged } from "@/lib/server/queries/group-audit";
+import { groupAudit, type Logged } from "@/lib/server/queries/audit-rows";
 
 const entry = (id: number, extra: Partial<Logged> = {}): Logged => ({
   id,

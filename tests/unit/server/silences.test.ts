@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { speakLocal } from "@/lib/server/upstream/local-dialect/speak-local";
 import { type Send } from "@/lib/server/upstream/send";
-import { createSilences } from "@/lib/server/upstream/silences";
+import { createSilences } from "@/lib/server/upstream/deadline";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 
 const SILENT_MS = 5_000;

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { cleanPieces } from "@/lib/server/shares/clean/clean";
-import { cleanStream, spanOf } from "@/lib/server/shares/clean-stream";
+import { cleanStream, spanOf } from "@/lib/server/shares/shared-bytes";
 
 const MARK = "a-mark-of-16-bytes-and-longer-than-any-field";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cleanPieces, isCleanable } from "@/lib/server/shares/clean/clean";
-import { cleanStream, spanOf } from "@/lib/server/shares/clean-stream";
+import { cleanStream, spanOf } from "@/lib/server/shares/shared-bytes";
 
 const SECRET = "a-secret-prompt";
 const read = (name: string) => readFile(join("tests/fixtures/media", name));

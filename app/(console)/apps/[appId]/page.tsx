@@ -8,7 +8,7 @@ import { AppSkeleton } from "@/components/apps/apps-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readApp } from "@/lib/server/apps/open-app";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
 /** The title and the page share one read of the app. */
 const appOnce = cache(async (id: string) => readApp(await requireViewer(), id));

@@ -6,7 +6,7 @@ import { NewAppScreen } from "@/components/apps/make/make-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("apps.make"))("new") };

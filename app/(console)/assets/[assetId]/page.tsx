@@ -8,7 +8,7 @@ import { AssetSkeleton } from "@/components/assets/assets-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toAssetDetail } from "@/lib/contract/views/asset-view";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAsset } from "@/lib/server/queries/assets";
 import { withTimeout } from "@/lib/shared/async";
 

@@ -5,7 +5,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAccount } from "@/lib/server/queries/members";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 

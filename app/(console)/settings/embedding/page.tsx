@@ -6,7 +6,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/connections/views";
 import { listEmbedHosts } from "@/lib/server/embed/hosts";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { ok } from "@/lib/shared/result";
 
 export async function generateMetadata(): Promise<Metadata> {

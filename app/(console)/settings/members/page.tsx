@@ -4,7 +4,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { MembersScreen } from "@/components/settings/members/members-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { listInvitations, listMembers } from "@/lib/server/queries/members";
 
 export async function generateMetadata(): Promise<Metadata> {

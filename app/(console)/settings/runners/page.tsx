@@ -6,7 +6,7 @@ import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
 

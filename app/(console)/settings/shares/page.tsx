@@ -4,7 +4,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { listShares, sharesAreOn } from "@/lib/server/queries/shares";
 
 export async function generateMetadata(): Promise<Metadata> {

@@ -4,8 +4,8 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { TokensScreen } from "@/components/settings/tokens/tokens-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
-import { getTokenChoices } from "@/lib/server/queries/tokens";
+import { pickMessages } from "@/lib/server/i18n/messages";
+import { getTokenChoices } from "@/lib/server/queries/members";
 import { listTokens } from "@/lib/server/tokens/personal-tokens";
 
 export async function generateMetadata(): Promise<Metadata> {

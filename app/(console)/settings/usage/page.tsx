@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
 import { usageParams, type UsageView } from "@/lib/contract/people/usage";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { readUsage } from "@/lib/server/queries/usage";
 import { ok } from "@/lib/shared/result";
 

@@ -2,7 +2,7 @@ import { CONNECTION_PARAMETER, lackingClassesQuerySchema } from "@/lib/contract/
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
-import { listLackingClasses } from "@/lib/server/queries/lacking-classes";
+import { listLackingClasses } from "@/lib/server/queries/jobs";
 import { ok } from "@/lib/shared/result";
 
 export const GET = guarded({ action: "listLackingClasses", role: "viewer", connection: true }, async ({ request, viewer }) => {

@@ -1,6 +1,6 @@
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { listDownloads } from "@/lib/server/tasks/list-downloads";
+import { listDownloads } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listDownloads", "viewer", async (asked) => {

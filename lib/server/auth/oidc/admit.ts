@@ -8,7 +8,7 @@ import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { hasRole } from "@/lib/contract/people/roles";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { composition } from "@/lib/server/composition";
-import { type OidcProvider } from "@/lib/server/oidc-settings";
+import { type OidcProvider } from "@/lib/server/sign-in-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
 import { failed, ok, type Result } from "@/lib/shared/result";

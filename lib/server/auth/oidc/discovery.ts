@@ -5,7 +5,7 @@
 import "server-only";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
-import { type OidcProvider } from "@/lib/server/oidc-settings";
+import { type OidcProvider } from "@/lib/server/sign-in-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
 
 export type Discovered = {

@@ -4,7 +4,7 @@ import "server-only";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Role, roles } from "@/lib/contract/people/roles";
-import { EVERYBODY, type OidcProvider } from "@/lib/server/oidc-settings";
+import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type Discovered, PROVIDER_MS } from "./discovery";
 

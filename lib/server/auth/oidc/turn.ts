@@ -4,7 +4,7 @@ import "server-only";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { composition } from "@/lib/server/composition";
-import { type OidcProvider, oidcSetting } from "@/lib/server/oidc-settings";
+import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
 import { admit, type Admitted, type Refused } from "./admit";
 import { type Asked, type Purpose } from "../sealed-cookies";
 import { type Claims, readPerson, toNextAuth } from "./provider";

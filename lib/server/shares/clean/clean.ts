@@ -5,8 +5,7 @@
 import "server-only";
 import { cleanGif } from "./gif";
 import { cleanJpeg } from "./jpeg";
-import { cleanMatroska } from "./matroska";
-import { cleanMp4 } from "./mp4";
+import { cleanMatroska, cleanMp4 } from "./videos";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
 import { cleanPng } from "./png";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";

@@ -4,8 +4,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { orientationOnly } from "./exif";
-import { cleanProfile } from "./icc";
+import { orientationOnly, cleanProfile } from "./metadata";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
 const EXIF = "Exif\0\0";

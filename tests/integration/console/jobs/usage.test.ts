@@ -127,7 +127,7 @@ test("what the service does not say is at least so much or unknown, and no zero"
 
 test("sizes are asked for in idle time, where the service says them", async () => {
   hasSizes = true;
-  const { createSizeReader } = await import("@/lib/server/ledger/reads");
+  const { createSizeReader } = await import("@/lib/server/ledger/list-reader");
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const access = await openForJobs(harness.viewerOf("owner"), other);

@@ -5,7 +5,7 @@ import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VOUCHED_HEADER } from "@/lib/server/auth/session-cookie";
 import { readEnv } from "@/lib/server/env";
-import { takeVouched } from "@/lib/server/proxy-sign-in";
+import { takeVouched } from "@/lib/server/sign-in-settings";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
-import { seal } from "@/lib/server/keys/cipher";
+import { seal } from "@/lib/server/keys/key-ring";
 import { createOlderDatabase } from "@/tests/support/older-database";
 
 const KEY = "a-key-that-looks-like-none-of-them";

@@ -5,7 +5,7 @@ import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { storeApiKey } from "@/lib/server/keys/api-keys";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send-http";
-import { createSilences } from "@/lib/server/upstream/silences";
+import { createSilences } from "@/lib/server/upstream/deadline";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -14,7 +14,7 @@ import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
-import { messagesOf } from "@/lib/server/i18n/messages-of";
+import { messagesOf } from "@/lib/server/i18n/messages";
 import { languages } from "@/lib/shared/languages";
 import { failed, ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";

@@ -8,7 +8,7 @@ import { MaskScreen } from "@/components/mask/mask-screen";
 import { MaskSkeleton } from "@/components/mask/mask-skeleton";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { pickMessages } from "@/lib/server/i18n/pick-messages";
+import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAsset } from "@/lib/server/queries/assets";
 
 export async function generateMetadata(): Promise<Metadata> {

@@ -1,6 +1,6 @@
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { forgetDownload } from "@/lib/server/tasks/change-download";
+import { forgetDownload } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("forgetDownload", "operator", async (asked) => {

@@ -1,7 +1,7 @@
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { findConnection } from "@/lib/server/connections/access";
-import { checkConnection } from "@/lib/server/connections/check";
+import { checkConnection } from "@/lib/server/connections/change";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("checkConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {

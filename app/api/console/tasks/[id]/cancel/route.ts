@@ -1,6 +1,6 @@
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { cancelDownload } from "@/lib/server/tasks/change-download";
+import { cancelDownload } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("cancelDownload", "operator", async (asked) => {

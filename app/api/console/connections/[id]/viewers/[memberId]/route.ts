@@ -2,7 +2,7 @@ import { memberFacts } from "@/lib/server/auth/members";
 import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
 import { type Asked } from "@/lib/server/bff/guard";
-import { giveJobsView, takeJobsView } from "@/lib/server/connections/job-viewers";
+import { giveJobsView, takeJobsView } from "@/lib/server/connections/views";
 import { ok } from "@/lib/shared/result";
 
 const about = ({ viewer, params }: Asked) => memberFacts(viewer, String(params.memberId));

@@ -1,15 +1,39 @@
-// The sentences that a page sends to the browser: only the namespaces it names, in the reader's language.
-// Guarantees: nothing else leaves the server.
-// Must never: send all of them, or two languages; the first load would grow with every page and language of the product.
+// Sentences of the reader's language, with the product's name.
 
 import "server-only";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import * as english from "@/lib/messages/en";
+import * as chinese from "@/lib/messages/zh-CN";
+import { type Language } from "@/lib/shared/languages";
 import { headers } from "next/headers";
 import { getLocale } from "next-intl/server";
-import { type Language } from "@/lib/shared/languages";
 import { PAGE_HEADER } from "../auth/session-cookie";
 import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";
-import { type Messages, messagesNaming, messagesOf } from "./messages-of";
+
+type Messages = typeof english;
+
+export const messagesOf: Readonly<Record<Language, Messages>> = { en: english, "zh-CN": chinese };
+
+const renamed = new Map<string, Messages>();
+
+/** A language's messages with another product name. */
+function messagesNaming(language: Language, product: string): Messages {
+  const name = `${language} ${product}`;
+  const cachedMessages = renamed.get(name);
+  if (cachedMessages) return cachedMessages;
+  const made: Messages = JSON.parse(writeExactJson(messagesOf[language]).replaceAll("Lightdesk", product));
+  renamed.set(name, made);
+  return made;
+}
+
+declare module "next-intl" {
+  // Declaration merging works with interfaces only.
+  interface AppConfig {
+    Locale: Language;
+    Messages: Messages;
+  }
+}
 
 /** The product name for this request's page: embedded pages and shares may use another one. */
 export async function productHere(): Promise<string> {

@@ -1,0 +1,224 @@
+// Downloads that members started: listed, refreshed, cancelled and retried.
+
+import "server-only";
+import { type DownloadState, downloadStates, type DownloadTask, maskAddresses, type DownloadTasks } from "@/lib/contract/assets/download-task";
+import { type StoredDownload, type DownloadNews } from "../store/download-tasks";
+import { type z } from "zod";
+import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { operations } from "@/lib/contract/operations";
+import { ok, type Result, failed } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
+import { type Asked, refusal } from "../bff/guard";
+import { searchOf } from "../bff/read-request";
+import { type Access, findConnection, openConnection } from "../connections/access";
+import { writeThings } from "@/lib/contract/audit/audit-items";
+import { downloaded } from "../bff/acted-on";
+import { idOf } from "../bff/console-route";
+import { openRequest } from "./sealed-request";
+
+function toDownloadTask(row: StoredDownload): DownloadTask {
+  const state: DownloadState = downloadStates.find((known) => known === row.state) ?? "working";
+  return {
+    id: row.id,
+    source: row.source,
+    state,
+    word: row.word,
+    startedBy: row.member_name ?? undefined,
+    createdAtMs: Number(row.created_at),
+    checkedAtMs: Number(row.checked_at),
+    bytesDone: numberOrNone(row.bytes_done),
+    bytesTotal: numberOrNone(row.bytes_total),
+    share: numberOrNone(row.share),
+    assetId: row.asset_id ?? undefined,
+    fileName: row.file_name ?? undefined,
+    reason: row.reason ?? undefined,
+    canCancel: state === "working" && row.can_cancel > 0,
+    canRetry: state === "failed" || state === "cancelled" || state === "gone",
+  };
+}
+
+/** PostgreSQL returns a bigint as text. */
+function numberOrNone(value: number | null): number | undefined {
+  return value === null ? undefined : Number(value);
+}
+
+const LONGEST_REASON = 500;
+const words: Readonly<Record<string, DownloadState>> = {
+  completed: "completed",
+  success: "completed",
+  failed: "failed",
+  error: "failed",
+  cancelled: "cancelled",
+  canceled: "cancelled",
+};
+
+function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNews {
+  const result = objectOf(task.result);
+  const reported = own(words, task.status.toLowerCase()) ?? "working";
+  // A task may end well for its runner although the file failed.
+  const state: DownloadState = reported === "completed" && result?.success === false ? "failed" : reported;
+  const reason = textOf(task.error_message) ?? textOf(result?.error);
+  const done = countOf(task.bytes_downloaded) ?? countOf(result?.bytes_downloaded);
+  const total = countOf(task.bytes_total);
+  const share = shareOf(task.progress) ?? (done !== undefined && total ? Math.min(1, done / total) : undefined);
+  return {
+    state,
+    word: task.status.slice(0, 100),
+    reason: state === "failed" && reason !== undefined ? maskAddresses(reason).slice(0, LONGEST_REASON) : null,
+    ...(done !== undefined && { bytes_done: done }),
+    ...(total !== undefined && { bytes_total: total }),
+    // Without a total, a progress of 0 says nothing.
+    share: share === undefined || (share === 0 && total === undefined) ? null : share,
+    asset_id: textOf(result?.asset_id) ?? null,
+    ...(textOf(result?.filename) !== undefined && { file_name: textOf(result?.filename)?.slice(0, 500) }),
+    ended_at: state === "working" ? null : now,
+  };
+}
+
+/** Services that report a task's bytes can also cancel it. */
+function tellsBytes(task: z.output<typeof taskSchema>): boolean {
+  return task.bytes_downloaded !== undefined;
+}
+
+function countOf(value: unknown): number | undefined {
+  const count = numberOf(value);
+  return count !== undefined && count >= 0 ? Math.floor(count) : undefined;
+}
+
+function shareOf(value: unknown): number | undefined {
+  const share = numberOf(value);
+  return share !== undefined && share >= 0 && share <= 1 ? share : undefined;
+}
+
+const ASKED_AT_ONCE = 10;
+const EVERY_MS = 1_000;
+const FAILED_EVERY_MS = 10_000;
+const LOOKED_AFTER_MS = 2 * 60_000;
+
+export async function listDownloads(asked: Asked): Promise<Result<DownloadTasks, Failure>> {
+  const { console, viewer, request } = asked;
+  const search = searchOf(request);
+  const connection = await findConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  if (!connection.ok) return connection;
+  const { id } = connection.value;
+  const { downloadTasks } = console.store;
+  const countOnly = search.get("count") === "true";
+  if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
+  const moving = (await downloadTasks.list(id)).filter((row) => mayMove(row, console.now()));
+  const failure = moving.length > 0 ? await refresh(asked, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
+  const rows = await downloadTasks.list(id);
+  return ok({
+    tasks: rows.map(toDownloadTask),
+    underWay: rows.filter((row) => row.ended_at === null).length,
+    ...(failure && { failure: { code: failure.code, message: failure.message } }),
+  });
+}
+
+function mayMove({ state, ended_at: endedAt }: StoredDownload, now: number): boolean {
+  return endedAt === null || (state === "failed" && now - Number(endedAt) < LOOKED_AFTER_MS);
+}
+
+/** The first failure, if any: it is the service's, and the same for all. */
+async function refresh(asked: Asked, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
+  const access = await openConnection(asked.viewer, connectionId);
+  if (!access.ok) return access.failure;
+  const oldest = [...rows].sort((one, other) => Number(one.checked_at) - Number(other.checked_at)).slice(0, ASKED_AT_ONCE);
+  const failures = await Promise.all(oldest.map((row) => refreshOne(asked, access.value, row)));
+  return failures.find((failure) => failure !== undefined);
+}
+
+async function refreshOne({ console, request }: Asked, access: Access, row: StoredDownload): Promise<Failure | undefined> {
+  const { downloadTasks } = console.store;
+  const now = console.now();
+  if (!(await downloadTasks.claim(row.id, now, row.ended_at === null ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
+  const result = await access.upstream.call(operations.getTask, { params: { task_id: row.task_id }, signal: request.signal });
+  if (!result.ok) {
+    if (result.failure.status !== 404) return toBrowser(result.failure, access);
+    if (row.ended_at === null) await downloadTasks.change(row.id, { state: "gone", ended_at: now });
+    return undefined;
+  }
+  const task = toBrowser(result.value, access);
+  const news = newsOfTask(task, now);
+  const canCancel = row.can_cancel || tellsBytes(task) || console.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
+  // A failed task that is checked again keeps the time of its first failure.
+  const endedAt = news.state === "failed" && row.ended_at !== null ? row.ended_at : news.ended_at;
+  await downloadTasks.change(row.id, { ...news, ended_at: endedAt, can_cancel: row.can_cancel < 0 ? row.can_cancel : canCancel });
+  return undefined;
+}
+
+/** The service does not support cancelling, so trying again is not offered. */
+const CANNOT = -1;
+
+export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {
+  const found = await find(asked);
+  if (!found.ok) return found;
+  const { row, access } = found.value;
+  const { downloadTasks } = asked.console.store;
+  const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.task_id } });
+  if (!result.ok) {
+    if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { can_cancel: CANNOT });
+    return failed(toBrowser(result.failure, access));
+  }
+  await downloadTasks.change(row.id, { checked_at: 0 });
+  return fresh(asked, access, row.id);
+}
+
+export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {
+  const found = await find(asked);
+  if (!found.ok) return found;
+  const { row, access } = found.value;
+  if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
+  const body = openRequest(asked.console.ring, row);
+  if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
+  const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
+  if (!result.ok) return failed(toBrowser(result.failure, access));
+  const { downloadTasks } = asked.console.store;
+  const clean = { bytes_done: null, bytes_total: null, share: null, reason: null, checked_at: 0 };
+  const started = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
+  if (started) {
+    const again = { task_id: started.task_id, state: "working", word: started.status.slice(0, 100), asset_id: null, ended_at: null };
+    await downloadTasks.change(row.id, { ...clean, ...again });
+  } else {
+    const assetId = textOf(objectOf(result.value.value)?.id) ?? null;
+    await downloadTasks.change(row.id, {
+      ...clean,
+      state: "completed",
+      word: "completed",
+      asset_id: assetId,
+      ended_at: asked.console.now(),
+    });
+  }
+  return fresh(asked, access, row.id);
+}
+
+export async function forgetDownload(asked: Asked): Promise<Result<undefined, Failure>> {
+  const found = await find(asked);
+  if (!found.ok) return found;
+  const { row } = found.value;
+  if (row.ended_at === null) return failed(refusal("CONFLICT", "The download is still in progress."));
+  await asked.console.store.downloadTasks.remove(row.id);
+  return ok(undefined);
+}
+
+async function find(asked: Asked): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
+  const row = await asked.console.store.downloadTasks.get(idOf(asked));
+  const none = failed(refusal("NOT_FOUND", "There is no such download."));
+  if (!row) return none;
+  const access = await openConnection(asked.viewer, row.connection_id);
+  if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
+  const things = toBrowser([downloaded(row.source, row.file_name)], access.value);
+  asked.note({ connectionId: row.connection_id, target: row.source, outcome: writeThings(things, undefined) });
+  return ok({ row, access: access.value });
+}
+
+async function fresh(asked: Asked, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
+  const { downloadTasks } = asked.console.store;
+  const before = await downloadTasks.get(id);
+  if (before && before.ended_at === null) await refreshOne(asked, access, before);
+  const row = await downloadTasks.get(id);
+  return row ? ok(toDownloadTask(row)) : failed(refusal("NOT_FOUND", "There is no such download."));
+}
