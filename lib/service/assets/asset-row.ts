@@ -3,7 +3,7 @@
 import { type Selectable } from "kysely";
 import { query, type Reader } from "../store/database";
 import { type AssetRow } from "../store/schema";
-import { PUBLIC_OWNER } from "../users/user";
+import { PUBLIC_OWNER } from "../users/keys";
 
 export type StoredAsset = Selectable<AssetRow> & { media_type: string; tags: string[] };
 

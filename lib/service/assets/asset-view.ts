@@ -3,9 +3,8 @@
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { type Previews, type StoredAsset } from "./asset-row";
-import { extensionOf } from "./file-extension";
-import { isImage } from "./media-type";
-import { previewKindOf } from "./thumbnails/preview-kind";
+import { extensionOf, isImage } from "./media-type";
+import { previewKindOf } from "./thumbnails/placeholder";
 
 /** The name by which the bytes are read back and passed to LoadImage. */
 export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {

@@ -7,7 +7,7 @@ import { type assetEditBodySchema } from "@/lib/contract/schemas/asset";
 import { foldName } from "@/lib/shared/text";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
-import { PUBLIC_OWNER } from "../users/user";
+import { PUBLIC_OWNER } from "../users/keys";
 import { findAsset, type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";

@@ -1,7 +1,9 @@
 // Keeps a folder of reproducible files within its bound: the least recently used files are removed first.
 
-import { rm } from "node:fs/promises";
+import { rm, readdir } from "node:fs/promises";
 import { filesByAge } from "@/lib/shared/files";
+import { join } from "node:path";
+import { type Named } from "./blob-store";
 
 /** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */
 const ROOM = 0.2;
@@ -18,4 +20,19 @@ export async function evictOldest(folder: string, mostBytes: number, isInUse: (p
     bytes -= size;
   }
   return bytes;
+}
+
+/** Returns how many hashes were removed. */
+export async function sweepCacheFolder(folder: string, named: Named, forget: (hash: string) => Promise<unknown>): Promise<number> {
+  let removed = 0;
+  for (const shard of await readdir(folder)) {
+    const hashes = (await readdir(join(folder, shard))).map((rest) => shard + rest);
+    const there = await named(hashes);
+    for (const hash of hashes) {
+      if (there.has(hash)) continue;
+      await forget(hash);
+      removed += 1;
+    }
+  }
+  return removed;
 }

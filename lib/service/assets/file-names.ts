@@ -7,7 +7,7 @@ import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
 import { query, type Reader } from "../store/database";
 import { statement } from "../store/statement";
-import { PUBLIC_OWNER } from "../users/user";
+import { PUBLIC_OWNER } from "../users/keys";
 import { readAssets, type StoredAsset } from "./asset-row";
 import { rasterTypes } from "./media-type";
 

@@ -1,29 +1,72 @@
-// A mask painted over an image. Painted means alpha 0, because a loaded mask is 1 - alpha.
-// The result is the original with the upload's alpha; three layers are derived from the two and stored with it:
-//   mask     white where it was painted        paint    the upload's colours there, transparent elsewhere
-//   painted  the original with these colours, opaque
-// The four become assets in one commit, so half a mask never exists.
-// Everything runs from file to file: a picture's pixels stream through and are not gathered in memory.
+// Masks drawn on stored images, kept as layers; and the limits of images.
 
+import { stat, rm } from "node:fs/promises";
+import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { ServiceError } from "../service-error";
+import { isRaster } from "./media-type";
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/image-ref";
 import { createLimiter } from "@/lib/shared/async";
-import { withImage } from "@/lib/shared/decode-image";
-import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { createTogether } from "./create-asset";
 import { findFiles } from "./file-names";
-import { type ImageFile, requireImage } from "./image-limits";
 import { type StagedFile, stageFile } from "./staged-file";
 
+export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
+const LONGEST_EDGE = 16_384;
+export const MOST_PIXELS = 67_108_864;
+
+type ImageFile = { path: string; mediaType: string; size: number };
+
+/** The size as displayed: a photograph's orientation is taken into account. */
+export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
+  if (!isRaster(file.mediaType)) throw notAnImage();
+  if (file.size > MOST_IMAGE_BYTES) throw tooHeavy();
+  const { width, height } = await readSize(file.path);
+  if (width > LONGEST_EDGE || height > LONGEST_EDGE) {
+    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${LONGEST_EDGE}.`, {
+      width,
+      height,
+    });
+  }
+  if (width * height > MOST_PIXELS) {
+    throw new ServiceError("INVALID_IMAGE", `The image has ${width * height} pixels; at most ${MOST_PIXELS} are taken.`, { width, height });
+  }
+  return { width, height };
+}
+
+async function readSize(path: string): Promise<{ width: number; height: number }> {
+  try {
+    return (await decodableHeader(path)).autoOrient;
+  } catch (error) {
+    if (error instanceof ImageTooLarge) throw new ServiceError("INVALID_IMAGE", error.message, { field: "image", ...error.size });
+    if (await isMissing(path)) throw new ServiceError("NOT_FOUND", "The bytes of this file are missing from the store.");
+    throw notAnImage(error);
+  }
+}
+
+const isMissing = (path: string) =>
+  stat(path).then(
+    () => false,
+    () => true,
+  );
+
+export function tooHeavy(): ServiceError {
+  return new ServiceError("INVALID_IMAGE", "The image is larger than 50 MB.", { field: "image" });
+}
+
+function notAnImage(error?: unknown): ServiceError {
+  const reason = error instanceof Error && { reason: error.message };
+  return new ServiceError("INVALID_IMAGE", "The file is no image that this service can read.", { field: "image", ...reason });
+}
+
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
-export type MaskNames = { result: string; mask: string; paint: string; painted: string };
+type MaskNames = { result: string; mask: string; paint: string; painted: string };
 /** With the asset name of the result, which users see. */
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;

@@ -1,7 +1,7 @@
-// Detects the media type from the bytes, whatever the name says, and decides how bytes may be served.
-// Must never: let markup or script be shown inline; it would run with the rights of the page's origin.
+// Media types and file extensions.
 
 import { fileTypeFromBuffer } from "file-type";
+import { own } from "@/lib/contract/json/own";
 
 /** How many bytes the recognisers look at. */
 export const HEAD_BYTES = 4100;
@@ -82,4 +82,59 @@ const activeName = /\.(html?|xhtml?|xht|shtml|svgz?|xml|xslt?|js|mjs|cjs|jsx|ts|
 export function isServedInline(mediaType: string, name: string): boolean {
   if (isImage(mediaType) || /^(video|audio)\/(?!.*[+/]xml$)/.test(mediaType)) return true;
   return (mediaType === "text/plain" || mediaType === "application/json") && !activeName.test(name);
+}
+
+const extensions: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/apng": "png",
+  "image/jpeg": "jpg",
+  "image/webp": "webp",
+  "image/gif": "gif",
+  "image/avif": "avif",
+  "image/heic": "heic",
+  "image/tiff": "tiff",
+  "image/bmp": "bmp",
+  "image/svg+xml": "svg",
+  "image/jxl": "jxl",
+  "image/vnd.adobe.photoshop": "psd",
+  "image/x-icon": "ico",
+  "image/x-exr": "exr",
+  "video/mp4": "mp4",
+  "video/x-m4v": "m4v",
+  "video/webm": "webm",
+  "video/matroska": "mkv",
+  "video/x-matroska": "mkv",
+  "video/quicktime": "mov",
+  "video/vnd.avi": "avi",
+  "video/x-msvideo": "avi",
+  "video/mpeg": "mpg",
+  "audio/mpeg": "mp3",
+  "audio/wav": "wav",
+  "audio/x-wav": "wav",
+  "audio/flac": "flac",
+  "audio/x-flac": "flac",
+  "audio/ogg": "ogg",
+  "audio/opus": "opus",
+  "audio/aac": "aac",
+  "audio/mp4": "m4a",
+  "audio/x-m4a": "m4a",
+  "audio/aiff": "aiff",
+  "model/gltf-binary": "glb",
+  "application/json": "json",
+  "application/zip": "zip",
+  "application/gzip": "gz",
+  "application/pdf": "pdf",
+  "application/rtf": "rtf",
+  "application/xml": "xml",
+  "text/html": "html",
+};
+const taken = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
+
+/** If the bytes do not reveal their kind (weights, meshes, tables), uses the name's own extension, unless that belongs to another kind. */
+export function extensionOf(mediaType: string, name = ""): string {
+  const known = own(extensions, mediaType);
+  if (known) return known;
+  const fallback = mediaType === "text/plain" ? "txt" : "bin";
+  const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
+  return ending === undefined || taken.has(ending) ? fallback : ending;
 }

@@ -9,10 +9,9 @@ import { toUuid } from "@/lib/shared/text";
 import { type ServiceLog } from "../options";
 import { asStorageFailure } from "../storage-failure";
 import { type Database, query } from "../store/database";
-import { PUBLIC_OWNER } from "../users/user";
+import { PUBLIC_OWNER } from "../users/keys";
 import { type BlobStore } from "./blob-store";
-import { insertBlob } from "./create-asset";
-import { insertAsset } from "./insert-asset";
+import { insertBlob, insertAsset } from "./create-asset";
 import { stageStream } from "./staged-file";
 
 type Stores = { database: Database; blobs: BlobStore; tempFolder: string; now: () => number; log: ServiceLog };

@@ -3,7 +3,7 @@
 
 import { ServiceError } from "../service-error";
 import { query, type Reader, type StoreLimits, type Transaction } from "../store/database";
-import { PUBLIC_OWNER } from "../users/user";
+import { PUBLIC_OWNER } from "../users/keys";
 
 /** A database or a transaction of it. */
 type Limited = Reader & { readonly limits: StoreLimits };

@@ -1,14 +1,147 @@
-// A file on its way into the store: written to the temp folder and hashed as the bytes pass, never held in memory.
-// Guarantees: `stageStream` returns a complete, measured and synced file; if it throws, nothing is left behind.
+// Files that are written and hashed while they arrive, before they become blobs.
 
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { createHash, randomUUID } from "node:crypto";
-import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { ServiceError } from "../service-error";
-import { createBatchedWriter } from "./batched-writer";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";
-import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
+
+type Sha256Thread = {
+  /** Tells the thread how many bytes of the file are written, from its beginning. */
+  written(bytes: number): void;
+  /** The hash of exactly the first `bytes`. */
+  digest(bytes: number): Promise<string>;
+  stop(): void;
+};
+
+/** Runs as source text, so that no bundle has to be found for it. */
+const source = `
+const { parentPort, workerData } = require("node:worker_threads");
+const file = require("node:fs").openSync(workerData, "r");
+const hash = require("node:crypto").createHash("sha256");
+const buffer = Buffer.allocUnsafe(1024 * 1024);
+let done = 0;
+parentPort.on("message", ({ bytes, isEnd }) => {
+  while (done < bytes) {
+    const read = require("node:fs").readSync(file, buffer, 0, Math.min(buffer.length, bytes - done), done);
+    if (read === 0) throw new Error("the file is shorter than what was written to it");
+    hash.update(buffer.subarray(0, read));
+    done += read;
+  }
+  if (isEnd) parentPort.postMessage(hash.digest("hex"));
+});`;
+
+let isTaken = availableParallelism() === 1;
+
+function startSha256Thread(path: string): Sha256Thread | undefined {
+  if (isTaken) return undefined;
+  isTaken = true;
+  const thread = new Worker(source, { eval: true, env: {}, execArgv: [], workerData: path });
+  const digested = new Promise<string>((resolve, reject) => {
+    thread.once("message", resolve);
+    thread.once("error", reject);
+    thread.once("exit", () => {
+      isTaken = false;
+      reject(new Error("the hashing thread ended"));
+    });
+  });
+  digested.catch(() => undefined); // reported by `digest`, if that is called
+  let announced = 0;
+  return {
+    written(bytes) {
+      if (bytes > announced) thread.postMessage({ bytes: (announced = bytes), isEnd: false });
+    },
+    digest(bytes) {
+      thread.postMessage({ bytes, isEnd: true });
+      return digested;
+    },
+    stop: () => void thread.terminate(),
+  };
+}
+
+const BATCH_BYTES = 1024 * 1024;
+const SYNC_EVERY_BYTES = 64 * 1024 * 1024;
+
+export function createBatchedWriter(handle: FileHandle) {
+  let batch: Uint8Array[] = [];
+  let bytes = 0;
+  let written = 0;
+  let underWay: Promise<void> = Promise.resolve();
+  let syncing: Promise<void> | undefined;
+  let syncedFrom = 0;
+  let syncError: unknown;
+
+  async function flush(): Promise<void> {
+    await underWay;
+    if (syncError !== undefined) throw syncError;
+    const [chunks, total] = [batch, bytes];
+    batch = [];
+    bytes = 0;
+    underWay = writeWhole(handle, chunks).then(() => {
+      written += total;
+      if (!syncing && written - syncedFrom >= SYNC_EVERY_BYTES) syncing = syncEarly();
+    });
+    underWay.catch(() => undefined); // the next call reports it
+  }
+
+  /** A disk reports a failed write only once, to the first sync; the error is kept so that it is not lost. */
+  async function syncEarly(): Promise<void> {
+    syncedFrom = written;
+    try {
+      await handle.datasync();
+    } catch (error) {
+      syncError = error;
+    } finally {
+      syncing = undefined;
+    }
+  }
+
+  return {
+    async write(chunk: Uint8Array): Promise<void> {
+      batch.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= BATCH_BYTES) await flush();
+    },
+
+    /** How many bytes are in the file, from its beginning. */
+    written: () => written,
+
+    /** Resolves once all bytes handed over are written. */
+    async end(): Promise<void> {
+      await flush();
+      await underWay;
+    },
+
+    /** Resolves once all written bytes are on the disk. */
+    async sync(): Promise<void> {
+      await syncing;
+      if (syncError !== undefined) throw syncError;
+      await handle.sync();
+    },
+
+    /** Gives the file up: once this resolves, nothing touches it any more. */
+    async abandon(): Promise<void> {
+      await underWay.catch(() => undefined);
+      await syncing;
+    },
+  };
+}
+
+/** A disk may write only part of what it is given. */
+async function writeWhole(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  let left = chunks;
+  while (left.length > 0) {
+    let { bytesWritten } = await handle.writev(left);
+    left = left.flatMap((chunk) => {
+      const done = Math.min(bytesWritten, chunk.byteLength);
+      bytesWritten -= done;
+      return done === chunk.byteLength ? [] : [chunk.subarray(done)];
+    });
+  }
+}
 
 /** Above this size a separate thread is worth starting. */
 const MANY_BYTES = 16 * 1024 * 1024;

@@ -1,8 +1,12 @@
-// Tags of an asset: a set with an order. Every change returns what it changed.
-// Only inside a commit.
+// Tags of assets: added, removed, listed and refined.
 
 import { ServiceError } from "../service-error";
-import { query, type Transaction } from "../store/database";
+import { query, type Transaction, type Reader } from "../store/database";
+import { sql } from "kysely";
+import { type z } from "zod";
+import { type tagsQuerySchema } from "@/lib/contract/schemas/asset";
+import { type AssetFilter, readFilter } from "./asset-filter";
+import { type AssetSearch, ownersOf } from "./search/asset-search";
 
 export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
   const before = await tagsOf(tx, assetSeq);
@@ -57,4 +61,31 @@ async function tagsOf(tx: Transaction, assetSeq: number): Promise<string[]> {
 
 async function touch(tx: Transaction, assetSeq: number, at: number): Promise<void> {
   await tx.run(query.updateTable("assets").set({ updated_at: at }).where("seq", "=", assetSeq));
+}
+
+type TagsQuery = z.output<typeof tagsQuerySchema>;
+
+export async function listTags(reader: Reader, userId: number, wanted: TagsQuery) {
+  let counts = query
+    .selectFrom("tag_counts")
+    .select(({ fn }) => ["tag as name", fn.sum<number>("n").as("count")])
+    .where("owner_id", "in", ownersOf(userId, wanted.include_public))
+    .groupBy("tag");
+  if (wanted.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${wanted.prefix})) = ${wanted.prefix}`);
+  // A tag that no asset carries any more keeps its row, with 0.
+  if (!wanted.include_zero) counts = counts.where("n", ">", 0);
+  const total = (await reader.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
+  const ordered = wanted.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
+  const tags = await reader.rows(ordered.limit(wanted.limit).offset(wanted.offset));
+  return { tags, total, has_more: wanted.offset + tags.length < total };
+}
+
+export async function refineTags(
+  { assetSearch }: { assetSearch: AssetSearch },
+  userId: number,
+  wanted: AssetFilter & { limit: number },
+): Promise<Record<string, number>> {
+  const counts = await assetSearch.countTags(userId, readFilter(wanted), wanted.include_public);
+  const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
+  return Object.fromEntries(ranked.slice(0, wanted.limit));
 }

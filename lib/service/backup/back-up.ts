@@ -1,21 +1,54 @@
-// Backs up the service's data while it runs and may delete: first the bytes, then the database, then what came in between. If something
-// that the copy names was deleted before its turn, the database is copied again.
-// Guarantees: all that the copied database names is in the backup, or reported as lost on the service's own disk; what an earlier backup
-// has is not read again. Must never: write below the service's folder.
+// Backs up the database and the blobs of a running service.
 
+import { openPool } from "@/lib/shared/database/postgres";
+import { copyDatabase, fillDatabase, openToRead, countRows, migrationsOf } from "@/lib/shared/database/sqlite-copy";
+import { type Content, ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
+import { copyServiceSnapshot } from "../store/copy-store";
+import { SERVICE_SCHEMA } from "../store/postgres/migrate";
+import { isNamed, type BackedUpFile, blobFile, blobsIn, inParallel, namedBlobs, type ServiceContents } from "./contents";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdir, opendir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { countRows, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { codeOf } from "@/lib/shared/error-codes";
-import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-path";
 import { filesBelow } from "../store/data-folder";
 import { syncFolder } from "../store/sync-folder";
-import { type BackedUpFile, blobFile, blobsIn, inParallel, namedBlobs, type ServiceContents } from "./contents";
-import { type LiveDatabase, livePostgres, liveSqlite } from "./live-database";
+
+type LiveDatabase = {
+  /** Copies into a SQLite file. If that holds an earlier copy, what is the same may stay. */
+  copyTo(file: string): Promise<Content>;
+  isNamed(hash: string): Promise<boolean>;
+  close(): Promise<void>;
+};
+
+function liveSqlite(file: string): LiveDatabase {
+  const database = openToRead(file);
+  return {
+    copyTo: (to) => copyDatabase(file, to),
+    isNamed: async (hash) => isNamed(database, hash),
+    close: async () => void database.close(),
+  };
+}
+
+const STATEMENT_MS = 30_000;
+
+async function livePostgres(url: string, say: (progress: string) => void): Promise<LiveDatabase> {
+  const pool = await openPool({ url, max: 1, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA });
+  return {
+    copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, say)),
+    async isNamed(hash) {
+      const client = await pool.connect();
+      try {
+        return (await client.query("SELECT 1 FROM blobs WHERE hash = $1", [hash])).rows.length > 0;
+      } finally {
+        client.release();
+      }
+    },
+    close: () => pool.end(),
+  };
+}
 
 const MOST_PASSES = 20;
 const MOST_LOST = 1000;

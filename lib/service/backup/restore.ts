@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-path";
-import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/bytes-elsewhere";
+import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/open-blobs";
 import { migrations } from "../store/migrations";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
 

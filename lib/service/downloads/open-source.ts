@@ -1,16 +1,122 @@
-// Opens a permitted source. Redirects are followed by hand, each checked like the first address; an error says what the source answered.
-// UPSTREAM_UNREACHABLE marks temporary errors that are worth another attempt; every other code is final.
-// The caller reads the body or discards it. Must never: send a cookie or a key, or ask for encoded bytes.
+// Opens the source of a download, and reads its headers.
 
+import { type IncomingHttpHeaders } from "node:http";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { type Readable } from "node:stream";
 import { request } from "undici";
 import { codeOf } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
-import { type SourceAgents } from "./source-agents";
-import { type Headers, readPromisedSha256, readRetryAfter } from "./source-headers";
-import { type SourcePolicy } from "./sources";
+import { type SourceAgents, type SourcePolicy } from "./sources";
 
-export type Wish = {
+type Headers = IncomingHttpHeaders;
+
+const LONGEST_NAME = 200;
+
+/** From a 206: the first byte that follows, and the whole length if it is named. */
+export function readContentRange(headers: Headers): { start: number; total?: number } | undefined {
+  const parts = /^bytes (\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)$/i.exec(one(headers, "content-range")?.trim() ?? "");
+  if (!parts) return undefined;
+  const [start, end] = [Number(parts[1]), Number(parts[2])];
+  const total = parts[3] === undefined ? undefined : Number(parts[3]);
+  if (end < start || (total !== undefined && end >= total)) return undefined;
+  return { start, ...(total !== undefined && { total }) };
+}
+
+/** From a 416: how long the file is. */
+export function readUnsatisfiedLength(headers: Headers): number | undefined {
+  const total = /^bytes \*\/(\d{1,15})$/i.exec(one(headers, "content-range")?.trim() ?? "")?.[1];
+  return total === undefined ? undefined : Number(total);
+}
+
+/** Any number of digits: a length too large to count exceeds every bound, and must not read as absent. */
+export function readLength(headers: Headers, name = "content-length"): number | undefined {
+  const text = one(headers, name)?.trim() ?? "";
+  return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
+}
+
+/** For If-Range: a strong entity tag or a date; a weak tag must not be used there (RFC 9110, 13.1.5). */
+export function readValidator(headers: Headers): string | undefined {
+  const tag = one(headers, "etag")?.trim();
+  if (tag !== undefined && /^"[\x21\x23-\x7e]{0,500}"$/.test(tag)) return tag;
+  const date = one(headers, "last-modified")?.trim();
+  return date !== undefined && /^[\w ,:+-]{10,60}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : undefined;
+}
+
+/** huggingface.co names the SHA-256 of what its redirect leads to: 64 hexadecimal digits, in quotes. */
+function readPromisedSha256(headers: Headers): string | undefined {
+  return /^"?([0-9a-f]{64})"?$/i.exec(one(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
+}
+
+/** From a 429 or 503: seconds, or a date (RFC 9110, 10.2.3). */
+function readRetryAfter(headers: Headers, now: number): number | undefined {
+  const text = one(headers, "retry-after")?.trim() ?? "";
+  const waitMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /[a-z]/i.test(text) ? Date.parse(text) - now : NaN;
+  return waitMs > 0 ? waitMs : undefined;
+}
+
+/**
+ * A web page came instead of a file: the user has to sign in, or the address is that of a page. A file that is named like a page is a file.
+ */
+export function isPage(headers: Headers, url: URL): boolean {
+  const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(one(headers, "content-type") ?? "");
+  const isHandedOver = /^\s*attachment\b/i.test(one(headers, "content-disposition") ?? "");
+  return isMarkup && !isHandedOver && !/\.(x?html?|xht|mht(ml)?)$/i.test(readFileName(headers, url));
+}
+
+/** Undefined for plain bytes, which the service asks for; encoded bytes would be stored encoded. */
+export function readEncoding(headers: Headers): string | undefined {
+  const encoding = one(headers, "content-encoding")?.trim().toLowerCase();
+  return encoding === undefined || encoding === "" || encoding === "identity" ? undefined : encoding.slice(0, 40);
+}
+
+/** From Content-Disposition (RFC 6266), else the last part of the address. Never a path, never empty. */
+export function readFileName(headers: Headers, url: URL): string {
+  const disposition = one(headers, "content-disposition") ?? "";
+  const [, charset = "", extended] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
+  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
+  const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
+  const last = url.pathname.split("/").findLast((part) => part !== "");
+  const named = [decode(extended, charset), fromBytes(quoted ?? plain), decode(last)]
+    .map((name) => toSafeName(name ?? ""))
+    .find((name) => name !== "");
+  return named ?? "download";
+}
+
+function toSafeName(text: string): string {
+  const base = text.split(/[/\\]/).at(-1) ?? "";
+  const name = toPlainLine(base.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
+  if (name.length <= LONGEST_NAME) return name;
+  const ending = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
+  return [...name.slice(0, LONGEST_NAME - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;
+}
+
+function decode(text: string | undefined, charset = "utf-8"): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return /^iso-8859-1$/i.test(charset) ? text.replace(/%([0-9a-f]{2})/gi, fromHex) : decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const fromHex = (_: string, digits: string) => String.fromCharCode(parseInt(digits, 16));
+
+/** A header arrives with one character per byte. Many sources send plain UTF-8: what decodes as UTF-8 is read as UTF-8. */
+function fromBytes(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
+  } catch {
+    return text; // ISO 8859-1 after all
+  }
+}
+
+function one(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+type Wish = {
   method: "GET" | "HEAD";
   signal: AbortSignal;
   /** How long the source may send nothing. */

@@ -16,11 +16,9 @@ import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
-import { PUBLIC_OWNER } from "../users/user";
-import { fetchFile, type KnownFile } from "./fetch-file";
-import { type OpenSource } from "./open-source";
-import { openPartialFile } from "./partial-file";
-import { readFileName } from "./source-headers";
+import { PUBLIC_OWNER } from "../users/keys";
+import { fetchFile, type KnownFile, openPartialFile } from "./fetch-file";
+import { type OpenSource, readFileName } from "./open-source";
 import { requireSource, type SourcePolicy } from "./sources";
 import { changeTask, endTask, findEarlierHash, rememberSource, type StoredTask } from "./task-rows";
 

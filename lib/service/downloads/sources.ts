@@ -1,10 +1,11 @@
-// Where downloads may come from. A host is permitted with its subdomains, over https at its usual port; an origin permits exactly itself.
-// Large sources redirect to storage of theirs under another name. Such a host is permitted only as a target of that source's redirects,
-// never as a source, since others can put files there under names of their own.
-// Addresses are not checked here: source-agents checks the address that is really connected to.
+// Where downloads may come from, and connections that lead nowhere else.
 
 import { own } from "@/lib/contract/json/own";
 import { ServiceError } from "../service-error";
+import { lookup as systemLookup } from "node:dns";
+import { Agent, buildConnector } from "undici";
+import { isAddress, isInside, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { isPublicAddress } from "@/lib/shared/ip-address";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 
@@ -79,4 +80,40 @@ function isAnonymous(url: URL): boolean {
 
 function isUnder(url: URL, host: string): boolean {
   return url.hostname === host || url.hostname.endsWith(`.${host}`);
+}
+
+export type SourceAgents = ReturnType<typeof createSourceAgents>;
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const LOOKUP_PATIENCE_MS = 2000;
+
+export function createSourceAgents(resolve: Resolve = systemLookup) {
+  const connect = publicConnector({ resolve, refusal: insideTheNetwork }, (lookup) =>
+    buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup }),
+  );
+  const outside = new Agent({ connect });
+  const anywhere = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+
+  return {
+    agentFor: (isTrusted: boolean) => (isTrusted ? anywhere : outside),
+
+    /**
+     * For an early refusal: true if the host is, or now resolves to, an address inside the network. A name that does not resolve in a
+     * moment is left to the attempt itself.
+     */
+    leadsInside(url: URL): Promise<boolean> {
+      if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));
+      return new Promise((settle) => {
+        const timer = setTimeout(() => settle(false), LOOKUP_PATIENCE_MS);
+        resolve(url.hostname, { all: true }, (error, addresses) => {
+          clearTimeout(timer);
+          settle(!error && addresses.some(({ address }) => !isPublicAddress(address)));
+        });
+      });
+    },
+
+    close: async () => {
+      await Promise.all([outside.destroy(), anywhere.destroy()]);
+    },
+  };
 }

@@ -1,12 +1,15 @@
-// The rows of tasks. A function that changes a row takes the transaction.
+// Rows of download tasks.
 
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { query, type Reader, type Transaction } from "../store/database";
+import { query, type Reader, type Transaction, type Database } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { hideSecrets, nameOfSource } from "../store/source-secrets";
 import { plainStatement } from "../store/statement";
+import { readRecord } from "../jobs/job-row";
+import { type ServiceSettings } from "../settings";
+import { PUBLIC_OWNER } from "../users/keys";
 
 export type StoredTask = Selectable<TaskRow>;
 export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
@@ -149,3 +152,60 @@ export async function rememberSource(tx: Transaction, { user_id, source_url }: S
       .onConflict((conflict) => conflict.columns(["user_id", "source"]).doUpdateSet({ hash })),
   );
 }
+
+export function toTask(task: StoredTask) {
+  const { bytes_total: total, bytes_downloaded: downloaded } = task;
+  const time = (at: number) => new Date(at).toISOString();
+  return {
+    id: task.id,
+    idempotency_key: task.id,
+    task_name: "task:download_file",
+    payload: readRecord(task.payload),
+    status: task.status,
+    create_time: time(task.create_time),
+    update_time: time(task.update_time),
+    ...(task.started_at !== null && { started_at: time(task.started_at) }),
+    ...(task.completed_at !== null && { completed_at: time(task.completed_at) }),
+    ...(task.result !== null && { result: readRecord(task.result) }),
+    ...(task.error_message !== null && { error_message: task.error_message }),
+    bytes_total: total,
+    bytes_downloaded: downloaded,
+    progress: task.status === "completed" ? 1 : total ? Math.min(1, downloaded / total) : 0,
+  };
+}
+
+const DAY_MS = 86_400_000;
+const AT_ONCE = 500;
+
+export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "retentionTaskDays" | "retentionTasks">; now: () => number };
+
+/** Returns how many tasks were removed. */
+export async function pruneTasks({ database, settings, now }: PruneParts, goOn: () => boolean): Promise<number> {
+  let removed = 0;
+  const before = now() - settings.retentionTaskDays * DAY_MS;
+  for (const { id } of await database.rows(query.selectFrom("users").select("id"))) {
+    const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
+    const old = ended.where("completed_at", "<", before).limit(AT_ONCE);
+    const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(AT_ONCE).offset(settings.retentionTasks);
+    for (const which of [old, many]) {
+      for (let went = AT_ONCE; went === AT_ONCE && goOn(); removed += went)
+        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", which)));
+    }
+  }
+  await database.commit((tx) => tx.run(forgotten));
+  return removed;
+}
+
+/** Entries of content that the user no longer has. */
+const forgotten = query.deleteFrom("fetched_sources").where(({ not, exists, selectFrom }) =>
+  not(
+    exists(
+      selectFrom("assets")
+        .select("assets.seq")
+        .whereRef("assets.hash", "=", "fetched_sources.hash")
+        .where(({ or, eb }) =>
+          or([eb("assets.owner_id", "=", eb.ref("fetched_sources.user_id")), eb("assets.owner_id", "=", PUBLIC_OWNER)]),
+        ),
+    ),
+  ),
+);

@@ -1,6 +1,8 @@
-// Listeners at other processes: whether a user has any, and what is sent to them.
-// Guarantees: messages of one process about a job arrive in their order, each at most once. If one may have been lost, that user's
-// listeners get the state of the queue again. Nothing is sent for users without listeners at other processes.
+// Events of jobs for the listeners of this process, and of the others on the same database.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { newId } from "../new-id";
+import { type ServiceLog } from "../options";
 
 export type Elsewhere = {
   /** From now on this process exchanges messages with the others. */
@@ -37,4 +39,108 @@ export function createNowhereElse(): Elsewhere {
     queueChanged: () => undefined,
     stop: () => undefined,
   };
+}
+
+/** Long enough for a thousand cancelled jobs to become one message. */
+const STATUS_EVERY_MS = 50;
+
+/** Kinds of messages that the next message of the same kind and job makes out of date. */
+const isSoonOld = new Set(["progress", "progress_state"]);
+
+export type Tell = (message: Message) => void;
+/** Who gets the messages about a job. */
+export type JobRecipients = Recipients & { id: string };
+type Listener = { clientId: string | undefined; tell: Tell };
+
+export type JobEvents = ReturnType<typeof createJobEvents>;
+
+export function createJobEvents(queueRemaining: (userId: number) => Promise<number>, elsewhere: Elsewhere, log: ServiceLog) {
+  const listeners = new Map<number, Set<Listener>>();
+  const due = new Map<number, NodeJS.Timeout>();
+
+  const status = async (userId: number) => ({ status: { exec_info: { queue_remaining: await queueRemaining(userId) } } });
+
+  async function tellStatus(userId: number): Promise<void> {
+    const text = message("status", await status(userId));
+    for (const { tell } of listeners.get(userId) ?? []) tell(text);
+  }
+
+  function deliver(to: Recipients, message: Message): void {
+    for (const listener of listeners.get(to.userId) ?? []) if (hears(listener, to)) listener.tell(message);
+  }
+
+  function queueChangedHere(userId: number): void {
+    if (!listeners.has(userId) || due.has(userId)) return;
+    const timer = setTimeout(() => {
+      due.delete(userId);
+      if (!listeners.has(userId)) return;
+      tellStatus(userId).catch((error: unknown) => log.warn({ err: error }, "how many jobs wait could not be told"));
+    }, STATUS_EVERY_MS);
+    due.set(userId, timer);
+  }
+
+  elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: queueChangedHere });
+
+  return {
+    /** The first message is the state of the queue, with the id by which the listener is known. */
+    async listen(userId: number, clientId: string | undefined, tell: Tell): Promise<() => void> {
+      // Messages that come while the queue is being counted are sent after the first one.
+      const buffered: Message[] = [];
+      const listener: Listener = { clientId, tell: (one) => void buffered.push(one) };
+      const all = listeners.get(userId) ?? new Set();
+      listeners.set(userId, all.add(listener));
+      const stop = () => {
+        all.delete(listener);
+        if (all.size > 0 || listeners.get(userId) !== all) return;
+        listeners.delete(userId);
+        elsewhere.silent(userId);
+      };
+      try {
+        // Other processes know before the first message is sent, so that the listener gets everything about a job that is sent after it.
+        const [state] = await Promise.all([status(userId), elsewhere.listened(userId)]);
+        tell(message("status", { ...state, sid: clientId ?? newId() }));
+        for (const one of buffered) tell(one);
+        listener.tell = tell;
+        return stop;
+      } catch (error) {
+        stop();
+        throw error;
+      }
+    },
+
+    hasListeners: ({ userId }: JobRecipients) => listeners.has(userId) || elsewhere.hasListeners(userId),
+
+    tell(to: JobRecipients, type: string, data: object): void {
+      if (!listeners.has(to.userId) && !elsewhere.hasListeners(to.userId)) return;
+      const text = message(type, data);
+      deliver(to, text);
+      elsewhere.tell(to, text, isSoonOld.has(type) ? `${type} ${to.id}` : undefined);
+    },
+
+    show(to: JobRecipients, preview: Uint8Array): void {
+      deliver(to, preview);
+      elsewhere.tell(to, preview, `preview ${to.id}`);
+    },
+
+    /** A job was submitted, cancelled or has ended: a moment later all of the user's listeners get how many are left. */
+    queueChanged(userId: number): void {
+      queueChangedHere(userId);
+      elsewhere.queueChanged(userId);
+    },
+
+    stop(): void {
+      elsewhere.stop();
+      for (const timer of due.values()) clearTimeout(timer);
+      due.clear();
+      listeners.clear();
+    },
+  };
+}
+
+function hears(listener: Listener, { clientId }: Recipients): boolean {
+  return clientId === undefined || listener.clientId === undefined || listener.clientId === clientId;
+}
+
+function message(type: string, data: object): string {
+  return writeExactJson({ type, data });
 }

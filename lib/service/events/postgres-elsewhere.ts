@@ -1,15 +1,72 @@
-// Tells listeners at other processes on the same PostgreSQL by notices. Messages too long for a notice lie in a table for a few seconds.
-// Guarantees: those of elsewhere.ts. Bounded: if too much waits to be sent or delivered, all of it is dropped, and the state of the queue
-// is sent instead. Must never: hold a job up, or send something twice (a notice whose answer was lost may have arrived).
+// Events between the processes of one PostgreSQL.
 
 import { z } from "zod";
+import { type Processes, MOST_NOTICE_BYTES } from "../store/processes";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
-import { MOST_NOTICE_BYTES, type Processes } from "../store/processes";
 import { plainStatement } from "../store/statement";
 import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
-import { createRemoteListeners } from "./remote-listeners";
+
+const LISTENERS_CHANNEL = "listeners";
+const REPEAT_MS = 20_000;
+const FORGET_MS = 3 * REPEAT_MS;
+/** Users per notice. */
+const MOST_USERS = 500;
+
+/** `asks`: the sender has just started, or may have missed something, and wants the whole list. */
+const noticeSchema = z.object({
+  listened: z.array(z.number()).default([]),
+  silent: z.array(z.number()).default([]),
+  asks: z.boolean().default(false),
+});
+type Notice = z.input<typeof noticeSchema>;
+
+function createRemoteListeners(processes: Processes, users: () => Iterable<number>) {
+  /** By user and process: until when the process is believed to have a listener. */
+  const believedUntil = new Map<number, Map<string, number>>();
+  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // the next round tells it
+
+  async function tellAll(asks = false): Promise<void> {
+    const all = [...users()];
+    for (let from = 0; from < all.length || (asks && from === 0); from += MOST_USERS)
+      await processes.tell(LISTENERS_CHANNEL, { listened: all.slice(from, from + MOST_USERS), ...(asks && from === 0 && { asks }) } satisfies Notice);
+  }
+
+  function receive(notice: unknown, from: string): void {
+    const { success, data } = noticeSchema.safeParse(notice);
+    // Anyone who may use the database can send anything here.
+    if (!success) return;
+    const { listened, silent, asks } = data;
+    const until = performance.now() + FORGET_MS;
+    for (const userId of listened) believedUntil.set(userId, (believedUntil.get(userId) ?? new Map<string, number>()).set(from, until));
+    for (const userId of silent) forget(userId, from);
+    if (asks) tellAll().catch(() => undefined); // the next round tells it
+  }
+
+  function forget(userId: number, processId: string): void {
+    const at = believedUntil.get(userId);
+    at?.delete(processId);
+    if (at?.size === 0) believedUntil.delete(userId);
+  }
+
+  const stop = processes.listen(LISTENERS_CHANNEL, receive, () => void tellAll(true).catch(() => undefined));
+  tellAll(true).catch(() => undefined); // processes with listeners report them again
+
+  return {
+    has(userId: number): boolean {
+      for (const [processId, until] of believedUntil.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
+      return believedUntil.has(userId);
+    },
+    listened: (userId: number) => processes.tell(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
+    silent: (userId: number) => processes.tell(LISTENERS_CHANNEL, { silent: [userId] } satisfies Notice),
+    stop(): void {
+      clearInterval(timer);
+      stop();
+      believedUntil.clear();
+    },
+  };
+}
 
 const CHANNEL = "job events";
 /** Room for events in a notice; the rest is for what surrounds them. */

@@ -1,7 +1,12 @@
-// The few forms of an answer. No answer may be cached unless its own headers allow it.
+// Responses of the service: JSON, text, and errors.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { errorStatus } from "@/lib/contract/failure";
+import { isUniqueViolation } from "@/lib/shared/error-codes";
+import { type ServiceLog } from "../options";
+import { asRefusal, type Refusal } from "../service-error";
+import { asStorageFailure } from "../storage-failure";
 
 const PLAIN_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -44,10 +49,29 @@ export function jsonPieces(pieces: AsyncIterable<string>): Response {
   return new Response(body, { headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
 }
 
-export function text(value: string, status: number): Response {
+function text(value: string, status: number): Response {
   return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": "text/plain; charset=utf-8" } });
 }
 
 export function empty(status: number): Response {
   return new Response(null, { status, headers: PLAIN_HEADERS });
+}
+
+/** Two concurrent requests stored the same thing. */
+const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
+const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to answer this request." };
+
+export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
+  const refusal = asRefusal(error) ?? asStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : unforeseen);
+  const status = errorStatus[refusal.code];
+  // Errors that the sender did not cause concern the operator. This is the only place that logs their cause.
+  if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
+    log.error({ err: error, method: request.method, path: request.path }, "a request failed");
+  return toRefusal(refusal, request.path);
+}
+
+export function toRefusal({ code, message, details }: Refusal, path: string): Response {
+  const status = errorStatus[code];
+  if (path.startsWith("/api/userdata")) return text(message, status);
+  return json({ code, message, ...(details !== undefined && { details }) }, status);
 }

@@ -12,7 +12,7 @@ import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { type Transaction } from "../store/database";
 import { empty, json } from "./answers";
-import { receiveUpload } from "./receive-upload";
+import { receiveUpload } from "./read-upload";
 import { type Call, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 

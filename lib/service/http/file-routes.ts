@@ -3,19 +3,17 @@
 import { operations } from "@/lib/contract/operations";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
-import { type BlobStore } from "../assets/blob-store";
-import { openFile } from "../assets/blobs/stored-bytes";
+import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
-import { MOST_IMAGE_BYTES, requireImage, tooHeavy } from "../assets/image-limits";
-import { findMaskLayers, storeMask } from "../assets/mask-layers";
+import { MOST_IMAGE_BYTES, requireImage, tooHeavy, findMaskLayers, storeMask } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type InFile } from "../assets/thumbnails/thumbnails";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
-import { invalid } from "./read-query";
-import { receiveUpload, type UploadCall } from "./receive-upload";
+import { invalid } from "./read-json";
+import { receiveUpload, type UploadCall } from "./read-upload";
 import { type Route, route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 

@@ -1,18 +1,25 @@
-// Jobs in their views, and cancelling them.
+// Routes of submissions, jobs, queue and history.
 
 import { operations } from "@/lib/contract/operations";
 import { cancelJobs } from "../jobs/cancel";
 import { listJobAssets } from "../jobs/job-assets";
 import { findJob, findJobIds, type StoredJob } from "../jobs/job-row";
 import { listItems, toDetail, toStatus } from "../jobs/job-view";
-import { listJobs } from "../jobs/list-jobs";
+import { listJobs, countJobs } from "../jobs/list-jobs";
 import { listText, objectText } from "../jobs/stored-texts";
 import { type Parts } from "../parts";
-import { ServiceError } from "../service-error";
+import { ServiceError, asRefusal } from "../service-error";
 import { type Reader } from "../store/database";
-import { json, jsonText } from "./answers";
+import { json, jsonText, empty, jsonPieces } from "./answers";
 import { requireFew } from "./read-json";
 import { type Call, type Route, route } from "./route";
+import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/queue";
+import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
+import { listQueue, manageQueue } from "../jobs/queue-view";
+import { errorStatus } from "@/lib/contract/failure";
+import { noteSubmitted } from "../figures";
+import { submitPrompt } from "../jobs/submit";
+import { type ServiceSettings } from "../settings";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
@@ -69,4 +76,101 @@ export function jobRoutes(parts: Parts): Route[] {
       return json(await database.reading(read));
     }),
   ];
+}
+
+export function queueRoutes(parts: Parts): Route[] {
+  const { database, engine } = parts;
+
+  async function withFewIds(read: () => Promise<ManageBody>): Promise<ManageBody> {
+    const body = await read();
+    requireFew("delete", body.delete, parts.settings);
+    return body;
+  }
+
+  /** Keyed by the job's id. */
+  function readEntry(userId: number, id: string, toText: typeof toHistoryEntry): Promise<Record<string, string> | undefined> {
+    return database.reading(async (reader) => {
+      const job = await findJob(reader, userId, id);
+      const text = job && (await toText(reader, job));
+      return job && text !== undefined ? { [job.id]: text } : undefined;
+    });
+  }
+
+  return [
+    route(operations.listQueue, ({ user }) => jsonPieces(listQueue(database, user.id))),
+    route(operations.manageQueue, async ({ body, user }) => {
+      const changed = await manageQueue(parts, user.id, await withFewIds(body));
+      parts.events.queueChanged(user.id);
+      return json(changed);
+    }),
+
+    route(operations.listHistory, async ({ query, user }) => jsonPieces(await listHistory(database, user.id, query()))),
+    route(operations.manageHistory, async ({ body, user }) =>
+      json({ code: "OK", message: await manageHistory(parts, user.id, await withFewIds(body)) }),
+    ),
+    route(operations.getHistoryEntry, async (call) => {
+      const entry = await readEntry(call.user.id, call.param("job_id"), toHistoryEntry);
+      if (!entry) throw new ServiceError("NOT_FOUND", "This job is not in the history.");
+      return jsonText(objectText({}, entry));
+    }),
+
+    route(operations.listOlderHistory, async ({ query, user }) => jsonPieces(await listOlderHistory(database, user.id, query()))),
+    route(operations.getOlderHistoryEntry, async (call) =>
+      jsonText(objectText({}, (await readEntry(call.user.id, call.param("job_id"), toOlderEntry)) ?? {})),
+    ),
+
+    route(operations.interrupt, async ({ body, user }) => {
+      const { prompt_id } = (await body()) ?? {};
+      if (prompt_id !== undefined && !(await findJob(database, user.id, prompt_id)))
+        throw new ServiceError("NOT_FOUND", "There is no such job.");
+      await engine.cancelRunning(user.id, prompt_id === undefined ? undefined : [prompt_id]);
+      return empty(200);
+    }),
+  ];
+}
+
+export function promptRoutes(parts: Parts): Route[] {
+  return [
+    route(operations.submitPrompt, async ({ body: read, user }) => {
+      if (user.status === "waitlisted")
+        throw new ServiceError(
+          "FORBIDDEN",
+          "This account is on the waiting list: it may read everything of its own and submit nothing yet.",
+        );
+      const body = await readBody(read, parts.settings);
+      if (body instanceof Response) return body;
+      const outcome = await submitPrompt(parts, user.id, body);
+      if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
+      noteSubmitted(outcome.id);
+      parts.engine.submitted(user.id, outcome.seq, outcome.needs);
+      parts.events.queueChanged(user.id);
+      return json({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });
+    }),
+
+    route(operations.getQueueDepth, async ({ user }) =>
+      json({ exec_info: { queue_remaining: await countJobs(parts.database, user.id, ["pending", "in_progress"]) } }),
+    ),
+  ];
+}
+
+/** This operation refuses in a form of its own, whatever is wrong with the body. */
+async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
+  try {
+    const body = await read();
+    const nodes = Object.keys(body.prompt).length;
+    if (nodes <= settings.maxGraphNodes) return body;
+    const message = `A graph may have ${settings.maxGraphNodes} nodes; this one has ${nodes}.`;
+    return refuse(400, "invalid_prompt", message, "", { max_graph_nodes: settings.maxGraphNodes, nodes });
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (!refusal) throw error;
+    const { code, message } = refusal;
+    if (code === "INVALID_BODY" && message.startsWith("prompt: "))
+      return refuse(400, "no_prompt", "No prompt provided", "No prompt provided");
+    return refuse(errorStatus[code], code === "REQUEST_TIMEOUT" ? "request_timeout" : "invalid_prompt", message);
+  }
+}
+
+function refuse(status: number, type: string, message: string, details = "", extra_info: object = {}): Response {
+  return json({ error: { type, message, details, extra_info }, node_errors: {} }, status);
 }

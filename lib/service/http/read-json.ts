@@ -1,13 +1,104 @@
-// Reads a JSON body with the contract's schema, bounded in size, depth and time. A refusal names the field.
+// Reads and checks queries and JSON bodies, within limits of time and size.
 
 import { type z } from "zod";
+import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
+import { isDeeperThan, bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
+import { ServiceError, asRefusal } from "../service-error";
+import { type ServiceSettings } from "../settings";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { yieldInOrder } from "@/lib/shared/async";
-import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
-import { asRefusal, ServiceError } from "../service-error";
-import { type ServiceSettings } from "../settings";
-import { withDeadline } from "./body-time";
-import { invalid, toIssues } from "./read-query";
+
+type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
+
+export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { maxJsonDepth }: QueryLimits): z.output<S> {
+  const values = new Map<string, string>();
+  const search = new URL(request.url).searchParams;
+  const unknown = unknownFilter(schema, search.keys());
+  if (unknown) throw invalid("INVALID_QUERY", [unknown]);
+  for (const [name, value] of search) {
+    if (!Object.hasOwn(schema.shape, name)) continue;
+    // If a parameter is given twice, one value would be lost, or both would be read as a list; but a list is sent as one text with commas.
+    if (values.has(name)) throw refuse([{ field: name, message: "is given more than once" }]);
+    // How deep JSON may be nested is a setting, so the contract cannot check it.
+    if (formOfParameter(schema, name)?.kind === "object-text" && isDeeperThan(value, maxJsonDepth))
+      throw refuse([{ field: name, message: `is nested more than ${maxJsonDepth} levels deep` }]);
+    values.set(name, value);
+  }
+  const parsed = schema.safeParse(Object.fromEntries(values));
+  if (parsed.success) return parsed.data;
+  // The sender wrote the list as one text: a position inside it would mean nothing to the sender.
+  throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
+}
+
+const tagFilters = new Set(["include_tags", "exclude_tags"]);
+
+function refuse(issues: Issue[]): ServiceError {
+  return invalid(issues.every(({ field }) => tagFilters.has(field)) ? "INVALID_TAG_FILTER" : "INVALID_QUERY", issues);
+}
+
+type Issue = { field: string; message: string };
+
+export function toIssues(error: z.ZodError): Issue[] {
+  return error.issues.map((issue) => ({
+    field: issue.code === "unrecognized_keys" ? issue.keys.join(", ") : issue.path.map(String).join("."),
+    message: messageOf(issue),
+  }));
+}
+
+/** If a union has no message of its own, the branch that came closest says most. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
+  const inner = issue.errors.flat().find((one) => one.code !== "invalid_type") ?? issue.errors.flat()[0];
+  return inner ? messageOf(inner) : issue.message;
+}
+
+export function invalid(code: "INVALID_QUERY" | "INVALID_TAG_FILTER" | "INVALID_BODY", issues: Issue[]): ServiceError {
+  return new ServiceError(code, issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; "), issues);
+}
+
+async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const clock = startClock(timeoutMs);
+  try {
+    return await clock.within(work);
+  } finally {
+    clock.stop();
+  }
+}
+
+export async function* whileMoving(body: AsyncIterable<Uint8Array>, timeoutMs: number): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const clock = startClock(timeoutMs);
+  try {
+    for (;;) {
+      const step = await clock.within(chunks.next());
+      if (step.done) return;
+      yield step.value;
+    }
+  } finally {
+    clock.stop();
+  }
+}
+
+function startClock(timeoutMs: number) {
+  // Only the step that is awaited now may time out: the code that takes the chunks may be slower than their sender.
+  let expire: (() => void) | undefined;
+  const timer = setTimeout(() => expire?.(), timeoutMs);
+  return {
+    within<T>(work: Promise<T>): Promise<T> {
+      timer.refresh();
+      return new Promise<T>((resolve, reject) => {
+        expire = () => reject(timedOut(timeoutMs));
+        work.then(resolve, reject);
+      }).finally(() => (expire = undefined));
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function timedOut(timeoutMs: number): ServiceError {
+  const seconds = timeoutMs / 1000;
+  return new ServiceError("REQUEST_TIMEOUT", `The body did not arrive: nothing came, or it was not complete, for ${seconds} s.`);
+}
 
 type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;
 

@@ -1,6 +1,4 @@
-// Reads a multipart body with one file: the file streams to disk while it is hashed, the text parts are gathered, in any order.
-// Guarantees: only the text parts are held in memory; a body that ends early, or before its declared length, is TRUNCATED_UPLOAD, one that
-// pauses too long REQUEST_TIMEOUT, and neither leaves a file behind. The caller disposes of the staged file.
+// Reads uploads: fields, the file, limits of time and size.
 
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
@@ -9,16 +7,23 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, ServiceError } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
-import { whileMoving } from "./body-time";
+import { whileMoving, parseJson, invalid, toIssues } from "./read-json";
+import { z } from "zod";
+import { type Operation } from "@/lib/contract/operation";
+import { wireFormOf } from "@/lib/contract/schemas/lenient";
+import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
+import { type Parts } from "../parts";
+import { type ServiceSettings } from "../settings";
+import { type Asked } from "./route";
 
-export type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
+type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 /** The values of each text part, in order; a part may be repeated. */
-export type Fields = ReadonlyMap<string, readonly string[]>;
+type Fields = ReadonlyMap<string, readonly string[]>;
 
 /** The same as for any name of an asset. */
 const LONGEST_NAME = 500;
 
-export async function readUpload(
+async function readUpload(
   headers: Headers,
   bytes: AsyncIterable<Uint8Array> | undefined,
   options: { part: string; folder: string; maxBytes: number; timeoutMs: number },
@@ -111,4 +116,81 @@ function truncated(): ServiceError {
 
 function missing(part: string): ServiceError {
   return new ServiceError("MISSING_FILE", `${part}: the body holds no file of this name.`, { field: part });
+}
+
+/** How much the parts around a file may add to the length of a body. */
+const MOST_AROUND_A_FILE = 16 * 1024 * 1024;
+
+type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObject } };
+export type UploadCall<O extends UploadOperation> = Pick<Asked, "request" | "bytes" | "user"> & { operation: O };
+
+export async function receiveUpload<O extends UploadOperation>(
+  { database, folders, settings }: Parts,
+  { operation, request, bytes, user }: UploadCall<O>,
+  maxBytes: number,
+): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
+  const room = await roomFor(database, user.id);
+  const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
+  const least = Number(request.headers.get("content-length") ?? 0) - MOST_AROUND_A_FILE;
+  if (least > maxBytes) throw tooLarge(maxBytes);
+  if (least > room) throw await beyondQuota();
+  try {
+    const limits = { maxBytes: Math.min(maxBytes, room), timeoutMs: settings.requestTimeoutMs };
+    const upload = await readUpload(request.headers, bytes(), { part: operation.body.file, folder: folders.temp, ...limits });
+    try {
+      return { ...upload, fields: readFields<O["body"]["fields"]>(upload.fields, operation.body.fields, settings) };
+    } catch (error) {
+      await upload.staged.dispose();
+      throw error;
+    }
+  } catch (error) {
+    throw room < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
+  }
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service takes.`);
+}
+
+// The text parts of an upload, read with its operation's schema. A list is sent as JSON text, as repeated parts or as a comma list; an
+// object is JSON text. A blank part counts as absent.
+type Limits = Pick<ServiceSettings, "maxJsonDepth">;
+
+function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
+  const values = Object.entries(schema.shape).map(([name, field]) => [name, valueOf(name, field, parts.get(name) ?? [], limits)] as const);
+  const parsed = schema.safeParse(Object.fromEntries(values));
+  if (parsed.success) return parsed.data;
+  throw invalid("INVALID_BODY", toIssues(parsed.error));
+}
+
+function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
+  const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
+  if (inner instanceof z.ZodArray) return texts.flatMap((text) => readList(name, text, limits));
+  const text = texts.find((one) => one.trim() !== "");
+  return text !== undefined && wireFormOf(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
+}
+
+function readList(field: string, text: string, limits: Limits): unknown[] {
+  if (text.trim() === "") return [];
+  // A text that begins like JSON is JSON: an object or a text in quotes is no comma list.
+  if (!/^\s*[[{"]/.test(text)) return text.includes(",") ? splitList(text) : [text];
+  const list = readJsonPart(field, text, limits);
+  if (!Array.isArray(list)) throw invalid("INVALID_BODY", [{ field, message: "must be a JSON list of texts" }]);
+  return list;
+}
+
+/** Blanks around the items of a comma list are dropped; a part that is a single tag is kept as it was sent. */
+function splitList(text: string): string[] {
+  return text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+}
+
+function readJsonPart(field: string, text: string, limits: Limits): unknown {
+  try {
+    return parseJson(text, limits);
+  } catch (error) {
+    throw invalid("INVALID_BODY", [{ field, message: asRefusal(error)?.message ?? "is not JSON" }]);
+  }
 }

@@ -2,7 +2,7 @@
 // it names no schema, and no parameter that the operation does not have.
 
 import { type BodyOf, type Operation, type QueryOf } from "@/lib/contract/operation";
-import { type User } from "../users/user";
+import { type User } from "../users/keys";
 
 export type Asked = {
   request: Request;

@@ -10,20 +10,14 @@ import { allOperations } from "@/lib/contract/operations";
 import { bearerIn } from "@/lib/shared/headers";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
-import { findUserByKey } from "../users/keys";
-import { type User } from "../users/user";
-import { json } from "./answers";
+import { findUserByKey, type User } from "../users/keys";
+import { json, toErrorAnswer } from "./answers";
 import { assetRoutes } from "./asset-routes";
-import { downloadRoutes } from "./download-routes";
-import { toErrorAnswer } from "./error-answer";
+import { downloadRoutes, serviceRoutes } from "./service-routes";
 import { fileRoutes } from "./file-routes";
-import { jobRoutes } from "./job-routes";
-import { promptRoutes } from "./prompt-routes";
-import { queueRoutes } from "./queue-routes";
-import { readJson } from "./read-json";
-import { readQuery } from "./read-query";
+import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
+import { readJson, readQuery } from "./read-json";
 import { type Route, route } from "./route";
-import { serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
 
 /** Need no key: they show no user's data. */

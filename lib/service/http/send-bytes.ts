@@ -1,15 +1,61 @@
-// Sends stored bytes: streamed, in ranges, with the hash as ETag. Content-addressed bytes never change.
-// Guarantees: bytes that are deleted or replaced while they are sent are still sent whole.
-// Must never: let markup or script open in a page; it is sent as an attachment, sandboxed, and never sniffed.
+// Sends stored bytes, whole or in ranges, with validators.
 
 import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
-import { damagedBytes, type Shown, type StoredBytes } from "../assets/blobs/stored-bytes";
+import { damagedBytes, type Shown, type StoredBytes } from "../assets/blob-store";
 import { isServedInline } from "../assets/media-type";
-import { readWanted } from "./byte-range";
-import { toRefusal } from "./error-answer";
+import { toRefusal } from "./answers";
 
-export type Caching = {
+type Version = { etag: string; size: number; modifiedMs: number };
+type Wanted = { kind: "unchanged" } | { kind: "failed" } | { kind: "outside" } | { kind: "whole" } | Part;
+type Part = { kind: "part"; start: number; end: number };
+
+function readWanted(request: { method: string; headers: Headers }, version: Version): Wanted {
+  const { headers, method } = request;
+  const ifMatch = headers.get("if-match");
+  if (ifMatch !== null ? !names(ifMatch, version.etag, { weakly: false }) : isNewer(headers.get("if-unmodified-since"), version))
+    return { kind: "failed" };
+  const ifNoneMatch = headers.get("if-none-match");
+  if (ifNoneMatch !== null) {
+    if (names(ifNoneMatch, version.etag, { weakly: true })) return { kind: "unchanged" };
+  } else if (isNewer(headers.get("if-modified-since"), version) === false) return { kind: "unchanged" };
+  const range = headers.get("range");
+  if (method !== "GET" || range === null || !isStillTheSame(headers.get("if-range"), version)) return { kind: "whole" };
+  return readRange(range, version.size);
+}
+
+/** One range; a request for several is answered with the whole, which the standard allows. */
+function readRange(header: string, size: number): Wanted {
+  const [, first = "", last = ""] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header.trim()) ?? [];
+  if (first === "" && last === "") return { kind: "whole" };
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (first !== "" && last !== "" && Number(last) < start) return { kind: "whole" };
+  return start >= size || (first === "" && Number(last) === 0) ? { kind: "outside" } : { kind: "part", start, end };
+}
+
+function names(header: string, etag: string, { weakly }: { weakly: boolean }): boolean {
+  return header.split(",").some((one) => {
+    const tag = one.trim();
+    return tag === "*" || (weakly ? tag.replace(/^W\//, "") : tag) === etag;
+  });
+}
+
+/** Undefined if the header is absent or no date, which counts as absent. Dates have whole seconds. */
+function isNewer(header: string | null, version: Version): boolean | undefined {
+  const since = header === null ? NaN : Date.parse(header);
+  return Number.isNaN(since) ? undefined : seconds(version.modifiedMs) > seconds(since);
+}
+
+function isStillTheSame(condition: string | null, version: Version): boolean {
+  if (condition === null) return true;
+  if (condition.includes('"')) return condition.trim() === version.etag;
+  return seconds(Date.parse(condition)) === seconds(version.modifiedMs);
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1000);
+
+type Caching = {
   etag: string;
   modifiedMs: number;
   /** The address names the content itself, so a fetched copy stays valid. */
@@ -19,7 +65,7 @@ export type Caching = {
  * `storedSize`: how long the file was when it was stored. Another length now means damage, and nothing of it is sent.
  * `mayRedirect`: the client may be sent to the store for the whole file (docs/decisions/0073).
  */
-export type BytesToSend = Named &
+type BytesToSend = Named &
   Omit<Caching, "etag" | "modifiedMs"> & { open: () => Promise<StoredBytes>; storedSize?: number; mayRedirect?: true } & Partial<Caching>;
 
 /** Without an ETag or a time of its own, the file's size and time serve as its version. */

@@ -4,10 +4,9 @@ import { operations } from "@/lib/contract/operations";
 import { quotaExceeded } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
-import { createUserFiles, type UserFile } from "../userdata/files";
-import { parseFilePath, parseFolder } from "../userdata/paths";
+import { createUserFiles, type UserFile, parseFilePath, parseFolder } from "../userdata/files";
 import { empty, json } from "./answers";
-import { whileMoving } from "./body-time";
+import { whileMoving } from "./read-json";
 import { type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 

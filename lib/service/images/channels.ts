@@ -1,9 +1,7 @@
 // Conversions between images and masks, and simple arithmetic on single samples.
 
-import { type Frame, frameOfPixel } from "./frame";
-import { roundHalfEven } from "./numbers";
+import { type Frame, frameOfPixel, roundHalfEven, type Tick } from "./frame";
 import { mapFrames, mapRows, type Raster, type Size } from "./raster";
-import { type Tick } from "./tick";
 
 /** One mask frame for each image frame. */
 export function channelOf(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {

@@ -5,9 +5,8 @@
 
 import sharp, { type Metadata } from "sharp";
 import { decodableHeader } from "@/lib/shared/decode-image";
-import { frameOfBytes } from "./frame";
+import { frameOfBytes, stages, type Tick } from "./frame";
 import { type Raster, type Size } from "./raster";
-import { stages, type Tick } from "./tick";
 
 class DecodeError extends Error {
   override name = "DecodeError";

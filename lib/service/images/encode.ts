@@ -1,9 +1,55 @@
-// Encodes samples as image files. sharp only encodes: the bytes are made here, by the family's truncation.
+// Encodes PNG with text chunks, and animated WebP.
 
+import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { toAsciiJson, withPngText } from "./png-text";
 import { frameAt, type Raster } from "./raster";
-import { stages, type Tick } from "./tick";
+import { stages, type Tick } from "./frame";
+
+const SIGNATURE_BYTES = 8;
+const HEADER_BYTES = 25;
+
+function toAsciiJson(text: string): string {
+  return text.replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The PNG specification, 11.3.4.2: 1 to 79 printable Latin-1 characters without spaces at the ends. */
+export function isPngKeyword(keyword: string): boolean {
+  return /^[\x21-\x7e\xa1-\xff]([\x20-\x7e\xa1-\xff]{0,77}[\x21-\x7e\xa1-\xff])?$/.test(keyword);
+}
+
+/** `png` must be a whole PNG; a keyword that the format does not allow is left out. */
+function withPngText(png: Buffer, texts: Record<string, string>): Buffer {
+  const chunks = Object.entries(texts)
+    .filter(([keyword]) => isPngKeyword(keyword))
+    .map(([keyword, text]) => toChunk(Buffer.from(`${keyword}\0${toAsciiJson(text)}`, "latin1")));
+  const header = SIGNATURE_BYTES + HEADER_BYTES;
+  return Buffer.concat([png.subarray(0, header), ...chunks, png.subarray(header)]);
+}
+
+function toChunk(content: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from("tEXt", "latin1"), content]);
+  const chunk = Buffer.alloc(body.length + 8);
+  chunk.writeUInt32BE(content.length, 0);
+  body.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(body), body.length + 4);
+  return chunk;
+}
+
+/** The tEXt chunks of a PNG by keyword; the values are not parsed. */
+export function readPngText(png: Buffer): Record<string, string> {
+  const found: [string, string][] = [];
+  for (let at = SIGNATURE_BYTES; at + 12 <= png.length;) {
+    const length = png.readUInt32BE(at);
+    const type = png.toString("latin1", at + 4, at + 8);
+    if (type === "tEXt") {
+      const content = png.toString("latin1", at + 8, at + 8 + length);
+      const end = content.indexOf("\0");
+      found.push([content.slice(0, end), content.slice(end + 1)]);
+    }
+    at += length + 12;
+  }
+  return Object.fromEntries(found);
+}
 
 // The graph inside a WEBP, which has no text chunks. Like the family, this keeps it in EXIF as "keyword:JSON" in texts of the main
 // directory: the prompt as the camera's model, the others as its make and the tags before that.
@@ -31,7 +77,7 @@ function exifTexts(texts: Record<string, string>): Record<string, string> {
   return Object.fromEntries(tags);
 }
 
-export type PngOptions = { compressionLevel: number; texts: Record<string, string> };
+type PngOptions = { compressionLevel: number; texts: Record<string, string> };
 
 /** `tick` is called while the bytes are made, not by the encoder, which runs by itself. */
 export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
@@ -43,7 +89,7 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
   return withPngText(png, options.texts);
 }
 
-export type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, string> };
+type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, string> };
 
 /** All frames, one after the other, in an endless loop. */
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {

@@ -1,10 +1,48 @@
 // The samples of one picture: float32 from 0 to 1, row by row, the channels of a pixel side by side.
-// Bytes stay bytes until numbers are asked for, and a change of every sample is applied to the 256 possible values: most pictures are read,
-// resampled, inverted and saved without making a number for each sample.
-// Guarantees: a frame never changes, and its numbers equal those of computing sample by sample, to the last bit.
+// Bytes stay bytes until numbers are needed. A frame never changes.
 
-import { inStretches, toBytes } from "./numbers";
-import { type Tick } from "./tick";
+/** Called about once per row with the part done, 0 to 1. It may throw, which ends the kernel: this is how a cancel gets in. */
+export type Tick = (done: number) => void;
+
+/** Ticks for `count` pieces of work in a row: together they go from 0 to 1 once. */
+export function stages(tick: Tick, count: number): () => Tick {
+  let begun = 0;
+  return () => {
+    const before = begun++;
+    return (done) => tick((before + done) / count);
+  };
+}
+
+/** Rounds to the nearest integer, halves to the even one. */
+export function roundHalfEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  if (rest !== 0.5) return Math.round(value);
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+/** Samples between two ticks: a few milliseconds. */
+const STRETCH = 1 << 20;
+
+export function inStretches(length: number, tick: Tick, work: (start: number, end: number) => void): void {
+  for (let start = 0; start < length; start += STRETCH) {
+    const end = Math.min(length, start + STRETCH);
+    work(start, end);
+    tick(end / length);
+  }
+}
+
+/** A saved byte is the truncation of 255 x in float32, clamped; NaN becomes 0. */
+function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
+  const bytes = new Uint8Array(samples.length);
+  inStretches(samples.length, tick, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const value = Math.fround((samples[i] ?? 0) * 255);
+      bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+    }
+  });
+  return bytes;
+}
 
 export type Frame = {
   /** Samples, not pixels. */

@@ -2,8 +2,8 @@
 // and the edges are mirrored without repeating the edge itself.
 
 import { mapRows, mapSamples, type Raster } from "./raster";
-import { sumRows } from "./separable";
-import { stages, type Tick } from "./tick";
+import { sumRows } from "./scale";
+import { stages, type Tick } from "./frame";
 
 export type Bell = { radius: number; sigma: number };
 

@@ -1,9 +1,9 @@
-// Moves whole samples: cutting, turning, mirroring. No sample changes its value.
+// Crops, rotates, flips and pads rasters.
 
-import { mapRows, type Raster, type Size } from "./raster";
-import { type Tick } from "./tick";
+import { mapRows, type Raster, type Size, emptySamples } from "./raster";
+import { type Tick, frameOfSamples } from "./frame";
 
-export type Box = Size & { x: number; y: number };
+type Box = Size & { x: number; y: number };
 
 /** `box` must lie inside the raster. */
 export function cropRaster(raster: Raster, box: Box, tick: Tick): Raster {
@@ -50,4 +50,49 @@ function moveSamples(raster: Raster, size: Size, source: (y: number) => { first:
     },
     tick,
   );
+}
+
+type Border = { left: number; top: number; right: number; bottom: number; feathering: number };
+
+export function paddedSize({ width, height }: Size, { left, top, right, bottom }: Border): Size {
+  return { width: width + left + right, height: height + top + bottom };
+}
+
+export function padRaster(raster: Raster, border: Border, tick: Tick): Raster {
+  const { width, height, channels } = raster;
+  const size = paddedSize(raster, border);
+  return mapRows(
+    raster,
+    { ...size, channels },
+    ({ out, at, y, frame }) => {
+      out.fill(0.5, at, at + size.width * channels);
+      const from = y - border.top;
+      if (from < 0 || from >= height) return;
+      out.set(frame.subarray(from * width * channels, (from + 1) * width * channels), at + border.left * channels);
+    },
+    tick,
+  );
+}
+
+/** One frame, whatever the batch of the image. */
+export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster {
+  const { width, height } = raster;
+  const { left, top, right, bottom, feathering } = border;
+  const size = paddedSize(raster, border);
+  const mask = emptySamples({ ...size, channels: 1 }).fill(1);
+  const fades = feathering > 0 && feathering * 2 < height && feathering * 2 < width;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const distance = Math.min(
+        top === 0 ? height : y,
+        bottom === 0 ? height : height - y,
+        left === 0 ? width : x,
+        right === 0 ? width : width - x,
+      );
+      const part = fades && distance < feathering ? (feathering - distance) / feathering : 0;
+      mask[(y + top) * size.width + x + left] = part * part;
+    }
+    tick((y + 1) / height);
+  }
+  return { ...size, channels: 1, frames: [frameOfSamples(mask)] };
 }

@@ -2,9 +2,8 @@
 // Weights are Pillow's own (normalised, 22 bits of fixed point) and sums are integers, so the result is the same to the byte.
 
 import { createLru } from "@/lib/shared/lru";
-import { type Frame, frameOfBytes } from "./frame";
+import { type Frame, frameOfBytes, type Tick } from "./frame";
 import { type Size } from "./raster";
-import { type Tick } from "./tick";
 
 const PRECISION = 22;
 const ROUNDING = 1 << (PRECISION - 1);

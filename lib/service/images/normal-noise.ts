@@ -3,10 +3,8 @@
 // Guarantees: the same seed and count give the same numbers everywhere, equal to the family's within rounding of float32.
 // Must never: share a state between two draws.
 
-import { frameOfSamples } from "./frame";
-import { inStretches } from "./numbers";
+import { frameOfSamples, inStretches, stages, type Tick } from "./frame";
 import { type Raster } from "./raster";
-import { stages, type Tick } from "./tick";
 
 const f = Math.fround;
 const STATE = 624;

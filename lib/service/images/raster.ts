@@ -1,8 +1,7 @@
 // What nodes pass to each other: frames of samples from 0 to 1, row by row, the channels of a pixel side by side.
 // Rasters share frames, which are never written after they were made: a kernel always returns new ones.
 
-import { type Frame, frameOfSamples } from "./frame";
-import { type Tick } from "./tick";
+import { type Frame, frameOfSamples, type Tick } from "./frame";
 
 export type Raster = {
   width: number;

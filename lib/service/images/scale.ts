@@ -1,15 +1,157 @@
-// Scales whole rasters by any of the five methods, with the cut to the new shape that "center" asks for.
+// Scales rasters by any of the five methods. The rules are torch's, with sums rounded to float32 where torch rounds them.
 
+import { type Size, mapFrames, mapSamples, type Raster, sameSize } from "./raster";
+import { type Tick, roundHalfEven, stages } from "./frame";
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
-import { roundHalfEven } from "./numbers";
-import { mapFrames, mapSamples, type Raster, sameSize, type Size } from "./raster";
-import { applyTaps, averageBlocks } from "./separable";
-import { createTaps, type TapMethod } from "./taps";
-import { stages, type Tick } from "./tick";
+
+type Taps = {
+  /** How many samples of the source each result reads. */
+  reach: number;
+  /** `reach` entries for each result; if it reads fewer, the last one is repeated with weight 0. */
+  places: Int32Array;
+  weights: Float64Array;
+};
+
+type TapMethod = "nearest-exact" | "bilinear" | "bicubic";
+
+type Rule = (place: number, from: number, to: number) => { first: number; weights: readonly number[] };
+
+const f = Math.fround;
+
+/** The source coordinate of a result's centre. The product is not rounded before the subtraction. */
+const centreOf = (place: number, from: number, to: number) => f(f(from / to) * (place + 0.5) - 0.5);
+
+const CUBIC = -0.75;
+const near = (x: number) => f(f(f(f(f((CUBIC + 2) * x) - (CUBIC + 3)) * x) * x) + 1);
+const far = (x: number) => f(f(f(f(f(CUBIC * x) - 5 * CUBIC) * x + 8 * CUBIC) * x) - 4 * CUBIC);
+
+const rules: Record<TapMethod, Rule> = {
+  "nearest-exact": (place, from, to) => ({ first: Math.floor(f((place + 0.5) * f(from / to))), weights: [1] }),
+  bilinear: (place, from, to) => {
+    const centre = Math.max(0, centreOf(place, from, to));
+    const first = Math.floor(centre);
+    const share = f(centre - first);
+    return { first, weights: [f(1 - share), share] };
+  },
+  bicubic: (place, from, to) => {
+    const centre = centreOf(place, from, to);
+    const t = f(centre - Math.floor(centre));
+    const rest = f(1 - t);
+    return { first: Math.floor(centre) - 1, weights: [far(f(t + 1)), near(t), near(rest), far(f(rest + 1))] };
+  },
+};
+
+function createTaps(method: TapMethod, from: number, to: number): Taps {
+  const all = Array.from({ length: to }, (_, place) => rules[method](place, from, to));
+  const reach = all.reduce((most, { weights }) => Math.max(most, weights.length), 1);
+  const places = new Int32Array(to * reach);
+  const weights = new Float64Array(to * reach);
+  all.forEach((tap, place) => {
+    for (let i = 0; i < reach; i++) {
+      places[place * reach + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
+      weights[place * reach + i] = tap.weights[i] ?? 0;
+    }
+  });
+  return { reach, places, weights };
+}
+
+type Axes = { across: Taps; down: Taps };
+
+function applyTaps(frame: Float32Array, from: Size & { channels: number }, to: Size, axes: Axes, tick: Tick): Float32Array {
+  const rows = alongRows(frame, from, to.width, axes.across, (done) => tick(done / 2));
+  return downColumns(rows, { ...from, width: to.width }, to.height, axes.down, (done) => tick(0.5 + done / 2));
+}
+
+function alongRows(frame: Float32Array, from: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
+  const { channels, height } = from;
+  const { reach, places, weights } = taps;
+  const out = new Float32Array(width * height * channels);
+  const offsets = places.map((place) => place * channels);
+  for (let y = 0; y < height; y++) {
+    const row = y * from.width * channels;
+    let to = y * width * channels;
+    for (let x = 0; x < width; x++) {
+      const first = x * reach;
+      const a = row + (offsets[first] ?? 0);
+      const b = reach > 1 ? row + (offsets[first + 1] ?? 0) : a;
+      const [ofA, ofB] = [weights[first] ?? 0, reach > 1 ? (weights[first + 1] ?? 0) : 0];
+      for (let c = 0; c < channels; c++) {
+        let sum = f((frame[a + c] ?? 0) * ofA + f((frame[b + c] ?? 0) * ofB));
+        for (let i = first + 2; i < first + reach; i++) sum = f((frame[row + (offsets[i] ?? 0) + c] ?? 0) * (weights[i] ?? 0) + sum);
+        out[to++] = sum;
+      }
+    }
+    tick((y + 1) / height);
+  }
+  return out;
+}
+
+function downColumns(frame: Float32Array, from: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
+  const { reach, places, weights } = taps;
+  const stride = from.width * from.channels;
+  const starts = places.map((place) => place * stride);
+  const out = new Float32Array(stride * height);
+  for (let y = 0; y < height; y++) {
+    const [begin, end] = [y * reach, (y + 1) * reach];
+    sumStepwise(frame, starts.subarray(begin, end), weights.subarray(begin, end), out.subarray(y * stride, (y + 1) * stride));
+    tick((y + 1) / height);
+  }
+  return out;
+}
+
+/** Each result is the mean of the block of samples that it covers, summed row by row in float32. */
+function averageBlocks(frame: Float32Array, from: Size & { channels: number }, to: Size, tick: Tick): Float32Array {
+  const { channels } = from;
+  const out = new Float32Array(to.width * to.height * channels);
+  const [columns, rows] = [blocks(from.width, to.width), blocks(from.height, to.height)];
+  let at = 0;
+  for (const [y, { first: top, end: bottom }] of rows.entries()) {
+    for (const { first: left, end: right } of columns) {
+      for (let c = 0; c < channels; c++) {
+        let sum = 0;
+        for (let row = top; row < bottom; row++)
+          for (let column = left; column < right; column++) sum = f(sum + (frame[(row * from.width + column) * channels + c] ?? 0));
+        out[at++] = f(sum / (bottom - top)) / (right - left);
+      }
+    }
+    tick((y + 1) / to.height);
+  }
+  return out;
+}
+
+function blocks(from: number, to: number): { first: number; end: number }[] {
+  return Array.from({ length: to }, (_, place) => ({ first: Math.floor((place * from) / to), end: Math.ceil(((place + 1) * from) / to) }));
+}
+
+/** Writes the sums as torch computes them, as above: a product joins the sum unrounded, except the second, which is rounded first. */
+function sumStepwise(source: Float32Array, starts: Int32Array, weights: Float64Array, out: Float32Array): void {
+  const [a = 0, b = a, ...more] = starts;
+  const [ofA = 0, ofB = 0] = weights;
+  for (let x = 0; x < out.length; x++) {
+    let sum = f((source[a + x] ?? 0) * ofA + f((source[b + x] ?? 0) * ofB));
+    for (let i = 0; i < more.length; i++) sum = f((source[(more[i] ?? 0) + x] ?? 0) * (weights[i + 2] ?? 0) + sum);
+    out[x] = sum;
+  }
+}
+
+/**
+ * Adds up in `sums` the rows that begin at `starts`, each times its weight, in order. Four rows at a time take half the time. If fewer are
+ * left, the first of them fills the gaps with weight 0: in some other row, 0 times a sample could be NaN.
+ */
+export function sumRows(source: Float32Array, starts: Int32Array, weights: Float64Array, sums: Float64Array): void {
+  sums.fill(0);
+  for (let i = 0; i < starts.length; i += 4) {
+    const [a = 0, b = a, c = a, d = a] = starts.subarray(i, i + 4);
+    const [ofA = 0, ofB = 0, ofC = 0, ofD = 0] = weights.subarray(i, i + 4);
+    for (let x = 0; x < sums.length; x++)
+      sums[x] =
+        (sums[x] ?? 0) + (source[a + x] ?? 0) * ofA + (source[b + x] ?? 0) * ofB + (source[c + x] ?? 0) * ofC + (source[d + x] ?? 0) * ofD;
+  }
+}
 
 export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"] as const;
-export type ScaleMethod = TapMethod | "area" | "lanczos";
+type ScaleMethod = TapMethod | "area" | "lanczos";
 
 /** The largest middle part of `raster` with the shape of `to`. */
 export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {

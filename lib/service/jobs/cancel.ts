@@ -1,6 +1,6 @@
 // Cancels jobs by id, whether they wait or run. Jobs that have ended stay as they are.
 
-import { type JobEvents } from "../events/job-events";
+import { type JobEvents } from "../events/elsewhere";
 import { type Database } from "../store/database";
 import { cancelPendingJobs } from "./queue-view";
 import { type Engine } from "./run/engine";

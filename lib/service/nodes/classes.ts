@@ -1,15 +1,12 @@
 // All node classes by name, in the order of the catalogue. A new class is added here and nowhere else.
 
 import { type NodeDefinition } from "./definition";
-import { imageBatch, imageCompositeMasked } from "./definitions/combine";
-import { imageAddNoise, imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/filter";
-import { previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate } from "./definitions/literals";
+import { imageBatch, imageCompositeMasked, imageAddNoise, imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/combine";
+import { previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate, fail, wait } from "./definitions/literals";
 import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
 import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
-import { fail, wait } from "./definitions/practice";
 import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
-import { imageScale, imageScaleBy } from "./definitions/scale";
-import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate } from "./definitions/transform";
+import { imageScale, imageScaleBy, imageCrop, imageFlip, imagePadForOutpaint, imageRotate } from "./definitions/transform";
 
 const definitions: readonly NodeDefinition[] = [
   loadImage,

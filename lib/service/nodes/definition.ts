@@ -4,7 +4,7 @@
 
 import { type FilePixels } from "../images/decode";
 import { type Raster, type Size } from "../images/raster";
-import { type Tick } from "../images/tick";
+import { type Tick } from "../images/frame";
 import { type NodeValue } from "./values";
 
 export type Choices = readonly (string | number | boolean)[];

@@ -1,26 +1,103 @@
-// Runs one graph inside a worker, node after node in the order of the plan.
-// Each finished node is reported with its files before the next one starts, so that a job that fails keeps what it made.
-// Must never: leave a rejected promise behind; every end is an outcome.
+// Executes the nodes of one graph in a worker.
 
+import { type RunEvent, type ProducedFile, type RunOutcome, type RunRequest } from "./run";
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { setTimeout } from "node:timers/promises";
 import { own } from "@/lib/contract/json/own";
-import { createKeptValues, type KeptValues } from "./cache/kept-values";
-import { type NodeCache } from "./cache/node-cache";
-import { type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
+import { createKeptValues, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
 import { type Cancellation, Cancelled } from "./cancellation";
 import { type NodeContext, NodeFailure } from "./definition";
 import { renumber } from "./display-name";
-import { type FailedNode, toExecutionError } from "./failure-report";
+import { type FailedNode, toExecutionError, createInputs, type GivenInput } from "./failure-report";
 import { type ImageFiles } from "./image-files";
-import { createInputs, type GivenInput } from "./inputs";
-import { unwrapLiteral } from "./link";
-import { readLiteral } from "./literal";
+import { unwrapLiteral, readLiteral } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
-import { createProgressReporter } from "./progress";
-import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
-import { createFileSaver, type FileSaver } from "./save-file";
 import { producedPath } from "./stored-outputs";
 import { checkTexts, createShownTexts } from "./text-bounds";
+
+type Progress = Extract<RunEvent, { kind: "progress" }>;
+
+const INTERVAL_MS = 100;
+const STEPS = 100;
+
+type ProgressReporter = {
+  /** `part` of the running node, 0 to 1. Called for every row, so nothing is made until something is sent. */
+  report(at: Pick<Progress, "nodesDone" | "nodesTotal" | "currentNode">, part?: number): void;
+  stop(): void;
+};
+
+function createProgressReporter(send: (progress: Progress) => void): ProgressReporter {
+  let lastAt = -INTERVAL_MS;
+  let latest: Parameters<ProgressReporter["report"]>[0] | undefined;
+  let latestPart: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (latest === undefined) return;
+    lastAt = performance.now();
+    send({ kind: "progress", ...latest, ...(latestPart !== undefined && { step: Math.round(latestPart * STEPS), steps: STEPS }) });
+    latest = undefined;
+  };
+  return {
+    report(at, part) {
+      latest = at;
+      latestPart = part;
+      if (performance.now() - lastAt >= INTERVAL_MS) flush();
+      else timer ??= setTimeout(flush, INTERVAL_MS);
+    },
+    stop() {
+      clearTimeout(timer);
+      latest = undefined;
+    },
+  };
+}
+
+/** How many files may be open while they are synced. */
+const MOST_OPEN = 16;
+
+type FileSaver = {
+  save(path: string, content: Buffer): Promise<{ hash: string; sha256: string; byteLength: number }>;
+  synced(): Promise<void>;
+};
+
+function createFileSaver(): FileSaver {
+  let underWay: Promise<void>[] = [];
+
+  async function synced(): Promise<void> {
+    const syncs = underWay;
+    underWay = [];
+    await Promise.all(syncs);
+  }
+
+  return {
+    synced,
+    async save(path, content) {
+      if (underWay.length >= MOST_OPEN) await synced();
+      const handle = await open(path, "wx", 0o600);
+      const sync = writeSynced(handle, content);
+      sync.catch(() => undefined); // reported by `synced`
+      underWay.push(sync);
+      return {
+        hash: new Blake3Hasher().update(content).digest("hex"),
+        sha256: createHash("sha256").update(content).digest("hex"),
+        byteLength: content.byteLength,
+      };
+    },
+  };
+}
+
+async function writeSynced(handle: FileHandle, content: Buffer): Promise<void> {
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
 
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;

@@ -1,12 +1,11 @@
-// Reads literals in the form that nodes want: numbers may come as text, booleans as numbers. If one cannot be read, the result says why.
-// The check before queueing and the run itself read alike. Integers keep every digit: seeds have twenty.
+// Values and links as a prompt writes them.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField } from "./definition";
 import { type NodeValue } from "./values";
 
-export type Literal = Result<NodeValue, string>;
+type Literal = Result<NodeValue, string>;
 
 export function readLiteral(type: string, value: unknown): Literal {
   if (type === "INT") return readInt(value);
@@ -81,7 +80,7 @@ export function writeNumber(type: string, value: number | bigint): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }
 
-export type OutOfRange = { type: "value_smaller_than_min" | "value_bigger_than_max"; message: string };
+type OutOfRange = { type: "value_smaller_than_min" | "value_bigger_than_max"; message: string };
 
 export function checkRange(field: InputField, value: NodeValue): OutOfRange | undefined {
   if (!isNumeric(value)) return undefined;
@@ -94,4 +93,24 @@ export function checkRange(field: InputField, value: NodeValue): OutOfRange | un
     return { type: "value_bigger_than_max", message: `Value ${write(value)} bigger than max of ${write(max)}` };
   }
   return undefined;
+}
+
+export type LinkTo = { source: string; index: number };
+
+/** A list is meant as a link; whether it is a valid one is checked elsewhere. */
+export function isLinkLike(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
+export function toLink(value: unknown): LinkTo | undefined {
+  if (!Array.isArray(value) || value.length !== 2) return undefined;
+  const [source, index]: unknown[] = value;
+  if (typeof source !== "string" || typeof index !== "number" || !Number.isInteger(index) || index < 0) return undefined;
+  return { source, index };
+}
+
+/** `{"__value__": x}` wraps a literal so that a list is not read as a link. */
+export function unwrapLiteral(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__value__")) return value;
+  return "__value__" in value ? value.__value__ : value;
 }

@@ -5,7 +5,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { classes } from "./classes";
 import { type InputField, type NodeDefinition } from "./definition";
-import { type LinkTo, toLink } from "./link";
+import { type LinkTo, toLink } from "./literal";
 
 export type PlannedNode = {
   id: string;

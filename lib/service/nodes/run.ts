@@ -1,6 +1,4 @@
-// The types between the service and the runner: what a run needs, what it reports while it goes on, how it ends.
-// Plain data only: every value here crosses a thread boundary.
-// Must never: hold a secret; what is written into PNG text has been cleaned before it arrives here.
+// Requests, events and outcomes of a run, also between the process and its workers.
 
 import { type ExecutionError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -79,7 +77,7 @@ export type RunEvent =
  * Stored with the job. `outputs_refused`: the runner runs only some of the outputs, and gives the reason. `cache_cleared`: a runner's cache
  * listed files that were gone, so the cache was cleared and the job ran a second time.
  */
-export type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared" };
+type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared" };
 
 /** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;
@@ -96,3 +94,27 @@ export type RunOutcome =
   | { kind: "lost"; reason: string; counts: boolean }
   | { kind: "stale" }
   | { kind: "left" };
+
+export type ToWorker = { kind: "run"; request: RunRequest; cancelFlag: Int32Array } | { kind: "cancel" };
+
+export type FromWorker = { kind: "event"; jobId: string; event: RunEvent } | { kind: "done"; jobId: string; outcome: RunOutcome };
+
+export function createCancelFlag(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** The error type of a job whose workflow a runner refused. */
+export const REFUSED = "ValidationError";
+
+/** An error that no node caused. */
+export function errorAround(type: string, message: string): ExecutionError {
+  return {
+    node_id: "",
+    node_type: "",
+    exception_type: type,
+    exception_message: message,
+    traceback: [],
+    current_inputs: {},
+    current_outputs: {},
+  };
+}

@@ -1,11 +1,8 @@
-// Finds what output nodes put out again, in every worker and after a restart. Each result is one small file in the user's cache folder,
-// which names the blobs and holds the texts; the bytes are in the blob store alone. If a blob is gone, the node runs again. Best effort on
-// purpose: a cache that cannot be read or written costs time, never a job.
-// Must never: hand out a file that it has not linked: what a user deletes meanwhile stays readable for this job alone.
+// Outputs of nodes that are found again by later jobs, in a folder that is trimmed by age.
 
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -136,4 +133,31 @@ function isStoredFile(value: unknown): value is StoredFile {
     [byteLength, width, height].every((number) => Number.isSafeInteger(number)) &&
     (animated === undefined || typeof animated === "boolean")
   );
+}
+
+/** How much an entry takes on a disk, however short it is. */
+const BLOCK = 4096;
+/** The folder is trimmed to this share of the bound, so that not every round has something to do. */
+const SLACK = 0.9;
+
+type FolderEntry = { path: string; bytes: number; usedMs: number };
+
+/** Returns how many bytes are left; undefined if `goOn` ended it before it knew. */
+export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number | undefined> {
+  const entries: FolderEntry[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!goOn()) return undefined;
+    const path = join(folder, name);
+    // It may have gone or been replaced since the folder was read.
+    const found = name.endsWith(".json") ? await stat(path).catch(() => undefined) : undefined;
+    if (found?.isFile()) entries.push({ path, bytes: Math.ceil(found.size / BLOCK) * BLOCK, usedMs: found.mtimeMs });
+  }
+  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total <= maxBytes) return total;
+  for (const { path, bytes } of entries.sort((a, b) => a.usedMs - b.usedMs)) {
+    if (total <= maxBytes * SLACK || !goOn()) break;
+    await rm(path, { force: true });
+    total -= bytes;
+  }
+  return total;
 }

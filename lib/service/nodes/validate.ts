@@ -7,13 +7,10 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { classes } from "./classes";
 import { type NodeLibrary } from "./definition";
-import { fileTexts } from "./file-inputs";
-import { neededBy, type Needs } from "./needs";
+import { fileTexts, neededBy, type Needs } from "./needs";
 import { type CheckedNode, checkInputs, type Files } from "./validation/check-inputs";
-import { collectErrors } from "./validation/collect-errors";
-import { findCycles } from "./validation/find-cycles";
+import { collectErrors, findCycles, reach } from "./validation/collect-errors";
 import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
-import { reach } from "./validation/reach";
 
 export type Validation =
   | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[]; needs: Needs }

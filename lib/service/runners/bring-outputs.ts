@@ -10,14 +10,13 @@ import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { extensionOf } from "../assets/file-extension";
+import { extensionOf } from "../assets/media-type";
 import { type StagedFile } from "../assets/staged-file";
 import { type ExecutionError, type ProducedFile, type RunEvent } from "../nodes/run";
 import { type OutputFile, outputsByNode, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
-import { asKnown, userNames } from "./names-there";
-import { type OutputBudget } from "./output-budget";
-import { type FetchedFile, fetchOutput, type FileThere, type Input } from "./transfer";
+import { asKnown, userNames, type FetchedFile, fetchOutput, type FileThere, type Input } from "./transfer";
+import { type OutputBudget } from "./remote-job";
 
 /** Nodes of one job; the outputs of the rest come at the end. */
 const MOST_EARLY = 1000;

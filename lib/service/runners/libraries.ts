@@ -10,7 +10,7 @@ import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-sp
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { classes } from "../nodes/classes";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
-import { isPrivateName } from "../nodes/file-inputs";
+import { isPrivateName } from "../nodes/needs";
 import { describeLibrary } from "../nodes/library";
 import { type Database, query } from "../store/database";
 

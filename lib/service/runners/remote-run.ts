@@ -1,18 +1,141 @@
-// One attempt to run a job on a runner: its inputs are sent, it is submitted once and watched until it ends or is lost; its outputs come
-// back.
-// Guarantees: it is submitted only after the attempt is stored, and once; everything that it writes about itself is fenced (attempts.ts);
-// it always ends in an outcome.
+// One attempt to run a job on a runner: submitted once, watched until it ends or is lost.
 
+import { errorAround, type RunOutcome, type RunEvent } from "../nodes/run";
+import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
+import { bringOutputs } from "./bring-outputs";
+import { type Ending, readEnding } from "./ending";
+import { type Listening, listenTo } from "./events-of";
+import { asKnown, userNames } from "./transfer";
+import { lost, patiently, type RemoteJob, shouldGoElsewhere, stale, write, type Order, type RemoteParts } from "./remote-job";
+import { askText, overLimits } from "./speak";
+import { clearAway, looksFor, whereIs } from "./whereabouts";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
-import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
-import { bringOutputs } from "./bring-outputs";
-import { listenTo } from "./events-of";
-import { lost, type Order, type RemoteJob, type RemoteParts } from "./remote-job";
-import { overLimits } from "./speak";
 import { submitThere } from "./submit-there";
-import { watchThere } from "./watch-there";
+
+type Watched = {
+  promptId: string;
+  listening: Listening;
+  outputs: ReturnType<typeof bringOutputs>;
+  lastReportMs: () => number;
+  /** Until the runner is asked again. */
+  pause: () => Promise<void>;
+};
+
+async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: Watched): Promise<RunOutcome> {
+  const { limits, now, runner, signal } = job;
+  const known = { promptId, clientId: job.attempt.clientId };
+  const look = looksFor(runner.address, known, listening);
+  const isLeased = leaseOf(job);
+  const isInterrupted = interrupterOf(job, known);
+  let seenMs = now();
+  let beganMs = now();
+  for (;;) {
+    if (await patiently(job, job.isGone)) {
+      await clearAway(runner.address, known);
+      return lost(`${runner.label} was removed.`, false);
+    }
+    const place = await look(signal);
+    signal.throwIfAborted();
+    if (place.kind === "runs" || place.kind === "ended") job.on({ kind: "begun" });
+    if (place.kind === "ended") return finish(job, place.entry, outputs);
+    if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
+    if (place.kind === "silent") {
+      if (place.failure.code === "over_limits") {
+        job.reportProblem(place.failure);
+        return lost(`${runner.label}: ${place.failure.message}`);
+      }
+      if (now() - seenMs > limits.leaseMs) {
+        job.reportProblem(place.failure);
+        return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.failure.message}`);
+      }
+    } else {
+      seenMs = now();
+      if (place.kind === "waits") {
+        beganMs = now();
+        job.on({ kind: "queued", runner: runner.label, ahead: place.ahead.length });
+        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAway(runner.address, known)))
+          return lost(`${runner.label} is busy with the work of others.`, false);
+      }
+      if (!(await isLeased())) {
+        await clearAway(runner.address, known);
+        return stale;
+      }
+      const quietMs = now() - Math.max(lastReportMs(), beganMs);
+      if (place.kind === "runs" && quietMs > limits.silenceMs && (await isInterrupted()))
+        return lost(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
+    }
+    await pause();
+  }
+}
+
+/** Stores the lease anew once half of it is over. False: the attempt is stale, which it learns in this way. */
+function leaseOf(job: RemoteJob): () => Promise<boolean> {
+  const { limits, now } = job;
+  let untilMs = now() + limits.leaseMs;
+  return async () => {
+    if (untilMs - now() >= limits.leaseMs / 2) return true;
+    untilMs = now() + limits.leaseMs;
+    return write(job, { lease_until: untilMs });
+  };
+}
+
+/** Interrupts the job. False: it still runs, and is given some more time to end. */
+function interrupterOf({ limits, now, runner, signal }: RemoteJob, known: { promptId: string; clientId: string }): () => Promise<boolean> {
+  let firstMs: number | undefined;
+  return async () => {
+    firstMs ??= now();
+    await clearAway(runner.address, known);
+    const place = await whereIs(runner.address, known, signal);
+    return place.kind !== "runs" || now() - firstMs > limits.leaseMs;
+  };
+}
+
+async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"]): Promise<RunOutcome> {
+  const { runner } = job;
+  const ending = readEnding(entry);
+  if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
+  // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
+  if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) return stale;
+  const problem = await outputs.rest(entry);
+  // A failed job keeps the outputs that could be fetched.
+  if (problem && ending.kind === "success") {
+    if (problem.status === 404) return missingFile(job);
+    return problem.error ? { kind: "error", error: problem.error } : lost(`${runner.label}: ${problem.message}`);
+  }
+  return toOutcome(ending, job);
+}
+
+/**
+ * The runner's output folder was cleaned while its cache still lists the files. ComfyUI's POST /free clears the cache; then the job runs
+ * once more.
+ */
+async function missingFile(job: RemoteJob): Promise<RunOutcome> {
+  const { runner, attempt, signal } = job;
+  if (await patiently(job, () => wasCacheCleared(job.database, attempt.seq))) {
+    const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
+    return { kind: "error", error: errorAround("OutputMissing", message) };
+  }
+  const freed = await askText(runner.address, "/free", { method: "POST", body: { unload_models: true, free_memory: true }, signal });
+  return lost(`${runner.label} no longer has the job's output files. ${freed.ok ? "" : `${freed.failure.message} `}${CACHE_CLEARED}`);
+}
+
+function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
+  if (ending.kind === "success") return { kind: "success" };
+  if (ending.kind === "interrupted")
+    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
+  const { node_id, current_outputs, ...error } = asKnown(ending.error, userNames(inputs));
+  const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
+  return {
+    kind: "error",
+    error: {
+      ...error,
+      ...(isOwn(node_id) && { node_id }),
+      current_outputs: Array.isArray(current_outputs) ? current_outputs.filter(isOwn) : current_outputs,
+    },
+  };
+}
 
 export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEvent) => void): Run & { leave(): void } {
   const leaving = new AbortController();

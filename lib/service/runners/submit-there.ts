@@ -5,14 +5,12 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { errorAround, REFUSED } from "../nodes/error-around";
-import { type RunOutcome } from "../nodes/run";
+import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
 import { askQueue } from "./ask-about";
 import { type Listening } from "./events-of";
-import { asKnown, userNames, withNames } from "./names-there";
+import { asKnown, userNames, withNames, bring, type Input } from "./transfer";
 import { lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
 import { askJson, type ExchangeFailure } from "./speak";
-import { bring, type Input } from "./transfer";
 import { clearAway } from "./whereabouts";
 
 const MAX_NODE_ERRORS = 50;

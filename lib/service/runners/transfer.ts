@@ -1,5 +1,4 @@
-// Files between the store and a runner: inputs are sent under a name made of their hash, and only if they are missing there; outputs come
-// back as a stream that is hashed while it is written.
+// Sends input files to a runner and fetches outputs, under names of our own there.
 
 import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
@@ -7,11 +6,14 @@ import { FormData } from "undici";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { extensionOf } from "../assets/file-extension";
+import { extensionOf } from "../assets/media-type";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { askJson, type ExchangeFailure, nonsense, openFile } from "./speak";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeLibrary } from "../nodes/definition";
+import { mapFileTexts } from "../nodes/needs";
 
 /** `name`: the name in the graph, possibly with an annotation such as " [output]". */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
@@ -21,10 +23,10 @@ const annotation = / ?\[(input|output|temp)\]$/;
 const MODEL_FOLDER = "3d";
 const modelExtensions = new Set(["glb", "gltf", "obj", "fbx", "stl", "ply", "spz", "splat", "ksplat"]);
 
-export const bareName = (name: string) => name.replace(annotation, "");
+const bareName = (name: string) => name.replace(annotation, "");
 
 /** Without the annotation of `name`. */
-export function nameThere(input: Input): string {
+function nameThere(input: Input): string {
   const { filename, subfolder } = fileOf(input);
   return subfolder ? `${subfolder}/${filename}` : filename;
 }
@@ -76,7 +78,7 @@ const MIN_BYTES_PER_MS = 16;
 
 export type FetchedFile = StagedFile & { width?: number; height?: number };
 /** `isTooLarge`: larger than `maxBytes`. */
-export type FetchFailure = ExchangeFailure & { isTooLarge?: true };
+type FetchFailure = ExchangeFailure & { isTooLarge?: true };
 type FetchOptions = { folder: string; maxBytes: number; now: () => number; signal: AbortSignal };
 
 /** Complete, or a failure: truncated files are refused. After a failure, nothing of the file is left. */
@@ -126,3 +128,34 @@ export async function fetchOutput(
 }
 
 const HEAD_BYTES = 64 * 1024;
+
+/** The user's file names by their names at the runner, both without annotations. */
+export function userNames(inputs: readonly Input[]): Map<string, string> {
+  return new Map(inputs.map((input) => [nameThere(input), bareName(input.name)]));
+}
+
+/** `names`: the user's names, by the names at the runner. */
+export function asKnown<T>(value: T, names: ReadonlyMap<string, string>): T {
+  const rename = (text: string) => [...names].reduce((renamed, [there, name]) => renamed.replaceAll(there, () => name), text);
+  const walk = (one: unknown): unknown =>
+    typeof one === "string"
+      ? rename(one)
+      : Array.isArray(one)
+        ? one.map(walk)
+        : isObject(one)
+          ? Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, walk(inner)]))
+          : one;
+  return names.size === 0 ? value : (walk(value) as T); // the same shape with other texts
+}
+
+/** `called`: the names at the runner, by the user's names. */
+export function withNames(graph: Graph, library: NodeLibrary, called: ReadonlyMap<string, string>): Graph {
+  if (called.size === 0) return graph;
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => {
+      const definition = library.get(node.class_type);
+      const rename = (text: string) => called.get(text) ?? text;
+      return [id, definition ? { ...node, inputs: mapFileTexts(node, definition, rename) } : node];
+    }),
+  );
+}

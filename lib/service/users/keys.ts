@@ -1,11 +1,18 @@
-// API keys: shown once, stored as a hash, listed by prefix, revocable; each belongs to one user.
-// A key has 40 characters of base 62 (238 bits), so one round of SHA-256 protects it: it cannot be guessed.
-// Must never: log, return or store a key after it was made.
+// Users and their API keys.
 
+import { type UserStatus, type KeyListing, type ServiceKeys } from "../options";
 import { createHash, randomInt } from "node:crypto";
-import { type KeyListing, type ServiceKeys } from "../options";
 import { type Database, query, type Reader } from "../store/database";
-import { toUserStatus, type User } from "./user";
+
+export type User = { id: number; name: string; status: UserStatus };
+
+/** The owner of public assets: no user has this id. */
+export const PUBLIC_OWNER = 0;
+
+/** An unknown word in the store withholds rights instead of granting them. */
+function toUserStatus(word: string): UserStatus {
+  return word === "active" ? "active" : "waitlisted";
+}
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY_LETTERS = 40;

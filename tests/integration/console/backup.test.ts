@@ -8,7 +8,7 @@ import { backUp, checkBackup, restore } from "@/lib/server/backup/backup";
 import { MANIFEST, type Manifest, readManifest } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
-import { requireBytesHere } from "@/lib/service/assets/blobs/bytes-elsewhere";
+import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
 import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { type AppWorld, createAppWorld } from "./apps/app-world";

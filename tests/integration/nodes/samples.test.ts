@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isPngKeyword, readPngText } from "@/lib/service/images/png-text";
+import { isPngKeyword, readPngText } from "@/lib/service/images/encode";
 import { validatePrompt } from "@/lib/service/nodes/validate";
 import { type Bench, filesOf, openBench, readGraph, readPixels, runGraph, samplesDir } from "./support";
 

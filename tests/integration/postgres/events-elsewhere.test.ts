@@ -1,7 +1,7 @@
 // Events of jobs at one process that reach listeners at another one, over one PostgreSQL.
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { createJobEvents, type JobEvents } from "@/lib/service/events/job-events";
+import { createJobEvents, type JobEvents } from "@/lib/service/events/elsewhere";
 import { createPostgresElsewhere } from "@/lib/service/events/postgres-elsewhere";
 import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startHousekeeping } from "@/lib/service/housekeeping";
-import { trimCache } from "@/lib/service/nodes/cache/trim-cache";
+import { trimCache } from "@/lib/service/nodes/stored-outputs";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
 import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
-import { insertAsset } from "@/lib/service/assets/insert-asset";
+import { insertAsset } from "@/lib/service/assets/create-asset";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { sweep } from "@/lib/service/sweep";

@@ -1,8 +1,7 @@
 import { type LookupAddress } from "node:dns";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenSource } from "@/lib/service/downloads/open-source";
-import { createSourceAgents } from "@/lib/service/downloads/source-agents";
-import { createSourcePolicy } from "@/lib/service/downloads/sources";
+import { createSourceAgents, createSourcePolicy } from "@/lib/service/downloads/sources";
 import { type Resolve } from "@/lib/shared/guarded-connector";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
 

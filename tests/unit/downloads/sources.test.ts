@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readContentRange, readLength, readUnsatisfiedLength, readValidator } from "@/lib/service/downloads/source-headers";
+import { readContentRange, readLength, readUnsatisfiedLength, readValidator } from "@/lib/service/downloads/open-source";
 import { createSourcePolicy, defaultDownloadHosts, requireSource } from "@/lib/service/downloads/sources";
 
 describe("the policy of sources", () => {

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { colourMask, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
-import { frameOfBytes, frameOfPixel, frameOfSamples } from "@/lib/service/images/frame";
-import { roundHalfEven } from "@/lib/service/images/numbers";
+import { frameOfBytes, frameOfPixel, frameOfSamples, roundHalfEven } from "@/lib/service/images/frame";
 import { type Raster } from "@/lib/service/images/raster";
 
 const quiet = () => undefined;

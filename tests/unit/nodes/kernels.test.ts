@@ -1,16 +1,13 @@
 // Properties that the kernels have for every image, whatever its size.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blendModes, blendRasters } from "@/lib/service/images/blend";
+import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images/blend";
 import { channelOf, colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
-import { compositeRasters } from "@/lib/service/images/composite";
-import { frameOfBytes, frameOfSamples } from "@/lib/service/images/frame";
+import { frameOfBytes, frameOfSamples, type Tick } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
-import { cropRaster, flipRaster, rotateRaster } from "@/lib/service/images/geometry";
-import { outpaintMask, padRaster } from "@/lib/service/images/outpaint";
+import { cropRaster, flipRaster, rotateRaster, outpaintMask, padRaster } from "@/lib/service/images/geometry";
 import { type Raster } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
-import { type Tick } from "@/lib/service/images/tick";
 
 const quiet = () => undefined;
 const side = fc.integer({ min: 1, max: 12 });

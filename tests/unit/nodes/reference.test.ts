@@ -6,7 +6,7 @@ import { frameOfBytes } from "@/lib/service/images/frame";
 import { type Raster } from "@/lib/service/images/raster";
 import { classes } from "@/lib/service/nodes/classes";
 import { type NodeContext } from "@/lib/service/nodes/definition";
-import { createInputs, type GivenInput } from "@/lib/service/nodes/inputs";
+import { createInputs, type GivenInput } from "@/lib/service/nodes/failure-report";
 
 const rasterSchema = z.object({
   width: z.number(),

@@ -6,11 +6,10 @@
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createLimiter } from "@/lib/shared/async";
-import { type Content } from "../blob-store";
+import { type Content, damagedBytes, missingBytes } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
 import { type createLocalCopies } from "./local-copies";
 import { type SharedPlace } from "./shared-place";
-import { damagedBytes, missingBytes } from "./stored-bytes";
 
 const LAYOUT = "blake3-v1/";
 export const MARK = "lightdesk-store";

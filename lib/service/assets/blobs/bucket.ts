@@ -6,7 +6,7 @@ import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, ty
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/storage-failure";
 import { codeOf } from "@/lib/shared/error-codes";
-import { type Shown } from "./stored-bytes";
+import { type Shown } from "../blob-store";
 
 const CONNECT_MS = 5000;
 /** Until an answer begins, including the time to send a part. */

@@ -11,10 +11,9 @@ import { syncFolder } from "@/lib/service/store/sync-folder";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { blobPath } from "../blob-path";
-import { type Content } from "../blob-store";
+import { type Content, openFile } from "../blob-store";
 import { stageFile } from "../staged-file";
 import { type SharedPlace } from "./shared-place";
-import { openFile } from "./stored-bytes";
 
 const HASH_LENGTH = 64;
 const DAY_MS = 24 * 60 * 60_000;

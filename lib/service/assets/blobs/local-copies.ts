@@ -10,11 +10,10 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { telemetry } from "@/lib/shared/telemetry";
-import { createBatchedWriter } from "../batched-writer";
+import { createBatchedWriter } from "../staged-file";
 import { blobPath } from "../blob-path";
 import { type BlobPlace, type Content, type Named } from "../blob-store";
-import { evictOldest } from "../evict";
-import { sweepCacheFolder } from "../sweep-cache";
+import { evictOldest, sweepCacheFolder } from "../evict";
 
 type Options = {
   folder: string;

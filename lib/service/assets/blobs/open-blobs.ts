@@ -1,8 +1,10 @@
-// Opens the place of the bytes that LIGHTDESK_BLOBS names (docs/decisions/0056). Without the setting it is the folder in the data folder,
-// which no other process may use; with it a folder or a bucket that several may share.
+// Opens the blob store of the settings, and checks that all processes use the same.
 
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
+import { writeWhole } from "@/lib/shared/files";
+import { type Questions } from "@/lib/service/store/questions";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { asStorageFailure } from "@/lib/service/storage-failure";
@@ -10,17 +12,62 @@ import { type Database, query } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { makeSyncedFolder } from "@/lib/service/store/sync-folder";
 import { idOf } from "@/lib/service/store/where-rows-are";
-import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { isBucketError, openBucket } from "./bucket";
 import { createBucketPlace, readBlob } from "./bucket-place";
-import { noteElsewhere, requireBytesHere } from "./bytes-elsewhere";
 import { createFolderPlace } from "./folder-place";
 import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
 import { claimPlace, ForeignPlace, guarded, type SharedPlace } from "./shared-place";
+
+const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
+
+function readNote(dataDir: string): string | undefined {
+  return existsSync(noteIn(dataDir)) ? readFileSync(noteIn(dataDir), "utf8").trim() : undefined;
+}
+
+export async function noteElsewhere(dataDir: string, blobs: BlobSetting): Promise<void> {
+  const place = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
+  if (readNote(dataDir) !== place) await writeWhole(noteIn(dataDir), `${place}\n`);
+}
+
+/** A backup does not say in which bucket its files are; the first start with LIGHTDESK_BLOBS notes it. */
+export async function noteInBucket(dataDir: string): Promise<void> {
+  await writeWhole(noteIn(dataDir), "the bucket of the service that was backed up\n");
+}
+
+export function noteHere(dataDir: string): void {
+  rmSync(noteIn(dataDir), { force: true });
+}
+
+export function requireBytesHere(dataDir: string): void {
+  const place = readNote(dataDir);
+  if (place !== undefined)
+    throw new Error(
+      `The files of ${dataDir} lie in ${place}. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back first: npm run copy-blobs -- --to data-folder.`,
+    );
+}
+
+const CHANNEL = "where bytes lie";
+const kindOf = (blobs: BlobSetting | undefined) => (blobs ? "shared" : "own");
+
+/** To be called before the process is listed: from then on others ask it. */
+export function tellPlace(questions: Questions, blobs: BlobSetting | undefined): void {
+  questions.answer(CHANNEL, () => Promise.resolve(kindOf(blobs)));
+}
+
+export async function requireSamePlace(questions: Questions, blobs: BlobSetting | undefined): Promise<void> {
+  const others = await questions.ask(CHANNEL, null);
+  if (others.every((kind) => kind === kindOf(blobs))) return;
+  throw new Error(
+    blobs
+      ? "Another service runs on the database of DATABASE_URL and keeps its files in its own data folder, where this one would miss them. Stop it, bring its files to one place for all (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
+      : "Another service runs on the database of DATABASE_URL and keeps its files where its LIGHTDESK_BLOBS says. Start this one with the same LIGHTDESK_BLOBS.",
+  );
+}
 
 type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & Partial<Pick<ServiceSettings, "presignedSeconds">>;
 type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };

@@ -4,7 +4,7 @@
 
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { query, type Reader } from "@/lib/service/store/database";
-import { PUBLIC_OWNER } from "@/lib/service/users/user";
+import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { type ReadFilter } from "../asset-filter";
 
 export type AssetPage = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;

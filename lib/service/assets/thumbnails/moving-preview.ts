@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { own } from "@/lib/contract/json/own";
 import { createLimiter } from "@/lib/shared/async";
-import { MOST_PIXELS } from "../image-limits";
+import { MOST_PIXELS } from "../mask-layers";
 
 const run = promisify(execFile);
 const MOST_MS = 20_000;

@@ -1,8 +1,20 @@
-// The picture for a file that has no preview: an icon of its kind, drawn from shapes alone (no fonts are needed).
+// Pictures that stand in for files without one.
 
+import { isRaster } from "../media-type";
 import sharp from "sharp";
 import { createLru } from "@/lib/shared/lru";
-import { type PreviewKind } from "./preview-kind";
+
+export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
+
+const meshes = /^(glb|gltf|obj|fbx|stl|ply|usdz)$/;
+
+/** `fileName`: the content's own name, `<hash>.<ext>`. */
+export function previewKindOf(mediaType: string, fileName: string): PreviewKind {
+  if (isRaster(mediaType)) return "image";
+  if (mediaType.startsWith("video/")) return "video";
+  if (mediaType.startsWith("audio/")) return "audio";
+  return mediaType.startsWith("model/") || meshes.test(fileName.split(".").at(-1) ?? "") ? "model" : "other";
+}
 
 export const GROUND = "#eceef3";
 const INK = "#6e778b";

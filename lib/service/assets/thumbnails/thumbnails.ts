@@ -1,19 +1,55 @@
-// WebP previews by content and edge: pictures, a frame of a video, the waveform of a sound; else an icon of the file's kind.
-// Guarantees: made once, however many ask at the same time, and kept on disk within a bound; at most two pictures are decoded at once.
+// Thumbnails of stored files, made once and kept on disk within a bound.
 
-import { stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { readCached, writeCached } from "@/lib/shared/files";
+import { telemetry } from "@/lib/shared/telemetry";
+import { type Named } from "../blob-store";
+import { evictOldest, sweepCacheFolder } from "../evict";
 import sharp from "sharp";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "../asset-view";
-import { createThumbnailCache } from "./cache";
 import { createMovingPreviews } from "./moving-preview";
-import { drawPlaceholder, GROUND } from "./placeholder";
-import { type PreviewKind, previewKindOf } from "./preview-kind";
+import { drawPlaceholder, GROUND, type PreviewKind, previewKindOf } from "./placeholder";
+
+function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
+  const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
+  const fileOf = (hash: string, name: string) => join(folderOf(hash), `${name}.webp`);
+  /** An upper bound: files that others remove are counted until the next look at the disk. */
+  let bytes: number | undefined;
+  let evicting: Promise<void> | undefined;
+
+  telemetry().metrics?.read("lightdesk_service_thumbnail_cache_bytes", () => bytes);
+
+  const forget = (hash: string) => rm(folderOf(hash), { recursive: true, force: true });
+
+  return {
+    read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(fileOf(hash, name)),
+
+    async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
+      // Where the disk does not take it, the thumbnail is sent all the same.
+      if (!(await writeCached(fileOf(hash, name), join(folders.temp, randomUUID()), webp))) return;
+      if (bytes !== undefined) bytes += webp.byteLength;
+      if (bytes === undefined || bytes > mostBytes) {
+        evicting ??= evictOldest(folders.thumbnails, mostBytes)
+          .then((left) => void (bytes = left))
+          .catch(() => undefined) // tried again with the next one
+          .finally(() => (evicting = undefined));
+        await evicting;
+      }
+    },
+
+    forget,
+
+    /** Removes thumbnails whose original is gone. Returns the number of these originals. */
+    sweep: (named: Named) => sweepCacheFolder(folders.thumbnails, named, forget),
+  };
+}
 
 const MOST_SECONDS = 20;
 
@@ -47,7 +83,7 @@ const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 
 type Content = { hash: string; media_type: string; name: string };
 /** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
-export type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
+type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
 /** Calls `use` with the content as a file, which stays for as long as `use` runs. */
 export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;

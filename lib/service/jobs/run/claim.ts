@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
 import { textOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type JobEvents } from "@/lib/service/events/job-events";
+import { type JobEvents } from "@/lib/service/events/elsewhere";
 import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
 import { type Place } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";

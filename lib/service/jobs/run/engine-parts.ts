@@ -2,7 +2,7 @@
 
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
-import { type JobEvents } from "@/lib/service/events/job-events";
+import { type JobEvents } from "@/lib/service/events/elsewhere";
 import { type Runner } from "@/lib/service/nodes/runner";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";

@@ -2,7 +2,7 @@
 // Inside a commit. Functions that end one job return false if it has already left the expected state.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { errorAround } from "@/lib/service/nodes/error-around";
+import { errorAround } from "@/lib/service/nodes/run";
 import { asStorageException } from "@/lib/service/storage-failure";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { move, moveAll } from "../transitions";

@@ -5,7 +5,7 @@
 
 import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { type JobEvents, type JobRecipients } from "@/lib/service/events/job-events";
+import { type JobEvents, type JobRecipients } from "@/lib/service/events/elsewhere";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { query, type Reader } from "@/lib/service/store/database";
 import { resultTexts, whole } from "../stored-texts";

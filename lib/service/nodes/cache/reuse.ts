@@ -1,19 +1,45 @@
-// Which nodes of a run need not run: those whose result is still known, and those that only such nodes read.
-// What a node passes on is known to this worker alone; what it puts out is known to all of the user's jobs.
+// Results of nodes that are reused, in this run and by later ones.
 
+import { createLru } from "@/lib/shared/lru";
+import { isRaster, type NodeValue, pixelsIn } from "../values";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { unwrapLiteral } from "../link";
-import { readLiteral } from "../literal";
+import { unwrapLiteral, readLiteral } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
 import { type ProducedFile, type RunRequest } from "../run";
 import { recallOutputs, rememberOutputs } from "../stored-outputs";
-import { type NodeValue } from "../values";
-import { type NodeCache } from "./node-cache";
+import { type Size } from "@/lib/service/images/raster";
+import { NodeFailure } from "../definition";
+import { checkKeptTexts, sumOfTexts } from "../text-bounds";
+
+export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
+
+export function createNodeCache(maxBytes: number): NodeCache {
+  const entries = createLru<string, readonly NodeValue[]>({ max: maxBytes, sizeOf: bytesOf });
+  return {
+    get: (key) => entries.get(key),
+    put(key, values) {
+      // One large result does not evict all others.
+      if (bytesOf(values) > maxBytes / 2) entries.delete(key);
+      else entries.set(key, values);
+    },
+  };
+}
+
+const OVERHEAD = 200;
+
+function bytesOf(values: readonly NodeValue[]): number {
+  const frames = new Set(values.filter(isRaster).flatMap((raster) => raster.frames));
+  const texts = values.filter((value) => typeof value === "string");
+  return [OVERHEAD, ...[...frames].map((frame) => frame.byteLength), ...texts.map((text) => text.length * 2)].reduce(
+    (sum, bytes) => sum + bytes,
+    0,
+  );
+}
 
 /** In a worker: a hash of the bundle that holds all nodes, and of the library that decodes and encodes. */
 const generation = createHash("sha256")
@@ -102,4 +128,59 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
       if (definition.isOutput) await rememberOutputs(request, key, shown);
     },
   };
+}
+
+export type KeptValues = {
+  get(id: string): readonly NodeValue[] | undefined;
+  /** Throws if too many texts would be kept at once. */
+  keep(id: string, values: readonly NodeValue[]): void;
+  /** One reader of this node is done. */
+  release(id: string): void;
+  /** Adds to what the running node will hold; `settle` ends that once the node's values are kept. */
+  claim(size: Size, frames: number): void;
+  settle(): void;
+  entries(): IterableIterator<[string, readonly NodeValue[]]>;
+};
+
+export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels: number): KeptValues {
+  const kept = new Map<string, readonly NodeValue[]>();
+  const left = new Map(readers);
+  let claimed = 0;
+  let keptTextBytes = 0;
+
+  const alive = () => {
+    const rasters = new Set([...kept.values()].flat().filter(isRaster));
+    return [...rasters].reduce((sum, raster) => sum + pixelsIn(raster), 0);
+  };
+  return {
+    get: (id) => kept.get(id),
+    keep(id, values) {
+      if ((left.get(id) ?? 0) <= 0) return;
+      const texts = keptTextBytes + sumOfTexts(values);
+      checkKeptTexts(texts);
+      keptTextBytes = texts;
+      kept.set(id, values);
+    },
+    release(id) {
+      const count = (left.get(id) ?? 0) - 1;
+      left.set(id, count);
+      if (count > 0) return;
+      keptTextBytes -= sumOfTexts(kept.get(id) ?? []);
+      kept.delete(id);
+    },
+    claim({ width, height }, frames) {
+      claimed += width * height * frames;
+      const wanted = alive() + claimed;
+      if (wanted > maxPixels) throw new NodeFailure("OOMError", tooMany(wanted, maxPixels));
+    },
+    settle() {
+      claimed = 0;
+    },
+    entries: () => kept.entries(),
+  };
+}
+
+function tooMany(wanted: number, maxPixels: number): string {
+  const mega = (pixels: number) => `${(pixels / 1e6).toFixed(1)} megapixels`;
+  return `The job would hold ${mega(wanted)} at once; this service allows ${mega(maxPixels)}. Use smaller images or smaller batches.`;
 }

@@ -1,9 +1,14 @@
-// Nodes that combine several images.
+// Nodes that change and combine images.
 
-import { compositeExtra, compositeRasters } from "@/lib/service/images/composite";
+import { compositeExtra, compositeRasters, blendModes, blendRasters } from "@/lib/service/images/blend";
 import { fitRaster } from "@/lib/service/images/scale";
-import { type NodeDefinition } from "../definition";
-import { bareImage, field, image, mask, optional, output, pixels } from "./fields";
+import { type NodeDefinition, NodeFailure } from "../definition";
+import { bareImage, field, image, mask, optional, output, pixels, combo } from "./fields";
+import { invertRaster } from "@/lib/service/images/channels";
+import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
+import { addNoise } from "@/lib/service/images/normal-noise";
+import { sameSize } from "@/lib/service/images/raster";
+import { stages } from "@/lib/service/images/frame";
 
 export const imageBatch: NodeDefinition = {
   name: "ImageBatch",
@@ -48,5 +53,111 @@ export const imageCompositeMasked: NodeDefinition = {
     context.claim(destination, destination.frames.length);
     for (const { size, frames } of compositeExtra(destination, source, placement)) context.claim(size, frames);
     return { values: [compositeRasters(destination, source, placement, context.tick)] };
+  },
+};
+
+export const imageInvert: NodeDefinition = {
+  name: "ImageInvert",
+  displayName: "Invert Image Colors",
+  description: "Turns every colour into its opposite.",
+  category: "image/color",
+  inputs: [bareImage()],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, whole.frames.length);
+    return { values: [invertRaster(whole, context.tick)] };
+  },
+};
+
+export const imageBlend: NodeDefinition = {
+  name: "ImageBlend",
+  displayName: "Blend Images",
+  description: "Mixes two images. The second is brought to the size of the first.",
+  category: "image/filters",
+  inputs: [
+    image("image1"),
+    image("image2"),
+    field("FLOAT", "blend_factor", { default: 0.5, min: 0, max: 1, step: 0.01 }),
+    combo("blend_mode", blendModes),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const below = inputs.image("image1");
+    const above = inputs.image("image2");
+    const counts = [below.frames.length, above.frames.length];
+    if (!counts.includes(1) && counts[0] !== counts[1]) {
+      throw new NodeFailure(
+        "ValueError",
+        `Batches of ${counts.join(" and ")} images do not go together: blending needs equal batches, or one image.`,
+      );
+    }
+    context.claim(below, Math.max(...counts) + (sameSize(below, above) ? 0 : above.frames.length));
+    const nextStage = stages(context.tick, 2);
+    const fitted = fitRaster(above, below, "bicubic", nextStage());
+    return { values: [blendRasters(below, fitted, inputs.choice("blend_mode", blendModes), inputs.number("blend_factor"), nextStage())] };
+  },
+};
+
+export const imageBlur: NodeDefinition = {
+  name: "ImageBlur",
+  displayName: "Blur Image",
+  description: "Softens images with a bell of the given radius.",
+  category: "image/filters",
+  inputs: [
+    image(),
+    field("INT", "blur_radius", { default: 1, min: 1, max: 31, step: 1 }),
+    field("FLOAT", "sigma", { default: 1, min: 0.1, max: 10, step: 0.1 }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, whole.frames.length);
+    const bell = { radius: inputs.number("blur_radius"), sigma: inputs.number("sigma") };
+    return { values: [blurRaster(whole, bell, context.tick)] };
+  },
+};
+
+export const imageSharpen: NodeDefinition = {
+  name: "ImageSharpen",
+  displayName: "Sharpen Image",
+  description: "Brings out edges by what a blur would take away.",
+  category: "image/filters",
+  inputs: [
+    image(),
+    field("INT", "sharpen_radius", { advanced: true, default: 1, min: 1, max: 31, step: 1 }),
+    field("FLOAT", "sigma", { advanced: true, default: 1, min: 0.1, max: 10, step: 0.01 }),
+    field("FLOAT", "alpha", { advanced: true, default: 1, min: 0, max: 5, step: 0.01 }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, 2 * whole.frames.length);
+    const bell = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
+    return { values: [sharpenRaster(whole, bell, inputs.number("alpha"), context.tick)] };
+  },
+};
+
+export const imageAddNoise: NodeDefinition = {
+  name: "ImageAddNoise",
+  displayName: "Add Noise to Image",
+  description: "Adds random noise to images: the same noise for the same seed.",
+  category: "image/filters",
+  inputs: [
+    image(),
+    field("INT", "seed", {
+      tooltip: "The random seed used for creating the noise.",
+      default: 0,
+      min: 0,
+      max: 2n ** 64n - 1n,
+      control_after_generate: true,
+    }),
+    field("FLOAT", "strength", { default: 0.5, min: 0, max: 1, step: 0.01 }),
+  ],
+  outputs: [output("IMAGE")],
+  run(inputs, context) {
+    const whole = inputs.image("image");
+    context.claim(whole, 2 * whole.frames.length);
+    return { values: [addNoise(whole, inputs.integer("seed"), inputs.number("strength"), context.tick)] };
   },
 };

@@ -1,7 +1,7 @@
-// Nodes for numbers, texts and booleans, and one that shows any value as text.
+// Nodes of plain values, and nodes to practise with: one waits, one fails.
 
-import { type InputField, type NodeDefinition } from "../definition";
-import { field, output } from "./fields";
+import { type InputField, type NodeDefinition, NodeFailure } from "../definition";
+import { field, output, optional } from "./fields";
 
 /** As wide as in the family: beyond what a number holds. */
 const BOUND = 2n ** 63n - 1n;
@@ -63,5 +63,39 @@ export const previewAny: NodeDefinition = {
   run(inputs) {
     const text = inputs.printed("source");
     return { values: [text], texts: [text] };
+  },
+};
+
+const TICK_MS = 100;
+
+export const wait: NodeDefinition = {
+  name: "Wait",
+  displayName: "Wait",
+  description: "Lets time pass, then hands on what it was given.",
+  category: "practice",
+  inputs: [field("FLOAT", "seconds", { default: 1, min: 0, max: 3600, step: 0.1 }), optional(field("*", "anything", {}))],
+  outputs: [output("*", "anything")],
+  cacheable: false,
+  async run(inputs, context) {
+    const total = inputs.number("seconds") * 1000;
+    const start = performance.now();
+    for (let past = 0; past < total; past = performance.now() - start) {
+      context.tick(past / total);
+      await context.wait(Math.min(TICK_MS, total - past));
+    }
+    return { values: [inputs.anything("anything")] };
+  },
+};
+
+export const fail: NodeDefinition = {
+  name: "Fail",
+  displayName: "Fail",
+  description: "Ends the job with an error that carries the message.",
+  category: "practice",
+  inputs: [field("STRING", "message", { default: "This node always fails." }), optional(field("*", "anything", {}))],
+  outputs: [output("*", "anything")],
+  cacheable: false,
+  run(inputs) {
+    throw new NodeFailure("RuntimeError", inputs.text("message"));
   },
 };

@@ -3,7 +3,7 @@
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
 import { type Raster } from "@/lib/service/images/raster";
-import { stages, type Tick } from "@/lib/service/images/tick";
+import { stages, type Tick } from "@/lib/service/images/frame";
 import { Cancelled } from "../cancellation";
 import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
 import { bareList, field, output, pixels } from "./fields";

@@ -2,7 +2,7 @@
 
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { type Raster } from "@/lib/service/images/raster";
-import { stages } from "@/lib/service/images/tick";
+import { stages } from "@/lib/service/images/frame";
 import { type NodeContext, type NodeDefinition } from "../definition";
 import { displayName } from "../display-name";
 import { bareImage, combo, field, image, output } from "./fields";

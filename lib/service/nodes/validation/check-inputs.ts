@@ -5,10 +5,9 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { type Choices, type InputField } from "../definition";
-import { fileTexts, isPrivateName } from "../file-inputs";
+import { fileTexts, isPrivateName } from "../needs";
 import { inputConfig } from "../library";
-import { isLinkLike, toLink, unwrapLiteral } from "../link";
-import { checkRange, quoted, readLiteral } from "../literal";
+import { isLinkLike, toLink, unwrapLiteral, checkRange, quoted, readLiteral } from "../literal";
 import { type NodeValue } from "../values";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 

@@ -1,9 +1,59 @@
-// Gathers the errors that were found into node_errors, and says which outputs are bad: those that reach a node with an error.
+// Collects the errors of the nodes that the outputs need.
 
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type CheckedNode } from "./check-inputs";
 import { type ParsedGraph } from "./parse-prompt";
-import { reach } from "./reach";
+
+/** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
+export function reach(
+  starts: readonly string[],
+  nextOf: (id: string) => readonly string[],
+  budget = Number.POSITIVE_INFINITY,
+): Set<string> {
+  const found = new Set(starts);
+  const open = [...found];
+  let steps = 0;
+  for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
+    for (const next of nextOf(id)) {
+      steps++;
+      if (found.has(next)) continue;
+      found.add(next);
+      open.push(next);
+    }
+  }
+  return found;
+}
+
+/** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
+const MOST_NODES = 100;
+
+/** Each loop as its node ids in the order of the links, starting at the first id of `order` that is on it. */
+export function findCycles(order: readonly string[], sourcesOf: (id: string) => readonly string[]): string[][] {
+  const finished = new Set<string>();
+  const cycles: string[][] = [];
+  for (const start of order) {
+    if (finished.has(start)) continue;
+    const path: { id: string; next: number }[] = [{ id: start, next: 0 }];
+    const places = new Map([[start, 0]]);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const source = sourcesOf(top.id)[top.next++];
+      if (source === undefined) {
+        path.pop();
+        places.delete(top.id);
+        finished.add(top.id);
+        continue;
+      }
+      const place = places.get(source);
+      if (place !== undefined) {
+        cycles.push(path.slice(place, place + MOST_NODES).map(({ id }) => id));
+      } else if (!finished.has(source)) {
+        places.set(source, path.length);
+        path.push({ id: source, next: 0 });
+      }
+    }
+  }
+  return cycles;
+}
 
 type Found = {
   graph: ParsedGraph;
