@@ -4,7 +4,7 @@
 // them all; refuses an id that now names another key before anything is changed. Must never: print a key or an address.
 import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
-import { openKeyRing, findReusedId, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
+import { findReusedId, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
 import { sealedSecret } from "@/lib/server/keys/shared-secret";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
 import { fail, onStore } from "./console-store";

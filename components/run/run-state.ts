@@ -2,8 +2,8 @@
 
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type CopiesAct, type CopiesSet } from "./copies/copies-state";

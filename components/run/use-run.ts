@@ -170,10 +170,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       await bring(
         false,
         async () => {
-          const [catalogue, { writable }] = await Promise.all([
-            ports.readCatalogue(),
-            import("@/lib/contract/editor-workflow/write-file"),
-          ]);
+          const [catalogue, { writable }] = await Promise.all([ports.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
           const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(opened.graph).file : drawing;
           return openDrawing(file, { readCatalogue: async () => catalogue });
         },

@@ -4,13 +4,13 @@
 import { z } from "zod";
 import { isCapability } from "./capabilities";
 import { type CheckOutcome } from "./connections";
-import { type MemberMethods, LONGEST_PASSWORD, SHORTEST_PASSWORD } from "./people/sign-in";
+import { jobParams, searchParams } from "./jobs/job-list";
 import { roles } from "./people/roles";
+import { LONGEST_PASSWORD, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
 import { toPlainLine } from "./plain-line";
+import { userdataQuerySchema } from "./schemas/files";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
 import { commaList, querySchema } from "./schemas/lenient";
-import { userdataQuerySchema } from "./schemas/files";
-import { jobParams, searchParams } from "./jobs/job-list";
 
 /** The query parameter that names the connection. */
 export const CONNECTION_PARAMETER = "connection";

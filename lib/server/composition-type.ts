@@ -1,14 +1,14 @@
 // The type of one process's parts, so that the module that finds them needs to import none.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
-import { type Result } from "@/lib/shared/result";
 import { type Dialect } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Lru } from "@/lib/shared/lru";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
+import { type Result } from "@/lib/shared/result";
 import { type LandedOutputs } from "./answers/landed-outputs";
 import { type SignInLimits } from "./auth/sign-in-limits";
 import { type CapabilityMemory } from "./capabilities/memory";

@@ -3,12 +3,12 @@
 // Must never: be read at import time (next build loads modules), or put a secret's value into a message.
 
 import "server-only";
-import { z } from "zod";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { z } from "zod";
 import { nearestOf } from "@/lib/contract/nodes/nearest";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
-import { oidcSettingNames, readSignInSettings, readProxySignIn } from "./sign-in-settings";
+import { oidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
 
 /** The first names of the console's own addresses; a test compares them with app/ and public/. */

@@ -1,11 +1,11 @@
 // Settings of sign-in at OIDC providers, and by a proxy that vouches for members.
 
 import "server-only";
-import { z } from "zod";
-import { roles, type Role } from "@/lib/contract/people/roles";
 import { readFileSync } from "node:fs";
-import { isLoopback } from "@/lib/contract/connections";
 import { type IncomingMessage } from "node:http";
+import { z } from "zod";
+import { isLoopback } from "@/lib/contract/connections";
+import { type Role, roles } from "@/lib/contract/people/roles";
 import { isInNetworks, type networks } from "@/lib/shared/ip-address";
 import { VOUCHED_HEADER } from "./auth/session-cookie";
 import { networkList } from "./trusted-proxies";

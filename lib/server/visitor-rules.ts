@@ -13,14 +13,14 @@ import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
 import { admit } from "./auth/admit";
-import { VOUCHED_HEADER, SESSION_COOKIES, readCookie } from "./auth/session-cookie";
+import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "./auth/session-cookie";
 import { readViewer } from "./auth/viewer";
 import { CHALLENGE } from "./bff/answers";
 import { composition } from "./composition";
 import { consoleUrl } from "./env";
 import { getInvitation } from "./queries/members";
-import { getSetUp } from "./queries/sign-in";
 import { visitShare } from "./queries/shares";
+import { getSetUp } from "./queries/sign-in";
 
 const MAX_RETURN_CHARS = 2000;
 

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { listPersonalConnections, listConnectionViews } from "@/lib/server/connections/views";
+import { listConnectionViews, listPersonalConnections } from "@/lib/server/connections/views";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listMembers } from "@/lib/server/queries/members";
 

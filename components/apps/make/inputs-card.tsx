@@ -12,7 +12,7 @@ import { withUsual } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { topologicalOrder, nodeName } from "@/lib/contract/workflow/graph";
+import { nodeName, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { InputEditor } from "./input-editor";
 
 type InputsCardProps = {

@@ -1,4 +1,4 @@
-import { type ErrorCode, codeByStatus, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
+import { codeByStatus, type ErrorCode, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
 
 export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that only a browser can meet, besides the console's own codes. */

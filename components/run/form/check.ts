@@ -3,8 +3,8 @@
 // Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
 
 import { own } from "@/lib/contract/json/own";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isMasked } from "@/lib/contract/secrets/secret-texts";
 import { mergedErrors } from "../workflow/faults";

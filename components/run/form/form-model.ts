@@ -5,7 +5,7 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
-import { guessKind, type ChoiceValue, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
+import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isLink, nodeName } from "@/lib/contract/workflow/graph";

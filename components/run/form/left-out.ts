@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
 
 type Parts = { graph: Graph; extraData?: JsonObject };
 

@@ -4,8 +4,8 @@
 import { type Failure } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
 import { anyText, object } from "@/lib/contract/json/readers";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FormNode } from "./form-model";
 
 export type Problem = { type: string; message: string; details: string; extra: Record<string, unknown> };

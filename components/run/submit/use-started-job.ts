@@ -6,8 +6,8 @@
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
-import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type Outputs } from "@/lib/contract/schemas/execution";
+import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 

@@ -1,8 +1,8 @@
 // A workflow that is open on the Run page, the file that it was opened from, and what was typed into it.
 
 import { type JsonObject } from "@/lib/contract/json/json";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type UnsentPicture } from "../form/controls/use-picture-upload";
 

@@ -1,9 +1,9 @@
 // One call of a longer piece of work over many things: it waits out a plain rate limit, and reports that it waits.
 // Guarantees: another refusal, or a stop meanwhile, comes back as it was; a call that may have succeeded is never sent again.
 
-import { ACT_HEADER } from "@/lib/shared/headers";
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { sleep } from "@/lib/shared/async";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "../api";
 import { type ApiFailure } from "../read-failure";

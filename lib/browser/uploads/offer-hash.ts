@@ -2,9 +2,9 @@
 // Guarantees: an unknown hash is not a failure, so the browser logs no error for each new file; after an offer without a clear answer, the
 // newest assets are searched for it. Must never: offer twice.
 
-import { ACT_HEADER } from "@/lib/shared/headers";
 import { toMilliseconds } from "@/lib/contract/times";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure } from "../read-failure";

@@ -2,8 +2,8 @@
 // Guarantees: a value or a failure, never an exception; the bytes stream from the file, not from memory; an abort ends the connection.
 // Must never: send anything twice by itself.
 
-import { ACT_HEADER } from "@/lib/shared/headers";
 import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type ApiFailure, failureOfThrown, readFailure } from "../read-failure";
 import { apiPath } from "../urls";

@@ -7,10 +7,27 @@ import { type Role, roles } from "../people/roles";
 import { freeForm } from "../schemas/lenient";
 import { isSecretName } from "../secrets/mask-secrets";
 import { type FileKind } from "../views/media-kind";
-import { type AppChange, appBounds, type AppField, type AppValues, appValueSchema, definitionShape, idSchema, nameSchema } from "./definition";
+import {
+  appBounds,
+  type AppChange,
+  type AppField,
+  type AppValues,
+  appValueSchema,
+  definitionShape,
+  idSchema,
+  nameSchema,
+} from "./definition";
 import { type AppProblem, checkValue, problemSentence, withUsual } from "./fill";
 
-export { type AppControl, type AppDefinition, type AppField, type AppInput, type AppOutput, type AppValue, type AppValues } from "./definition";
+export {
+  type AppControl,
+  type AppDefinition,
+  type AppField,
+  type AppInput,
+  type AppOutput,
+  type AppValue,
+  type AppValues,
+} from "./definition";
 
 const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });

@@ -1,11 +1,11 @@
 // What an app asks for and shows, and how two versions of it differ.
 
 import { z } from "zod";
+import { writeExactJson } from "../json/exact-json";
 import { toPlainLine } from "../plain-line";
 import { graphSchema } from "../schemas/graph";
 import { freeForm } from "../schemas/lenient";
 import { workflowLimits } from "../workflow/read-workflow";
-import { writeExactJson } from "../json/exact-json";
 
 export const appBounds = { inputs: 100, outputs: 50, tags: 20, members: 200, choices: 1000, presets: 100 } as const;
 

@@ -2,11 +2,11 @@
 
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
-import { anything, map, object } from "../json/readers";
-import { type EditorNode, type EditorFile, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
 import { own } from "../json/own";
+import { anything, map, object } from "../json/readers";
 import { type Graph } from "../schemas/graph";
 import { isLink } from "../workflow/graph";
+import { type EditorFile, type EditorNode, isEditorFile, type Net, nodesById, once, readEditorFile, slotFinder } from "./file";
 import { isGroupNode } from "./group-nodes";
 import { isNeverSent, isRunning } from "./node-kinds";
 

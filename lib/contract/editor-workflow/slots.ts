@@ -1,11 +1,11 @@
 // Input slots of a node, and the place in nested subgraphs where it is looked at.
 
-import { type ObjectInfo, type NodeInfo } from "../schemas/object-info";
-import { type Definition, type EditorNode, type Net, once, type Slot, slotFinder } from "./file";
 import { objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
 import { settingsOf, typeOf } from "../nodes/input-spec";
+import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
+import { type Definition, type EditorNode, type Net, once, type Slot, slotFinder } from "./file";
 import { classPlaces, type Widget, widgetsOf } from "./values";
 
 /** A net as one use of it has it; `use`: the node outside that contains it. */

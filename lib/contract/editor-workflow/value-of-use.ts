@@ -5,7 +5,7 @@ import { isObject, parseJson } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, idText, INSIDE_START, listOf, once, type Slot } from "./file";
-import { type Following, idIn, type Place, type Scope, type Use, slotsOf, widgetsIn } from "./slots";
+import { type Following, idIn, type Place, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
 import { type Home, homeOf, isControlled } from "./values";
 
 /** `home`: where the file stores it. `isRaw`: it comes from a subgraph widget, whose texts are not filled in. */

@@ -1,11 +1,11 @@
 // Which widget holds which value of a node, also for widgets shown on enclosing subgraphs.
 
-import { isObject, type JsonObject, objectOf, textOf, parseJson } from "../json/json";
+import { isObject, type JsonObject, objectOf, parseJson, textOf } from "../json/json";
 import { own } from "../json/own";
 import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorNode, type EditorFile, INSIDE_START, listOf, type Net, nodesById } from "./file";
+import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById } from "./file";
 import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */

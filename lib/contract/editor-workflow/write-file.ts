@@ -5,14 +5,14 @@ import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { inputsOf, isDynamicCombo, orderedInputs } from "../nodes/dynamic-inputs";
 import { type WidgetOf } from "../nodes/fill-texts";
-import { typeOf, settingsOf } from "../nodes/input-spec";
+import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
+import { isSameJson, keeping, type KeptInput } from "./drawing";
 import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
-import { isSameJson, keeping, type KeptInput } from "./drawing";
-import { type EditorReport, defaultOf, widgetFinder } from "./sent-values";
+import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
 import { entriesOf } from "./value-of-use";
 import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 

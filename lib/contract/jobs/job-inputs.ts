@@ -1,9 +1,9 @@
 // Inputs of jobs: ids for columns and exports, values, and differences between two jobs.
 
-import { type JsonObject } from "../json/json";
-import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
 import { writeExactJson } from "../json/exact-json";
+import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
+import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
 
 export type InputId = `input:${string}:${string}`;
 export const MAX_INPUTS = 8;

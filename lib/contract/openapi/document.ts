@@ -2,11 +2,11 @@
 
 import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
-import { hasRanges, type Operation, type OperationBody, type OperationAnswer } from "../operation";
-import { component, nameOf, rare, exactComponents } from "../schemas/exact";
-import { type JsonSchema, toWireSchema, toComponents } from "./wire-schema";
-import { formOfParameter } from "../schemas/lenient";
+import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
 import { allOperations } from "../operations";
+import { component, exactComponents, nameOf, rare } from "../schemas/exact";
+import { formOfParameter } from "../schemas/lenient";
+import { type JsonSchema, toComponents, toWireSchema } from "./wire-schema";
 
 const isOfBody = (status: number) => [400, 408, 413].includes(status);
 const always: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
@@ -50,7 +50,9 @@ function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.Zo
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
   if (other === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
-  const schema = other ? refOfRefusal(other) : { allOf: [refOfRefusal(envelope), { type: "object", properties: { code: { enum: codes } } }] };
+  const schema = other
+    ? refOfRefusal(other)
+    : { allOf: [refOfRefusal(envelope), { type: "object", properties: { code: { enum: codes } } }] };
   return { description, content: { "application/json": { schema } } };
 }
 

@@ -2,7 +2,25 @@
 
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
-import { assetEditAnswerSchema, assetEditBodySchema, assetsAnswerSchema, assetSchema, assetsQuerySchema, assetUploadFieldsSchema, createdAssetSchema, downloadBodySchema, fromHashBodySchema, remoteMetadataSchema, refineAnswerSchema, refineQuerySchema, tagChangeSchema, tagsAnswerSchema, tagsBodySchema, tagsQuerySchema, taskStartedSchema } from "../schemas/asset";
+import {
+  assetEditAnswerSchema,
+  assetEditBodySchema,
+  assetsAnswerSchema,
+  assetSchema,
+  assetsQuerySchema,
+  assetUploadFieldsSchema,
+  createdAssetSchema,
+  downloadBodySchema,
+  fromHashBodySchema,
+  refineAnswerSchema,
+  refineQuerySchema,
+  remoteMetadataSchema,
+  tagChangeSchema,
+  tagsAnswerSchema,
+  tagsBodySchema,
+  tagsQuerySchema,
+  taskStartedSchema,
+} from "../schemas/asset";
 
 export const assetOperations = {
   listAssets: defineOperation({

@@ -2,8 +2,20 @@
 
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
+import {
+  imageUploadAnswerSchema,
+  imageUploadFieldsSchema,
+  maskLayersQuerySchema,
+  maskLayersSchema,
+  maskUploadAnswerSchema,
+  maskUploadFieldsSchema,
+  userdataListSchema,
+  userdataQuerySchema,
+  userdataWriteAnswerSchema,
+  userdataWriteQuerySchema,
+  viewQuerySchema,
+} from "../schemas/files";
 import { booleanText } from "../schemas/lenient";
-import { imageUploadAnswerSchema, imageUploadFieldsSchema, maskLayersQuerySchema, maskLayersSchema, maskUploadAnswerSchema, maskUploadFieldsSchema, viewQuerySchema, userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema, userdataWriteQuerySchema } from "../schemas/files";
 
 export const fileOperations = {
   uploadImage: defineOperation({

@@ -12,7 +12,21 @@ import {
   jobStatusSchema,
 } from "../schemas/job";
 import { integerText, maybe } from "../schemas/lenient";
-import { promptAnswerSchema, promptBodySchema, promptRefusalSchema, queueDepthSchema, historyAnswerSchema, historyDetailSchema, historyManageAnswerSchema, historyQuerySchema, manageBodySchema, olderHistoryQuerySchema, olderHistorySchema, queueAnswerSchema, queueListSchema } from "../schemas/queue";
+import {
+  historyAnswerSchema,
+  historyDetailSchema,
+  historyManageAnswerSchema,
+  historyQuerySchema,
+  manageBodySchema,
+  olderHistoryQuerySchema,
+  olderHistorySchema,
+  promptAnswerSchema,
+  promptBodySchema,
+  promptRefusalSchema,
+  queueAnswerSchema,
+  queueDepthSchema,
+  queueListSchema,
+} from "../schemas/queue";
 
 const idsBody = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
 const pageQuery = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });

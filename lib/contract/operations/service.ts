@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { defineOperation, json } from "../operation";
-import { objectInfoSchema } from "../schemas/object-info";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
+import { objectInfoSchema } from "../schemas/object-info";
 import { featuresSchema, modelNamesSchema, systemStatsSchema, userSchema } from "../schemas/user";
 
 /** What the service shall let go of; one that holds nothing accepts anything. */

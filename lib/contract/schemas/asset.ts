@@ -3,7 +3,23 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { component, count, exactFields, foreign, named, rare, reads } from "./exact";
-import { anyCount, anyNumber, booleanText, commaList, entries, freeForm, integerText, loosely, maybe, moment, objectText, onWire, texts, unreadableCount, entriesById } from "./lenient";
+import {
+  anyCount,
+  anyNumber,
+  booleanText,
+  commaList,
+  entries,
+  entriesById,
+  freeForm,
+  integerText,
+  loosely,
+  maybe,
+  moment,
+  objectText,
+  onWire,
+  texts,
+  unreadableCount,
+} from "./lenient";
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;

@@ -1,9 +1,9 @@
 // How a run ended: errors, node errors and outputs.
 
 import { z } from "zod";
-import { component, count, milliseconds, rare, reads, named } from "./exact";
-import { entries, freeForm, loosely, moment, nodeIdText, maybe } from "./lenient";
 import { isObject } from "../json/json";
+import { component, count, milliseconds, named, rare, reads } from "./exact";
+import { entries, freeForm, loosely, maybe, moment, nodeIdText } from "./lenient";
 
 export const executionErrorSchema = component("ExecutionError", {
   node_id: loosely(nodeIdText),

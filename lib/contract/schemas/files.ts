@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { parseJson } from "../json/json";
-import { component, named, exactFields, reads } from "./exact";
-import { integerText, loosely, maybe, anyNumber, booleanText, entries, moment } from "./lenient";
+import { component, exactFields, named, reads } from "./exact";
+import { anyNumber, booleanText, entries, integerText, loosely, maybe, moment } from "./lenient";
 
 export const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),

@@ -6,7 +6,14 @@ import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
 import { component, count, exactFields, foreign, milliseconds, named, rare, reads } from "./exact";
-import { executionErrorSchema, executionMetaSchema, executionStatusSchema, progressSchema, outputsSchema, previewOutputSchema } from "./execution";
+import {
+  executionErrorSchema,
+  executionMetaSchema,
+  executionStatusSchema,
+  outputsSchema,
+  previewOutputSchema,
+  progressSchema,
+} from "./execution";
 import { anyCount, entries, freeForm, loosely, moment, querySchema, unreadableCount } from "./lenient";
 
 /** `marks`: start and end (exclusive) of each word in the text. */

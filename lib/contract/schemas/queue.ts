@@ -1,10 +1,10 @@
 // Submissions, the queue and the history.
 
 import { z } from "zod";
-import { component, exactFields, foreign, milliseconds, named, reads, count, exactOf } from "./exact";
-import { executionMetaSchema, executionStatusSchema, outputsSchema, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "./execution";
-import { anyNumber, entries, entriesById, freeForm, integerText, loosely, maybe, moment, unreadableCount } from "./lenient";
 import { readNodeErrors } from "../failure";
+import { component, count, exactFields, exactOf, foreign, milliseconds, named, reads } from "./exact";
+import { executionMetaSchema, executionStatusSchema, type NodeErrors, nodeErrorSchema, nodeErrorsSchema, outputsSchema } from "./execution";
+import { anyNumber, entries, entriesById, freeForm, integerText, loosely, maybe, moment, unreadableCount } from "./lenient";
 
 /** The most that any setting may allow; a service's own bound is below it. */
 const MOST_IDS_PER_CALL = 100_000;

@@ -1,14 +1,14 @@
 // Jobs as screens show them, from lists, details and the history.
 
 import { type Failure, parseLateValidation } from "../failure";
-import { isObject, objectOf, parseJson, textOf } from "../json/json";
-import { type ExecutionError } from "../schemas/execution";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
+import { isObject, objectOf, parseJson, textOf } from "../json/json";
 import { type JobWaits } from "../runners/runners";
+import { type ExecutionError } from "../schemas/execution";
 import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
-import { toMilliseconds } from "../times";
-import { type OutputView, toPreviewView, listOutputs } from "./outputs-view";
 import { type HistoryEntry } from "../schemas/queue";
+import { toMilliseconds } from "../times";
+import { listOutputs, type OutputView, toPreviewView } from "./outputs-view";
 
 export type JobErrorView = {
   nodeId?: string;

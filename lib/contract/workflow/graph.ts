@@ -3,8 +3,8 @@
 // Free of zod: browsers load it with the first page. read-workflow.ts, which reads a file into a graph, is exported again here.
 
 import { own } from "../json/own";
-import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 import { anything, map, object, type ReadBy, text } from "../json/readers";
+import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 

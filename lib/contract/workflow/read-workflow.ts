@@ -5,7 +5,7 @@
 
 import { TooManyExactNumbers, withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf, parseLenientJson, readLenientJson, withoutNaN } from "../json/json";
-import { findJsonError, lineAndColumn, duplicateKeys } from "../json/json-text";
+import { duplicateKeys, findJsonError, lineAndColumn } from "../json/json-text";
 import { own } from "../json/own";
 import { type Graph } from "../schemas/graph";
 import { nameInExtraData } from "./workflow-name";

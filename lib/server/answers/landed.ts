@@ -1,18 +1,18 @@
 // Live outputs and progress of jobs, from the service's WebSocket.
 
 import "server-only";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, parseServiceJson, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
-import { keyGate } from "../upstream/key-gate";
-import { toBrowser } from "./to-browser";
 import { toJobState } from "@/lib/contract/jobs/job-list";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, type JsonObject, objectOf, parseServiceJson, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/execution";
+import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
+import { keyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
 import { isWanted, type LiveReport } from "./landed-outputs";
+import { toBrowser } from "./to-browser";
 
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 

@@ -1,19 +1,19 @@
 // Processes what a service answered before it leaves the console: secrets are masked, names and live progress added, and jobs noted.
 
 import "server-only";
-import { isObject, textOf, objectOf } from "@/lib/contract/json/json";
+import { type Failure } from "@/lib/contract/failure";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { placesInJob, placesInWorkflow, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { composition } from "../composition";
-import { type Failure } from "@/lib/contract/failure";
-import { type ShownFile } from "../store/jobs/job-viewers";
-import { type CallInput } from "../upstream/outgoing";
-import { readsJobs, filesShownIn } from "./job-files";
-import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { type Target } from "../composition-type";
 import { answeredOf, notesOf } from "../ledger/notes";
+import { type ShownFile } from "../store/jobs/job-viewers";
+import { type CallInput } from "../upstream/outgoing";
 import { withNames } from "../workflows/with-names";
+import { filesShownIn, readsJobs } from "./job-files";
 import { noteTotal, withLiveProgress } from "./landed";
 import { toBrowser } from "./to-browser";
 

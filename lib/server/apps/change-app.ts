@@ -1,20 +1,30 @@
 // Lists, creates, changes, imports and exports apps.
 
 import "server-only";
-import { APP_FILE_FORMAT, type AppAccess, type AppDefinition, type AppFile, type AppLimits, type AppPerson, type AppsAnswer, type appsQuerySchema, type appUpdateSchema } from "@/lib/contract/apps/app";
+import { type z } from "zod";
+import {
+  APP_FILE_FORMAT,
+  type AppAccess,
+  type AppDefinition,
+  type AppFile,
+  type AppLimits,
+  type AppPerson,
+  type AppsAnswer,
+  type appsQuerySchema,
+  type appUpdateSchema,
+} from "@/lib/contract/apps/app";
+import { compareVersions } from "@/lib/contract/apps/definition";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { readWorkflow } from "@/lib/contract/workflow/graph";
-import { refusal, type Asked } from "../bff/guard";
-import { type z } from "zod";
-import { compareVersions } from "@/lib/contract/apps/definition";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection, openConnection } from "../connections/access";
 import { MOST_APPS, type StoredApp } from "../store/apps/apps";

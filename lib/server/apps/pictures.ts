@@ -4,19 +4,19 @@ import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
+import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
 import { kindOfName } from "@/lib/contract/views/media-kind";
+import { failed, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
+import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type KeptResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { seesWorkflows } from "./open-app";
-import { type Failure } from "@/lib/contract/failure";
-import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
-import { failed, type Result } from "@/lib/shared/result";
-import { type Asked, refusal } from "../bff/guard";
 import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
+import { seesWorkflows } from "./open-app";
 
 /** Limit for given and for made files, each. */
 const MOST_SHOWN = 60;

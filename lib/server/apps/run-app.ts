@@ -1,21 +1,21 @@
 // Starts a run of an app, within the app's limits and once for each idempotency key.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
-import { refusal, type Asked } from "../bff/guard";
-import { composition } from "../composition";
-import { type Access, openConnection } from "../connections/access";
-import { type StoredApp } from "../store/apps/apps";
-import { refreshRun, sendingOf } from "./run-state";
 import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
+import { type Failure } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Asked, refusal } from "../bff/guard";
 import { readJson } from "../bff/read-request";
+import { composition } from "../composition";
+import { type Access, openConnection } from "../connections/access";
 import { isNotSent, type StoredRun } from "../store/apps/app-runs";
-import { checkRun, type Begun, sendRun } from "./send-run";
+import { type StoredApp } from "../store/apps/apps";
 import { isForm, takeForm } from "./files";
 import { givenInForm, hashOf, type RunOrder, withoutFiles, withoutSecrets } from "./run-order";
+import { refreshRun, sendingOf } from "./run-state";
+import { type Begun, checkRun, sendRun } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Runs that are refreshed at the same time. */

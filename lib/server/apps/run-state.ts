@@ -1,19 +1,22 @@
 // The state of a run, in the app's own words.
 
 import "server-only";
-import { type AppInput, type AppInputProblem, type AppRunError, type AppDefinition, type AppResult, type AppRun } from "@/lib/contract/apps/app";
+import {
+  type AppDefinition,
+  type AppInput,
+  type AppInputProblem,
+  type AppResult,
+  type AppRun,
+  type AppRunError,
+} from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
-import { objectOf, textOf, parseJson } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
-import { type NodeError } from "@/lib/contract/schemas/execution";
-import { type Viewer } from "../auth/viewer";
-import { refusal } from "../bff/guard";
-import { type StoredApp } from "../store/apps/apps";
-import { seesWorkflows } from "./open-app";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
+import { type NodeError } from "@/lib/contract/schemas/execution";
 import { errorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { submittedJob } from "@/lib/contract/workflow/submission";
@@ -21,10 +24,14 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { landedOf } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
+import { type Viewer } from "../auth/viewer";
+import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
+import { type StoredApp } from "../store/apps/apps";
+import { seesWorkflows } from "./open-app";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 

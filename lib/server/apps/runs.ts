@@ -6,6 +6,7 @@ import { type AppRun, type appRunsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
@@ -21,7 +22,6 @@ import { edges } from "../thumbnails/thumbnail";
 import { thumbnailAnswer } from "../thumbnails/thumbnail-route";
 import { openApp } from "./open-app";
 import { numberOf, refreshRun, toRunView } from "./run-state";
-import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 
 const noRun = refusal("NOT_FOUND", "There is no such run.");
 type Opened = { app: StoredApp; access: Access; run: StoredRun };

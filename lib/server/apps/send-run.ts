@@ -1,28 +1,28 @@
 // Checks a run of an app and sends it to its service.
 
 import "server-only";
-import { type AppValues, type AppDefinition, type AppRunError } from "@/lib/contract/apps/app";
+import { type AppDefinition, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, fillApp, isFileKind, problemSentence } from "@/lib/contract/apps/fill";
-import { type Failure } from "@/lib/contract/failure";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusal } from "../bff/guard";
-import { type StoredApp } from "../store/apps/apps";
-import { problemOfFile, problemsOfNamed, type TakenFile, sendFile } from "./files";
-import { filesNotTheirs } from "./pictures";
-import { type RunOrder, withoutFiles, withoutSecrets } from "./run-order";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { type Failure } from "@/lib/contract/failure";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, parseJson } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/apps/app-runs";
+import { type StoredApp } from "../store/apps/apps";
+import { problemOfFile, problemsOfNamed, sendFile, type TakenFile } from "./files";
+import { filesNotTheirs } from "./pictures";
+import { type RunOrder, withoutFiles, withoutSecrets } from "./run-order";
 import { inAppWords, refusedGraph, submissionKey } from "./run-state";
 
 /** The values that fill the graph; seeds are drawn. */

@@ -1,20 +1,20 @@
 // A ZIP archive of chosen assets, streamed.
 
 import "server-only";
+import { makeZip } from "client-zip";
 import { type ArchiveChoice, MOST_ARCHIVED } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
-import { readQuery } from "../bff/read-request";
-import { type Access } from "../connections/access";
-import { makeZip } from "client-zip";
 import { toFileName } from "@/lib/contract/plain-line";
+import { type Asset, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
+import { readQuery } from "../bff/read-request";
 import { composition } from "../composition";
+import { type Access } from "../connections/access";
 
 const PAGE = 500;
 

@@ -2,20 +2,20 @@
 
 import "server-only";
 import { type z } from "zod";
-import { type accountChangeSchema, type MemberView, type SessionView, type EndedSession, type SessionState } from "@/lib/contract/console";
+import { type accountChangeSchema, type EndedSession, type MemberView, type SessionState, type SessionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
+import { findSessionOf, readEmbedAddress } from "../embed/sessions";
+import { type Member } from "../store/people/members";
 import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
-import { confirmSession, isLive, sessionTokenIn } from "./session";
-import { mayUsePassword } from "./sign-in";
-import { type Viewer, peekViewer, type SentHeaders } from "./viewer";
-import { roles } from "@/lib/contract/people/roles";
-import { findSessionOf, readEmbedAddress } from "../embed/sessions";
-import { readCookie, VOUCHED_HEADER, sessionCookieName } from "./session-cookie";
-import { type Member } from "../store/people/members";
 import { isRemoved } from "./removed";
+import { confirmSession, isLive, sessionTokenIn } from "./session";
+import { readCookie, sessionCookieName, VOUCHED_HEADER } from "./session-cookie";
+import { mayUsePassword } from "./sign-in";
+import { peekViewer, type SentHeaders, type Viewer } from "./viewer";
 
 /** `address`: the client's address, for the limit of attempts. */
 export async function changeAccount(

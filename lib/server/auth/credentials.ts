@@ -1,17 +1,17 @@
 // Personal tokens and embedded sessions as credentials, and the operations each may use.
 
 import "server-only";
-import { bearerIn } from "@/lib/shared/headers";
+import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
+import { type Role, weaker } from "@/lib/contract/people/roles";
 import { APPS, EVENTS, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
-import { type Role, weaker } from "@/lib/contract/people/roles";
-import { composition } from "../composition";
-import { type Token } from "../store/people/tokens";
-import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { embedAddressOf } from "@/lib/shared/console-paths";
+import { bearerIn } from "@/lib/shared/headers";
+import { composition } from "../composition";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
+import { type Token } from "../store/people/tokens";
 
 /** "two": two different tokens. Any X-API-Key counts as a token; a bearer counts only if it looks like one of ours. */
 type GivenToken = { token: string } | "two" | undefined;

@@ -1,22 +1,22 @@
 // Members and their invitations: changes, removal, and what each role may give away.
 
 import "server-only";
+import { randomBytes } from "node:crypto";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
-import { type MemberView, type InvitationItem, type InvitationState, type InvitationView } from "@/lib/contract/console";
+import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
+import { consoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
 import { type KnownIdentity } from "../store/people/identities";
-import { type Member } from "../store/people/members";
-import { keepRemoved } from "./removed";
-import { type Viewer } from "./viewer";
-import { randomBytes } from "node:crypto";
-import { consoleUrl } from "../env";
 import { type Invitation } from "../store/people/invitations";
+import { type Member } from "../store/people/members";
 import { hashPassword, judgePassword } from "./passwords";
 import { refusedAsReadOnly } from "./read-only";
+import { keepRemoved } from "./removed";
+import { type Viewer } from "./viewer";
 
 type Change = { role?: Role; disabled?: boolean };
 

@@ -4,9 +4,9 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
 import { composition } from "../composition";
-import { readCookie, cookieAttributes, cookieName } from "./session-cookie";
-import { type Sent } from "./session";
 import { type Member } from "../store/people/members";
+import { type Sent } from "./session";
+import { cookieAttributes, cookieName, readCookie } from "./session-cookie";
 
 function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   const write = (value: string, lasts: number) => {

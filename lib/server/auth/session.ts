@@ -10,9 +10,9 @@ import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
 import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
-import { readCookie, sessionCookieName } from "./session-cookie";
 import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
+import { readCookie, sessionCookieName } from "./session-cookie";
 
 export type Sent = Pick<Headers, "get">;
 export type Live = { session: Session; member: Member };

@@ -3,13 +3,13 @@
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { telemetry } from "@/lib/shared/telemetry";
+import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { storeApiKey } from "../keys/api-keys";
 import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
-import { telemetry } from "@/lib/shared/telemetry";
-import { composition } from "../composition";
 import { type Attempt } from "./sign-in-limits";
 
 const TEAM_USER = "team";

@@ -4,6 +4,7 @@
 // Must never: trust a role inside a credential; credentials contain none.
 
 import "server-only";
+import { type IncomingMessage } from "node:http";
 import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
@@ -12,12 +13,20 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";
-import { type EmbedCredential, mayShow, viewerByEmbedding, viewerByEmbeddingId, givenToken, type TokenCredential, viewerByToken, viewerByTokenId } from "./credentials";
-import { PAGE_HEADER, VOUCHED_HEADER } from "./session-cookie";
+import {
+  type EmbedCredential,
+  givenToken,
+  mayShow,
+  type TokenCredential,
+  viewerByEmbedding,
+  viewerByEmbeddingId,
+  viewerByToken,
+  viewerByTokenId,
+} from "./credentials";
 import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
+import { PAGE_HEADER, VOUCHED_HEADER } from "./session-cookie";
 import { liveByProxy } from "./vouched";
-import { type IncomingMessage } from "node:http";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };

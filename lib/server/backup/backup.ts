@@ -2,18 +2,29 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { existsSync, rmSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { backUpService, checkServiceBackup, holdsService, sweepServiceBackup, restoreService } from "@/lib/service/index";
+import { backUpService, checkServiceBackup, holdsService, restoreService, sweepServiceBackup } from "@/lib/service/index";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { type Content, writeWhole, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
+import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
+import { migrations } from "../store/migrations";
 import { copySnapshot } from "../store/snapshot";
 import { holdsConsole, UNFINISHED_RESTORE } from "../store/store";
-import { isServiceIn, requireStores, copyStores, requireRoomForStores } from "./copy-stores";
-import { filesOf, folderOfBytes, MANIFEST, type Manifest, takePlace, keysNeeded, readKeys, readManifest, idsIn, readStoredKeys } from "./manifest";
-import { migrations } from "../store/migrations";
+import { copyStores, isServiceIn, requireRoomForStores, requireStores } from "./copy-stores";
+import {
+  filesOf,
+  folderOfBytes,
+  idsIn,
+  keysNeeded,
+  MANIFEST,
+  type Manifest,
+  readKeys,
+  readManifest,
+  readStoredKeys,
+  takePlace,
+} from "./manifest";
 
 const tables = ["members", "connections", "api_keys", "apps"] as const;
 
@@ -67,7 +78,12 @@ export async function backUp({ env, place, withKeys, version, now, say }: Backup
 }
 
 /** A backup from PostgreSQL is an SQLite file too: there is one kind of backup, and it can be restored into either. */
-async function backUpConsole({ env, place, id, say }: Pick<BackupRequest, "env" | "place" | "say"> & { id: string }): Promise<Manifest["console"]> {
+async function backUpConsole({
+  env,
+  place,
+  id,
+  say,
+}: Pick<BackupRequest, "env" | "place" | "say"> & { id: string }): Promise<Manifest["console"]> {
   const file = `console-${id}.sqlite`;
   const to = join(place, file);
   const { dataDir, databaseUrl } = env;

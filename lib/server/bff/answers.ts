@@ -1,12 +1,12 @@
 // Responses of the console's routes: JSON, failures, streamed text and bytes.
 
 import "server-only";
-import { errorStatus, isErrorCode, type Failure } from "@/lib/contract/failure";
+import { errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { skippedIn } from "@/lib/contract/json/readers";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { oneChunk } from "../upstream/streams";
-import { toPlainLine } from "@/lib/contract/plain-line";
 
 const always: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",

@@ -1,6 +1,7 @@
 // The routes of next-auth: signing in and out, with a password or at an OIDC provider.
 
 import "server-only";
+import { z } from "zod";
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { type Failure } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
@@ -8,23 +9,22 @@ import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type AuthAnswer, askNextAuth, type AuthStep, authOptions, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { askNextAuth, type AuthAnswer, authOptions, type AuthStep, RATE_LIMITED_PREFIX } from "../auth/next-auth";
 import { type Refused } from "../auth/oidc/admit";
-import { type Asked, askedCookie, type Purpose, takeState, deviceCookie } from "../auth/sealed-cookies";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/discovery";
-import { endSessionUrl, causeOf, createTurn, type OidcTurn } from "../auth/oidc/turn";
+import { causeOf, createTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/turn";
+import { type Asked, askedCookie, deviceCookie, type Purpose, takeState } from "../auth/sealed-cookies";
 import { findSession, sessionIdIn } from "../auth/session";
+import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/client-address";
 import { type OidcProvider } from "../sign-in-settings";
-import { jsonAnswer } from "./answers";
-import { isLongAgo, type Opened, refusal, toActor, type Handler, unguarded } from "./guard";
-import { searchOf, LONGEST_OF_STRANGERS, readJson, readWhole } from "./read-request";
-import { z } from "zod";
-import { explainedRefusals } from "../auth/sign-in";
 import { type Member } from "../store/people/members";
+import { jsonAnswer } from "./answers";
+import { type Handler, isLongAgo, type Opened, refusal, toActor, unguarded } from "./guard";
+import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "./read-request";
 
 type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
 

@@ -1,27 +1,27 @@
 // Routes of the interface: an operation of the connection's service, called with the member's key.
 
 import "server-only";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
-import { type Operation, answersBytes, isRead } from "@/lib/contract/operation";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { type UploadBody, type CallInput } from "../upstream/outgoing";
-import { refusal, type Asked, guarded, type Handler } from "./guard";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
-import { forPrograms, toBrowser } from "../answers/to-browser";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { listenForLanded } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
-import { type Access, openFor, findConnection } from "../connections/access";
+import { forPrograms, toBrowser } from "../answers/to-browser";
+import { type Access, findConnection, openFor } from "../connections/access";
 import { consoleUrl } from "../env";
 import { absent } from "../upstream/failures";
+import { type CallInput, type UploadBody } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./acted-on";
-import { emptyAnswer, jsonAnswer, unreadableHeaders, writtenAnswer, bytesAnswer, passedRequestHeaders, refusedRange } from "./answers";
+import { bytesAnswer, emptyAnswer, jsonAnswer, passedRequestHeaders, refusedRange, unreadableHeaders, writtenAnswer } from "./answers";
+import { type Asked, guarded, type Handler, refusal } from "./guard";
 import { readJson, readOperationQuery, searchOf } from "./read-request";
 
 /** `broken` tells afterwards why the stream ended early, if it did. */

@@ -2,18 +2,18 @@
 
 import "server-only";
 import { type z } from "zod";
+import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
-import { failed, type Result, ok } from "@/lib/shared/result";
-import { clientAddress } from "../limits/client-address";
-import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, unguarded, toActor } from "./guard";
-import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
-import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { readCookie } from "../auth/session-cookie";
 import { embedCookie, embedCookieRules, probeCookie } from "../embed/cookies";
 import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
-import { readCookie } from "../auth/session-cookie";
+import { clientAddress } from "../limits/client-address";
 import { jsonAnswer } from "./answers";
+import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, toActor, unguarded } from "./guard";
+import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
 /** The weakest role allowed, or more of the guard. */

@@ -5,11 +5,11 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { ACT_HEADER, readActId, READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
+import { ACT_HEADER, READ_ONLY_HEADER, readActId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken, isTokenInAddress } from "../auth/credentials";

@@ -1,6 +1,6 @@
 // Remembers for ten minutes what a connection's answers showed it to have.
 // Guarantees: absences learnt while the service was down (its list of jobs was not found either) are forgotten; 401, 403, 429 and 5xx teach
-// nothing; absence.ts decides which refusals mean an absence; a call that changes something teaches only its own absence.
+// nothing; failures.ts decides which refusals mean an absence; a call that changes something teaches only its own absence.
 
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";

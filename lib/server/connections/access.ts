@@ -9,7 +9,7 @@ import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readsJobs } from "../answers/job-files";
-import { passOn, jobsOnly, refusalOf } from "../answers/pass-on";
+import { jobsOnly, passOn, refusalOf } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";

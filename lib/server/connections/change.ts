@@ -1,22 +1,28 @@
 // Checks, creates, changes and removes connections.
 
 import "server-only";
-import { type ConnectionCheck, isAccepted, type connectionBodySchema, type connectionChangeSchema, type ConnectionSaved } from "@/lib/contract/console";
-import { codeByStatus, type Failure, lacksOperation } from "@/lib/contract/failure";
-import { isObject } from "@/lib/contract/json/json";
-import { operations } from "@/lib/contract/operations";
-import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { type Result, failed, ok } from "@/lib/shared/result";
-import { composition } from "../composition";
-import { openApiKey, storeApiKey } from "../keys/api-keys";
-import { type Connection } from "../store/connections";
 import { randomUUID } from "node:crypto";
 import { type z } from "zod";
 import { toBaseUrl } from "@/lib/contract/connections";
+import {
+  type connectionBodySchema,
+  type connectionChangeSchema,
+  type ConnectionCheck,
+  type ConnectionSaved,
+  isAccepted,
+} from "@/lib/contract/console";
+import { codeByStatus, type Failure, lacksOperation } from "@/lib/contract/failure";
+import { isObject } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { lostRights, type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { openApiKey, storeApiKey } from "../keys/api-keys";
+import { type Connection } from "../store/connections";
 import { findConnection, noConnection } from "./access";
 import { toConnectionView } from "./views";
 

@@ -2,15 +2,15 @@
 
 import "server-only";
 import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Connection } from "../store/connections";
-import { isEmbedded } from "../upstream/send";
-import { findVisible, visibleConnections, noConnection } from "./access";
-import { type Failure } from "@/lib/contract/failure";
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { type PersonalConnection } from "../store/jobs/job-viewers";
+import { isEmbedded } from "../upstream/send";
+import { findVisible, noConnection, visibleConnections } from "./access";
 
 /** `meant` is the page's own choice; if the member may not use that id, the last used connection is taken. */
 export async function listConnectionViews(viewer: Viewer, meant?: string): Promise<ConnectionView[]> {

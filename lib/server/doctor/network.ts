@@ -1,20 +1,20 @@
 // Checks the port, the proxy in front and the database server.
 
 import "server-only";
-import { type Env, consoleUrl } from "../env";
-import { PROOF_HEADER, proveDoctor, type Seen } from "../seen-request";
-import { isProxy } from "../trusted-proxies";
-import { type Answer, ask, attempt, type Finding, noted, passed, wrong } from "./findings";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
+import { consoleUrl, type Env } from "../env";
 import { authSecretOf, nameInstallation } from "../installation";
 import { openKeyRing } from "../keys/key-ring";
 import { readSharedSecret } from "../keys/shared-secret";
+import { PROOF_HEADER, proveDoctor, type Seen } from "../seen-request";
 import { openStore, type Store } from "../store/store";
+import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
+import { type Answer, ask, attempt, type Finding, noted, passed, wrong } from "./findings";
 import { lookAtService } from "./postgres";
 import { CLOCK_MS, lookAtServiceFile } from "./storage";
 

@@ -2,20 +2,20 @@
 
 import "server-only";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
-import { tryBlobPlace, serviceMigrations } from "@/lib/service/index";
-import { openToRead, migrationsOf, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { type Env } from "../env";
-import { attempt, type Finding, noted, passed, wrong, sizeOf } from "./findings";
 import { dirname, join } from "node:path";
 import { type Database as Connection } from "better-sqlite3";
+import { serviceMigrations, tryBlobPlace } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { requireStores } from "../backup/copy-stores";
 import { sealedHosts } from "../embed/hosts";
+import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
-import { openKeyRing, countSealed } from "../keys/key-ring";
+import { countSealed, openKeyRing } from "../keys/key-ring";
 import { migrations } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
+import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 import { lookAtConsole, lookAtServer, lookAtService, readIdOn } from "./postgres";
 
 const CHECK = "files";

@@ -10,7 +10,7 @@ import { isOnThisMachine } from "@/lib/contract/embed/embedding";
 import { parseJson } from "@/lib/contract/json/json";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { unseal, type KeyRing } from "../keys/key-ring";
+import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type Sealed } from "../store/keys";

@@ -19,8 +19,8 @@ import { composition } from "../composition";
 import { seal, type SealedRows } from "../keys/key-ring";
 import { type EmbedHost, type EmbedHostStore, type Keeper, newEmbedHostId } from "../store/embed-hosts";
 import { type Sealed } from "../store/keys";
-import { audiencesOf } from "./sessions";
 import { recordOfHost } from "./host-keys";
+import { audiencesOf } from "./sessions";
 
 type Giver = { memberId: string; name: string; role: Role };
 

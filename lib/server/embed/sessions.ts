@@ -1,24 +1,32 @@
 // Embedded sessions: begun with a host's ticket, found by their cookie, with the look the host chose.
 
 import "server-only";
-import { consoleUrl, type Env } from "../env";
-import { type JWTPayload } from "jose";
-import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
-import { CLOCK_SLACK_SECONDS, type Ticket, TICKET_SECONDS, ticketSchema, EMBED_SESSION_MS, type EmbedRole, embedLookSchema } from "@/lib/contract/embed/embedding";
-import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition } from "../composition-type";
-import { type EmbedHost } from "../store/embed-hosts";
 import { randomBytes } from "node:crypto";
+import { type JWTPayload } from "jose";
+import { headers } from "next/headers";
+import { cache } from "react";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
+import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
+import {
+  CLOCK_SLACK_SECONDS,
+  EMBED_SESSION_MS,
+  embedLookSchema,
+  type EmbedRole,
+  type Ticket,
+  TICKET_SECONDS,
+  ticketSchema,
+} from "@/lib/contract/embed/embedding";
+import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { PAGE_HEADER, readCookie } from "../auth/session-cookie";
 import { composition } from "../composition";
-import { readCookie, PAGE_HEADER } from "../auth/session-cookie";
+import { type Composition } from "../composition-type";
+import { consoleUrl, type Env } from "../env";
+import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
 import { embedCookie, embedCookieRules } from "./cookies";
-import { headers } from "next/headers";
-import { cache } from "react";
 
 /** The first one is shown to people; without a public address this machine also has two more names. */
 export function audiencesOf(env: Env, hostId: string): string[] {
@@ -29,11 +37,7 @@ export function audiencesOf(env: Env, hostId: string): string[] {
 type Console = Pick<Composition, "env" | "now" | "log" | "hostKeys">;
 type TicketRequest = { ticket: string; origin: string };
 
-async function checkTicket(
-  console: Console,
-  host: EmbedHost,
-  { ticket, origin }: TicketRequest,
-): Promise<Result<Ticket, EmbedRefusal>> {
+async function checkTicket(console: Console, host: EmbedHost, { ticket, origin }: TicketRequest): Promise<Result<Ticket, EmbedRefusal>> {
   const now = console.now();
   let payload: JWTPayload;
   try {

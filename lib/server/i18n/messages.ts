@@ -1,12 +1,12 @@
 // Sentences of the reader's language, with the product's name.
 
 import "server-only";
+import { headers } from "next/headers";
+import { getLocale } from "next-intl/server";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
 import * as chinese from "@/lib/messages/zh-CN";
 import { type Language } from "@/lib/shared/languages";
-import { headers } from "next/headers";
-import { getLocale } from "next-intl/server";
 import { PAGE_HEADER } from "../auth/session-cookie";
 import { composition } from "../composition";
 import { readEmbedAddress } from "../embed/sessions";

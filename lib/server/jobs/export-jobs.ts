@@ -3,23 +3,23 @@
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { type InputId, inputOf, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { isSearch } from "@/lib/contract/jobs/job-list";
-import { operations } from "@/lib/contract/operations";
-import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
-import { type Access } from "../connections/access";
-import { searchLedger } from "./job-search";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { operations } from "@/lib/contract/operations";
 import { submitterText } from "@/lib/contract/people/usage";
+import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
-import { toInputs, type InputId, inputOf } from "@/lib/contract/jobs/job-inputs";
-import { refusal } from "../bff/guard";
+import { passOn } from "../answers/pass-on";
+import { toBrowser } from "../answers/to-browser";
 import { textStream } from "../bff/answers";
+import { refusal } from "../bff/guard";
 import { composition } from "../composition";
+import { type Access } from "../connections/access";
+import { searchLedger } from "./job-search";
 
 const PAGE = 1000;
 

@@ -1,13 +1,13 @@
 // Searches the job index, and finds jobs by id on all connections.
 
 import "server-only";
-import { type SearchMatch, type JobsAnswer } from "@/lib/contract/schemas/job";
-import { foldName } from "@/lib/shared/text";
 import { type JobReach, type JobSearchAnswer, type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
+import { foldName } from "@/lib/shared/text";
 import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/pass-on";
 import { type Viewer } from "../auth/viewer";

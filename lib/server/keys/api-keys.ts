@@ -4,7 +4,7 @@
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { type KeyStore, type StoredKey } from "../store/keys";
-import { seal, unseal, type KeyRing, type SealedRows } from "./key-ring";
+import { type KeyRing, seal, type SealedRows, unseal } from "./key-ring";
 
 /** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, too few to find a key. */
 export function fingerprintOf(apiKey: string): string {

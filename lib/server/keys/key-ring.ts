@@ -1,12 +1,12 @@
 // Encryption of stored secrets: the key ring, sealing, and rotation to a new key.
 
 import "server-only";
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { codeOf } from "@/lib/shared/error-codes";
-import { randomBytes, randomUUID, createCipheriv, createDecipheriv } from "node:crypto";
 import { join } from "node:path";
-import { EnvError } from "../env";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { codeOf } from "@/lib/shared/error-codes";
+import { EnvError } from "../env";
 import { type Sealed } from "../store/keys";
 
 export function readOrMakeSecretFile(path: string, make: () => string): string {

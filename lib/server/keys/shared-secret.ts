@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { EnvError } from "../env";
 import { type Sealed } from "../store/keys";
 import { type SettingStore } from "../store/settings";
-import { seal, unseal, type KeyRing, type SealedRows } from "./key-ring";
+import { type KeyRing, seal, type SealedRows, unseal } from "./key-ring";
 
 const RECORD = "settings/authSecret";
 const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() });

@@ -1,14 +1,14 @@
 // Reads a connection's list of jobs into the job index, page by page.
 
 import "server-only";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { toMilliseconds } from "@/lib/contract/times";
-import { type LedgerReach, type Absent, type JobLedgerStore } from "../store/jobs/job-ledger";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { numberOf, objectOf } from "@/lib/contract/json/json";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
-import { type Result, ok } from "@/lib/shared/result";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { toMilliseconds } from "@/lib/contract/times";
+import { ok, type Result } from "@/lib/shared/result";
+import { type Absent, type JobLedgerStore, type LedgerReach } from "../store/jobs/job-ledger";
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/outgoing";
 

@@ -1,17 +1,17 @@
 // What an answer reports about jobs, as notes for the job index.
 
 import "server-only";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { MASK } from "@/lib/contract/secrets/secret-texts";
-import { isLink } from "@/lib/contract/workflow/graph";
-import { toJobState } from "@/lib/contract/jobs/job-list";
 import { type Subject } from "@/lib/contract/operation";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { jobOfEntry, previewOf, toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
 
 const LONGEST = 4096;

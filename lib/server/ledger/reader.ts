@@ -10,7 +10,16 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { sleep, withTimeout } from "@/lib/shared/async";
 import { type Log } from "../log";
 import { type Store } from "../store/store";
-import { pageOf, createListReader, type LedgerGap, type Listed, notTaken, type Step, createSizeReader, type LedgerRead } from "./list-reader";
+import {
+  createListReader,
+  createSizeReader,
+  type LedgerGap,
+  type LedgerRead,
+  type Listed,
+  notTaken,
+  pageOf,
+  type Step,
+} from "./list-reader";
 
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 

@@ -1,22 +1,31 @@
 // Submits a workflow once for each idempotency key, and stores what became of it.
 
 import "server-only";
+import { createHash } from "node:crypto";
+import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
-import { mayHaveStarted, type SubmissionReport, IDEMPOTENCY_HEADER, isIdempotencyKey, LABEL_HEADER, readLabel, readRerun, RERUN_HEADER } from "@/lib/contract/workflow/submission";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusal, type Asked } from "../bff/guard";
-import { type KeptSubmission, type Attempt } from "../store/jobs/submissions";
-import { type SubmissionOutcome, type Composition } from "../composition-type";
+import { operations } from "@/lib/contract/operations";
+import {
+  IDEMPOTENCY_HEADER,
+  isIdempotencyKey,
+  LABEL_HEADER,
+  mayHaveStarted,
+  readLabel,
+  readRerun,
+  RERUN_HEADER,
+  type SubmissionReport,
+} from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
-import { createHash } from "node:crypto";
-import { type Failure } from "@/lib/contract/failure";
-import { operations } from "@/lib/contract/operations";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { runOperation } from "../bff/bff-route";
+import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
+import { type Composition, type SubmissionOutcome } from "../composition-type";
 import { type JobLabel } from "../store/jobs/job-labels";
+import { type Attempt, type KeptSubmission } from "../store/jobs/submissions";
 
 const LONGEST_ANSWER = 64 * 1024;
 

@@ -1,20 +1,20 @@
 // Assets of a connection: lists, one asset, mask layers, and assets of known content.
 
 import "server-only";
+import { writeThings } from "@/lib/contract/audit/audit-items";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type Result, failed, ok } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
-import { findConnection, readThrough, openConnection } from "../connections/access";
-import { lacksAssets } from "../connections/change";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { readQuery, readJson, searchOf } from "../bff/read-request";
-import { writeThings } from "@/lib/contract/audit/audit-items";
-import { type Asked } from "../bff/guard";
+import { type Viewer } from "../auth/viewer";
 import { outcomeOf } from "../bff/acted-on";
+import { type Asked } from "../bff/guard";
+import { readJson, readQuery, searchOf } from "../bff/read-request";
+import { composition } from "../composition";
+import { findConnection, openConnection, readThrough } from "../connections/access";
+import { lacksAssets } from "../connections/change";
 
 export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const answer = await readThrough(viewer, connection, operations.listAssets, { query });

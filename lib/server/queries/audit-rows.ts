@@ -2,8 +2,8 @@
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
-import { familyOf, type AuditThing, readThings } from "@/lib/contract/audit/audit-items";
-import { describeMemberChange, readMemberChange, personLabel } from "@/lib/contract/audit/member-change";
+import { type AuditThing, familyOf, readThings } from "@/lib/contract/audit/audit-items";
+import { describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/member-change";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { type AuditSearch, type KeptEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";

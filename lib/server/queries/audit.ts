@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { usableConnections } from "../connections/access";
-import { MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv, groupAudit, type Logged } from "./audit-rows";
+import { groupAudit, type Logged, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
 const READ_PAGE = 100;

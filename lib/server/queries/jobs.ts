@@ -1,17 +1,17 @@
 // Jobs and history of a connection, and node classes that its service lacks.
 
 import "server-only";
+import { type LackingClasses } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { ok, type Result, failed } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { findVisible, readThrough, openQuietly } from "../connections/access";
-import { type LackingClasses } from "@/lib/contract/console";
-import { objectOf } from "@/lib/contract/json/json";
-import { toBrowser } from "../answers/to-browser";
+import { findVisible, openQuietly, readThrough } from "../connections/access";
 import { learnClassNames } from "../workflows/with-names";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {

@@ -3,16 +3,16 @@
 import "server-only";
 import { type InvitationItem, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { allOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
+import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
+import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { listInvitationItems, readInvitation, roleProviderOf, toMemberView } from "../auth/members";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { readMemberMethods } from "./sign-in";
-import { allOperations } from "@/lib/contract/operations";
-import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
-import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { listConnectionViews } from "../connections/views";
+import { readMemberMethods } from "./sign-in";
 
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 

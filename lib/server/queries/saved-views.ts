@@ -3,10 +3,10 @@
 // above; the plain list's query is empty.
 
 import "server-only";
+import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { searchNames } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
-import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { refusal } from "../bff/guard";

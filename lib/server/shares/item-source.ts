@@ -1,6 +1,7 @@
 // Opens and reads the original bytes of shared items.
 
 import "server-only";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset } from "@/lib/contract/schemas/asset";
@@ -8,9 +9,8 @@ import { failed, type Result } from "@/lib/shared/result";
 import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
-import { noShare } from "./open-share";
-import { setImmediate as othersTurn } from "node:timers/promises";
 import { NotCleanable, type Reading } from "./clean/pieces";
+import { noShare } from "./open-share";
 
 type Headers = Readonly<Record<string, string>>;
 type Asking = { signal: AbortSignal; headers?: Headers };

@@ -1,7 +1,6 @@
 // The bytes of a shared item, cleaned of metadata while they stream.
 
 import "server-only";
-import { lengthOf, type Piece, NotCleanable } from "./clean/pieces";
 import { z } from "zod";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -12,7 +11,8 @@ import { bytesAnswer } from "../bff/answers";
 import { composition } from "../composition";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";
-import { beginOf, openOriginal, Unreadable, readOriginal } from "./item-source";
+import { lengthOf, NotCleanable, type Piece } from "./clean/pieces";
+import { beginOf, openOriginal, readOriginal, Unreadable } from "./item-source";
 import { noShare, type OpenedShare, tooMany } from "./open-share";
 
 /** The parts of the pieces between `from` and `to`, counted in the cleaned file. */

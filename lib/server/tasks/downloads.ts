@@ -1,23 +1,29 @@
 // Downloads that members started: listed, refreshed, cancelled and retried.
 
 import "server-only";
-import { type DownloadState, downloadStates, type DownloadTask, maskAddresses, type DownloadTasks } from "@/lib/contract/assets/download-task";
-import { type StoredDownload, type DownloadNews } from "../store/download-tasks";
 import { type z } from "zod";
-import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
-import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
+import {
+  type DownloadState,
+  downloadStates,
+  type DownloadTask,
+  type DownloadTasks,
+  maskAddresses,
+} from "@/lib/contract/assets/download-task";
+import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
-import { ok, type Result, failed } from "@/lib/shared/result";
+import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
+import { downloaded } from "../bff/acted-on";
+import { idOf } from "../bff/console-route";
 import { type Asked, refusal } from "../bff/guard";
 import { searchOf } from "../bff/read-request";
 import { type Access, findConnection, openConnection } from "../connections/access";
-import { writeThings } from "@/lib/contract/audit/audit-items";
-import { downloaded } from "../bff/acted-on";
-import { idOf } from "../bff/console-route";
+import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
 
 function toDownloadTask(row: StoredDownload): DownloadTask {

@@ -6,7 +6,7 @@ import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
-import { seal, unseal, type KeyRing, type SealedRows } from "../keys/key-ring";
+import { type KeyRing, seal, type SealedRows, unseal } from "../keys/key-ring";
 import { type DownloadTaskStore, type SealedDownload } from "../store/download-tasks";
 import { type Sealed } from "../store/keys";
 

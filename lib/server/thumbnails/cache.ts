@@ -1,12 +1,12 @@
 // Thumbnails on disk, within a bound.
 
 import "server-only";
-import { rm } from "node:fs/promises";
-import { filesByAge, readCached, writeCached } from "@/lib/shared/files";
 import { createHash, randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { filesByAge, readCached, writeCached } from "@/lib/shared/files";
 import { ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 

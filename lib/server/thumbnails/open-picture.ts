@@ -3,16 +3,16 @@
 import "server-only";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
+import { operations } from "@/lib/contract/operations";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";
+import { type PictureSource } from "../connections/seen-assets";
 import { createDeadline } from "../upstream/deadline";
 import { timedOut, wasSilent } from "../upstream/failures";
-import { isEmbedded } from "../upstream/send";
-import { operations } from "@/lib/contract/operations";
-import { type PictureSource } from "../connections/seen-assets";
 import { openAddress } from "../upstream/open-bytes";
 import { type CallInput } from "../upstream/outgoing";
+import { isEmbedded } from "../upstream/send";
 
 type Size = { width: number; height: number };
 

@@ -1,24 +1,24 @@
 // The route of thumbnails, and of full pictures where a browser cannot show the file.
 
 import "server-only";
+import { createHash } from "node:crypto";
 import sharp from "sharp";
+import { z } from "zod";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
-import { ok, type Result, failed } from "@/lib/shared/result";
-import { bytesAnswer } from "../bff/answers";
-import { type Access, openForJobs } from "../connections/access";
-import { readBytes } from "../upstream/streams";
-import { nothing, tooLargeToShow, headersIfTooLarge, noPicture, noPreview } from "./open-picture";
-import { createHash } from "node:crypto";
-import { z } from "zod";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, refusalOfFile } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
+import { bytesAnswer } from "../bff/answers";
 import { guarded, type Handler } from "../bff/guard";
 import { readQuery, searchOf } from "../bff/read-request";
 import { type Composition } from "../composition-type";
+import { type Access, openForJobs } from "../connections/access";
+import { readBytes } from "../upstream/streams";
+import { headersIfTooLarge, noPicture, noPreview, nothing, tooLargeToShow } from "./open-picture";
 import { thumbnailFits } from "./resize";
 import { edges, getThumbnail } from "./thumbnail";
 

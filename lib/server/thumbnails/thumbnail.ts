@@ -1,5 +1,5 @@
 // The bytes of a thumbnail: opened (open-picture.ts), resized, cached.
-// Guarantees: time, silence and size are bounded; what cannot be shown is a NOT_FOUND (not-shown.ts) or the outage that prevented it.
+// Guarantees: time, silence and size are bounded; what cannot be shown is a NOT_FOUND or the outage that prevented it.
 // Must never: conclude from a silence, a cut-off answer or a page in place of a file what the file is.
 
 import "server-only";
@@ -12,7 +12,18 @@ import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
-import { noPicture, noPreview, nothing, tooLargeToShow, fileOf, isOwn, openSubject, type ThumbnailSubject, type Patience, patienceWith } from "./open-picture";
+import {
+  fileOf,
+  isOwn,
+  noPicture,
+  noPreview,
+  nothing,
+  openSubject,
+  type Patience,
+  patienceWith,
+  type ThumbnailSubject,
+  tooLargeToShow,
+} from "./open-picture";
 import { type ThumbnailFit, toThumbnail } from "./resize";
 
 export const edges = [128, 256, 512, 1024] as const;

@@ -1,15 +1,15 @@
 // Failures of calls to a service, and which refusals mean that it lacks an operation.
 
 import "server-only";
+import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { type CallInput } from "./outgoing";
-import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
-import { own } from "@/lib/contract/json/own";
 
 export function saysAbsent(operation: Operation, status: number): boolean {
   return status === 405 || status === 501 || (status === 404 && operation.item === undefined && mayBeMissing(operation));

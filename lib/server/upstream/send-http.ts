@@ -1,14 +1,14 @@
 // Sends requests over HTTP: to connections, and to addresses that a service named.
 
 import "server-only";
+import { lookup as systemLookup } from "node:dns";
 import { type IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
-import { Agent, type Dispatcher, request as exchange, buildConnector } from "undici";
+import { Agent, buildConnector, type Dispatcher, request as exchange } from "undici";
 import { guardedConnector, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { type Send } from "./send";
-import { lookup as systemLookup } from "node:dns";
 
 export type HttpSend = Send & { close(): Promise<void> };
 

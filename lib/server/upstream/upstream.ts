@@ -6,13 +6,23 @@
 import "server-only";
 import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
-import { type Operation, type AnswerOf, isRead } from "@/lib/contract/operation";
-import { type Result, failed, ok } from "@/lib/shared/result";
-import { observed } from "@/lib/shared/telemetry";
+import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { sleep } from "@/lib/shared/async";
-import { lookupOf, callerWentAway, lacksIt, notAddressable, nothingThere, timedOut, unreachable, unreadable, UnreadableAnswer } from "./failures";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { observed } from "@/lib/shared/telemetry";
 import { createDeadline, type GiveUp, type Silences } from "./deadline";
+import {
+  callerWentAway,
+  lacksIt,
+  lookupOf,
+  notAddressable,
+  nothingThere,
+  timedOut,
+  unreachable,
+  unreadable,
+  UnreadableAnswer,
+} from "./failures";
 import { type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";

@@ -2,8 +2,8 @@
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
-import { createLru } from "@/lib/shared/lru";
 import { looseGraph } from "@/lib/contract/workflow/graph";
+import { createLru } from "@/lib/shared/lru";
 
 const MOST = 20_000;
 const LONGEST = 200;

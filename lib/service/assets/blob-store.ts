@@ -3,8 +3,8 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type Readable } from "node:stream";
-import { ServiceError } from "../service-error";
 import { codeOf } from "@/lib/shared/error-codes";
+import { ServiceError } from "../service-error";
 import { type StagedFile } from "./staged-file";
 
 export type StoredBytes = {

@@ -3,17 +3,17 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { foldName } from "@/lib/shared/text";
-import { query, type Transaction, type Database, type Reader } from "../store/database";
-import { type AssetOrigin } from "../store/schema";
-import { requireRoom } from "./quota";
-import { addTags } from "./tags";
 import { newId } from "../new-id";
 import { ServiceError } from "../service-error";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
+import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
 import { findAsset, readAssets, type StoredAsset } from "./asset-row";
 import { type BlobStore } from "./blob-store";
 import { byHash } from "./file-names";
+import { requireRoom } from "./quota";
 import { type StagedFile } from "./staged-file";
+import { addTags } from "./tags";
 
 type AssetToInsert = {
   id: string;

@@ -1,8 +1,8 @@
 // Keeps a folder of reproducible files within its bound: the least recently used files are removed first.
 
-import { rm, readdir } from "node:fs/promises";
-import { filesByAge } from "@/lib/shared/files";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { filesByAge } from "@/lib/shared/files";
 import { type Named } from "./blob-store";
 
 /** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */

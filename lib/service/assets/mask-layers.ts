@@ -1,20 +1,20 @@
 // Masks drawn on stored images, kept as layers; and the limits of images.
 
-import { stat, rm } from "node:fs/promises";
-import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
-import { ServiceError } from "../service-error";
-import { isRaster } from "./media-type";
 import { randomUUID } from "node:crypto";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/image-ref";
 import { createLimiter } from "@/lib/shared/async";
+import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
+import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type StoredAsset } from "./asset-row";
 import { fileNameOf } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { createTogether } from "./create-asset";
 import { findFiles } from "./file-names";
+import { isRaster } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
 
 export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;

@@ -11,7 +11,7 @@ import { asStorageFailure } from "../storage-failure";
 import { type Database, query } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 import { type BlobStore } from "./blob-store";
-import { insertBlob, insertAsset } from "./create-asset";
+import { insertAsset, insertBlob } from "./create-asset";
 import { stageStream } from "./staged-file";
 
 type Stores = { database: Database; blobs: BlobStore; tempFolder: string; now: () => number; log: ServiceLog };

@@ -1,10 +1,10 @@
 // Files that are written and hashed while they arrive, before they become blobs.
 
-import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
-import { type FileHandle, open, rm } from "node:fs/promises";
 import { createHash, randomUUID } from "node:crypto";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { ServiceError } from "../service-error";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";

@@ -1,10 +1,10 @@
 // Tags of assets: added, removed, listed and refined.
 
-import { ServiceError } from "../service-error";
-import { query, type Transaction, type Reader } from "../store/database";
 import { sql } from "kysely";
 import { type z } from "zod";
 import { type tagsQuerySchema } from "@/lib/contract/schemas/asset";
+import { ServiceError } from "../service-error";
+import { query, type Reader, type Transaction } from "../store/database";
 import { type AssetFilter, readFilter } from "./asset-filter";
 import { type AssetSearch, ownersOf } from "./search/asset-search";
 

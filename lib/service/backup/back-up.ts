@@ -1,20 +1,20 @@
 // Backs up the database and the blobs of a running service.
 
-import { openPool } from "@/lib/shared/database/postgres";
-import { copyDatabase, fillDatabase, openToRead, countRows, migrationsOf } from "@/lib/shared/database/sqlite-copy";
-import { type Content, ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
-import { copyServiceSnapshot } from "../store/copy-store";
-import { SERVICE_SCHEMA } from "../store/postgres/migrate";
-import { isNamed, type BackedUpFile, blobFile, blobsIn, inParallel, namedBlobs, type ServiceContents } from "./contents";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdir, opendir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { openPool } from "@/lib/shared/database/postgres";
+import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { codeOf } from "@/lib/shared/error-codes";
+import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-path";
+import { copyServiceSnapshot } from "../store/copy-store";
 import { filesBelow } from "../store/data-folder";
+import { SERVICE_SCHEMA } from "../store/postgres/migrate";
 import { syncFolder } from "../store/sync-folder";
+import { type BackedUpFile, blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type LiveDatabase = {
   /** Copies into a SQLite file. If that holds an earlier copy, what is the same may stay. */

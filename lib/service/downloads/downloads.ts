@@ -10,7 +10,16 @@ import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type Questions } from "../store/questions";
-import { createOpenSource, discard, type OpenedSource, type OpenSource, isPage, readContentRange, readFileName, readLength } from "./open-source";
+import {
+  createOpenSource,
+  discard,
+  isPage,
+  type OpenedSource,
+  type OpenSource,
+  readContentRange,
+  readFileName,
+  readLength,
+} from "./open-source";
 import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, insideTheNetwork, requireSource } from "./sources";
 import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
 import { createTasks } from "./tasks";

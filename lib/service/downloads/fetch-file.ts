@@ -5,7 +5,19 @@ import { open, rm } from "node:fs/promises";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
-import { discard, type OpenedSource, type OpenSource, unreachable, isPage, readContentRange, readEncoding, readFileName, readLength, readUnsatisfiedLength, readValidator } from "./open-source";
+import {
+  discard,
+  isPage,
+  type OpenedSource,
+  type OpenSource,
+  readContentRange,
+  readEncoding,
+  readFileName,
+  readLength,
+  readUnsatisfiedLength,
+  readValidator,
+  unreachable,
+} from "./open-source";
 
 type PartialFile = Awaited<ReturnType<typeof openPartialFile>>;
 

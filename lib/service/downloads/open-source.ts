@@ -1,9 +1,9 @@
 // Opens the source of a download, and reads its headers.
 
 import { type IncomingHttpHeaders } from "node:http";
-import { toPlainLine } from "@/lib/contract/plain-line";
 import { type Readable } from "node:stream";
 import { request } from "undici";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type SourceAgents, type SourcePolicy } from "./sources";

@@ -1,11 +1,11 @@
 // Where downloads may come from, and connections that lead nowhere else.
 
-import { own } from "@/lib/contract/json/own";
-import { ServiceError } from "../service-error";
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
+import { own } from "@/lib/contract/json/own";
 import { isAddress, isInside, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { isPublicAddress } from "@/lib/shared/ip-address";
+import { ServiceError } from "../service-error";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 

@@ -3,12 +3,12 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { query, type Reader, type Transaction, type Database } from "../store/database";
+import { readRecord } from "../jobs/job-row";
+import { type ServiceSettings } from "../settings";
+import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { hideSecrets, nameOfSource } from "../store/source-secrets";
 import { plainStatement } from "../store/statement";
-import { readRecord } from "../jobs/job-row";
-import { type ServiceSettings } from "../settings";
 import { PUBLIC_OWNER } from "../users/keys";
 
 export type StoredTask = Selectable<TaskRow>;

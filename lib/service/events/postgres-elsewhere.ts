@@ -1,10 +1,10 @@
 // Events between the processes of one PostgreSQL.
 
 import { z } from "zod";
-import { type Processes, MOST_NOTICE_BYTES } from "../store/processes";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { type Database } from "../store/database";
+import { MOST_NOTICE_BYTES, type Processes } from "../store/processes";
 import { plainStatement } from "../store/statement";
 import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
 
@@ -30,7 +30,10 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
   async function tellAll(asks = false): Promise<void> {
     const all = [...users()];
     for (let from = 0; from < all.length || (asks && from === 0); from += MOST_USERS)
-      await processes.tell(LISTENERS_CHANNEL, { listened: all.slice(from, from + MOST_USERS), ...(asks && from === 0 && { asks }) } satisfies Notice);
+      await processes.tell(LISTENERS_CHANNEL, {
+        listened: all.slice(from, from + MOST_USERS),
+        ...(asks && from === 0 && { asks }),
+      } satisfies Notice);
   }
 
   function receive(notice: unknown, from: string): void {

@@ -1,8 +1,8 @@
 // Responses of the service: JSON, text, and errors.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorStatus } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isUniqueViolation } from "@/lib/shared/error-codes";
 import { type ServiceLog } from "../options";
 import { asRefusal, type Refusal } from "../service-error";

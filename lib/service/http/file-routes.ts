@@ -6,7 +6,7 @@ import { fileNameOf } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
-import { MOST_IMAGE_BYTES, requireImage, tooHeavy, findMaskLayers, storeMask } from "../assets/mask-layers";
+import { findMaskLayers, MOST_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type InFile } from "../assets/thumbnails/thumbnails";
 import { type Parts } from "../parts";

@@ -1,25 +1,25 @@
 // Routes of submissions, jobs, queue and history.
 
+import { errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
+import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/queue";
+import { noteSubmitted } from "../figures";
 import { cancelJobs } from "../jobs/cancel";
+import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
 import { listJobAssets } from "../jobs/job-assets";
 import { findJob, findJobIds, type StoredJob } from "../jobs/job-row";
 import { listItems, toDetail, toStatus } from "../jobs/job-view";
-import { listJobs, countJobs } from "../jobs/list-jobs";
+import { countJobs, listJobs } from "../jobs/list-jobs";
+import { listQueue, manageQueue } from "../jobs/queue-view";
 import { listText, objectText } from "../jobs/stored-texts";
+import { submitPrompt } from "../jobs/submit";
 import { type Parts } from "../parts";
-import { ServiceError, asRefusal } from "../service-error";
+import { asRefusal, ServiceError } from "../service-error";
+import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
-import { json, jsonText, empty, jsonPieces } from "./answers";
+import { empty, json, jsonPieces, jsonText } from "./answers";
 import { requireFew } from "./read-json";
 import { type Call, type Route, route } from "./route";
-import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/queue";
-import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
-import { listQueue, manageQueue } from "../jobs/queue-view";
-import { errorStatus } from "@/lib/contract/failure";
-import { noteSubmitted } from "../figures";
-import { submitPrompt } from "../jobs/submit";
-import { type ServiceSettings } from "../settings";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 

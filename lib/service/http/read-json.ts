@@ -1,12 +1,12 @@
 // Reads and checks queries and JSON bodies, within limits of time and size.
 
 import { type z } from "zod";
-import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
-import { isDeeperThan, bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
-import { ServiceError, asRefusal } from "../service-error";
-import { type ServiceSettings } from "../settings";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
+import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
+import { bodyBounds, exceededBound, isDeeperThan, LARGE_BODY } from "@/lib/shared/json-depth";
+import { asRefusal, ServiceError } from "../service-error";
+import { type ServiceSettings } from "../settings";
 
 type QueryLimits = Pick<ServiceSettings, "maxJsonDepth">;
 

@@ -3,17 +3,17 @@
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
-import { toPlainLine } from "@/lib/contract/plain-line";
-import { type StagedFile, stageStream } from "../assets/staged-file";
-import { asRefusal, ServiceError } from "../service-error";
-import { asStorageFailure } from "../storage-failure";
-import { whileMoving, parseJson, invalid, toIssues } from "./read-json";
 import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
+import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Parts } from "../parts";
+import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
+import { asStorageFailure } from "../storage-failure";
+import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
 import { type Asked } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };

@@ -13,11 +13,11 @@ import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
 import { json, toErrorAnswer } from "./answers";
 import { assetRoutes } from "./asset-routes";
-import { downloadRoutes, serviceRoutes } from "./service-routes";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
 import { type Route, route } from "./route";
+import { downloadRoutes, serviceRoutes } from "./service-routes";
 import { userdataRoutes } from "./userdata-routes";
 
 /** Need no key: they show no user's data. */

@@ -2,19 +2,19 @@
 
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
-import { listInputNames } from "../assets/file-names";
-import { listTags, refineTags } from "../assets/tags";
-import { usedBytes, requireSomeRoom } from "../assets/quota";
-import { type Parts } from "../parts";
-import { empty, json, jsonText } from "./answers";
-import { type Route, route } from "./route";
 import { findAsset, readPreviews } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
+import { listInputNames } from "../assets/file-names";
+import { requireSomeRoom, usedBytes } from "../assets/quota";
+import { listTags, refineTags } from "../assets/tags";
 import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
+import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { PUBLIC_OWNER } from "../users/keys";
+import { empty, json, jsonText } from "./answers";
 import { invalid } from "./read-json";
+import { type Route, route } from "./route";
 
 /**
  * The fields have the family's names, since its clients look for them and show the values. Nodes run on the processor, in the machine's

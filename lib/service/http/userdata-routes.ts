@@ -4,7 +4,7 @@ import { operations } from "@/lib/contract/operations";
 import { quotaExceeded } from "../assets/quota";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
-import { createUserFiles, type UserFile, parseFilePath, parseFolder } from "../userdata/files";
+import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/files";
 import { empty, json } from "./answers";
 import { whileMoving } from "./read-json";
 import { type Route, route } from "./route";

@@ -1,7 +1,7 @@
 // Blends two rasters, or pastes one onto the other.
 
-import { frameOfSamples, type Tick, stages } from "./frame";
-import { type Raster, samplesAt, mapSamples, sameSize, type Size } from "./raster";
+import { frameOfSamples, stages, type Tick } from "./frame";
+import { mapSamples, type Raster, sameSize, samplesAt, type Size } from "./raster";
 import { scaleRaster } from "./scale";
 
 export const blendModes = ["normal", "multiply", "screen", "overlay", "soft_light", "difference"] as const;

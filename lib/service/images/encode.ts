@@ -2,8 +2,8 @@
 
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { frameAt, type Raster } from "./raster";
 import { stages, type Tick } from "./frame";
+import { frameAt, type Raster } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;

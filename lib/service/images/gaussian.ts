@@ -1,9 +1,9 @@
 // Blur and sharpen, as in the family: the bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
 // and the edges are mirrored without repeating the edge itself.
 
+import { stages, type Tick } from "./frame";
 import { mapRows, mapSamples, type Raster } from "./raster";
 import { sumRows } from "./scale";
-import { stages, type Tick } from "./frame";
 
 export type Bell = { radius: number; sigma: number };
 

@@ -1,7 +1,7 @@
 // Crops, rotates, flips and pads rasters.
 
-import { mapRows, type Raster, type Size, emptySamples } from "./raster";
-import { type Tick, frameOfSamples } from "./frame";
+import { frameOfSamples, type Tick } from "./frame";
+import { emptySamples, mapRows, type Raster, type Size } from "./raster";
 
 type Box = Size & { x: number; y: number };
 

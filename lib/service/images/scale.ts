@@ -1,9 +1,9 @@
 // Scales rasters by any of the five methods. The rules are torch's, with sums rounded to float32 where torch rounds them.
 
-import { type Size, mapFrames, mapSamples, type Raster, sameSize } from "./raster";
-import { type Tick, roundHalfEven, stages } from "./frame";
+import { roundHalfEven, stages, type Tick } from "./frame";
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
+import { mapFrames, mapSamples, type Raster, sameSize, type Size } from "./raster";
 
 type Taps = {
   /** How many samples of the source each result reads. */

@@ -1,12 +1,21 @@
 // All node classes by name, in the order of the catalogue. A new class is added here and nowhere else.
 
 import { type NodeDefinition } from "./definition";
-import { imageBatch, imageCompositeMasked, imageAddNoise, imageBlend, imageBlur, imageInvert, imageSharpen } from "./definitions/combine";
-import { previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate, fail, wait } from "./definitions/literals";
+import { imageAddNoise, imageBatch, imageBlend, imageBlur, imageCompositeMasked, imageInvert, imageSharpen } from "./definitions/combine";
+import {
+  fail,
+  previewAny,
+  primitiveBoolean,
+  primitiveFloat,
+  primitiveInt,
+  primitiveString,
+  stringConcatenate,
+  wait,
+} from "./definitions/literals";
 import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
 import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
 import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
-import { imageScale, imageScaleBy, imageCrop, imageFlip, imagePadForOutpaint, imageRotate } from "./definitions/transform";
+import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate, imageScale, imageScaleBy } from "./definitions/transform";
 
 const definitions: readonly NodeDefinition[] = [
   loadImage,

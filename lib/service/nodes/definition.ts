@@ -3,8 +3,8 @@
 // Must never: bypass its context; pixels are claimed, rows ticked and files written through it.
 
 import { type FilePixels } from "../images/decode";
-import { type Raster, type Size } from "../images/raster";
 import { type Tick } from "../images/frame";
+import { type Raster, type Size } from "../images/raster";
 import { type NodeValue } from "./values";
 
 export type Choices = readonly (string | number | boolean)[];

@@ -1,19 +1,19 @@
 // Executes the nodes of one graph in a worker.
 
-import { type RunEvent, type ProducedFile, type RunOutcome, type RunRequest } from "./run";
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { setTimeout } from "node:timers/promises";
+import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { own } from "@/lib/contract/json/own";
 import { createKeptValues, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
 import { type Cancellation, Cancelled } from "./cancellation";
 import { type NodeContext, NodeFailure } from "./definition";
 import { renumber } from "./display-name";
-import { type FailedNode, toExecutionError, createInputs, type GivenInput } from "./failure-report";
+import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
 import { type ImageFiles } from "./image-files";
-import { unwrapLiteral, readLiteral } from "./literal";
+import { readLiteral, unwrapLiteral } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
+import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { producedPath } from "./stored-outputs";
 import { checkTexts, createShownTexts } from "./text-bounds";
 

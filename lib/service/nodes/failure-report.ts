@@ -1,11 +1,11 @@
 // A node's inputs by name, and the report of its failure.
 
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Raster } from "../images/raster";
+import { asStorageException } from "../storage-failure";
 import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs } from "./definition";
 import { checkRange, writeNumber, writeTruth } from "./literal";
 import { describeValue, isRaster, type NodeValue, typeOf } from "./values";
-import { type ExecutionError } from "@/lib/contract/schemas/execution";
-import { asStorageException } from "../storage-failure";
 
 export type GivenInput = { value: NodeValue; /** The type that its source declares. */ type: string };
 

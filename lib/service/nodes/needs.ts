@@ -4,8 +4,8 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
-import { type NodeDeclaration, type InputField, type NodeLibrary } from "./definition";
-import { toLink, isLinkLike, unwrapLiteral, quoted } from "./literal";
+import { type InputField, type NodeDeclaration, type NodeLibrary } from "./definition";
+import { isLinkLike, quoted, toLink, unwrapLiteral } from "./literal";
 import { type ParsedGraph } from "./validation/parse-prompt";
 
 /** A graph's own values nest less deep. Anything deeper is never a file name. */

@@ -1,8 +1,8 @@
 // Runs graphs in a pool of worker threads.
 
 import { Worker } from "node:worker_threads";
-import { createCancelFlag, type FromWorker, type ToWorker, type RunRequest, type RunEvent, type RunOutcome } from "./run";
 import { own } from "@/lib/contract/json/own";
+import { createCancelFlag, type FromWorker, type RunEvent, type RunOutcome, type RunRequest, type ToWorker } from "./run";
 
 const CANCEL_MS = 120;
 const HEAP_MB = 512;

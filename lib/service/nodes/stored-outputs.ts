@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile, readdir, stat } from "node:fs/promises";
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -3,8 +3,8 @@
 // Nothing recurses and the work is bounded, so that no graph holds up the service.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { classes } from "./classes";
 import { type NodeLibrary } from "./definition";
 import { fileTexts, neededBy, type Needs } from "./needs";

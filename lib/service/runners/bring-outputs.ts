@@ -15,8 +15,8 @@ import { type StagedFile } from "../assets/staged-file";
 import { type ExecutionError, type ProducedFile, type RunEvent } from "../nodes/run";
 import { type OutputFile, outputsByNode, readOutputs } from "./ending";
 import { type Listening } from "./events-of";
-import { asKnown, userNames, type FetchedFile, fetchOutput, type FileThere, type Input } from "./transfer";
 import { type OutputBudget } from "./remote-job";
+import { asKnown, type FetchedFile, fetchOutput, type FileThere, type Input, userNames } from "./transfer";
 
 /** Nodes of one job; the outputs of the rest come at the end. */
 const MOST_EARLY = 1000;

@@ -10,8 +10,8 @@ import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-sp
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { classes } from "../nodes/classes";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
-import { isPrivateName } from "../nodes/needs";
 import { describeLibrary } from "../nodes/library";
+import { isPrivateName } from "../nodes/needs";
 import { type Database, query } from "../store/database";
 
 type Info = Record<string, unknown>;

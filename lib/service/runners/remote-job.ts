@@ -1,14 +1,14 @@
 // A job that runs on a runner: what its attempt needs, and how much it may put out.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { freeBytes } from "@/lib/shared/readiness";
 import { quotaExceeded, refusalOf, roomFor, usedBytes } from "../assets/quota";
-import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
-import { type Database } from "../store/database";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Graph } from "@/lib/contract/schemas/graph";
 import { type NodeLibrary } from "../nodes/definition";
+import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
+import { type Database } from "../store/database";
 import { whileAway } from "../store/while-away";
 import { type QueueEntry } from "./ask-about";
 import { type Attempt, openClients, writeAttempt } from "./attempts";

@@ -1,18 +1,18 @@
 // One attempt to run a job on a runner: submitted once, watched until it ends or is lost.
 
-import { errorAround, type RunOutcome, type RunEvent } from "../nodes/run";
+import { sleep } from "@/lib/shared/async";
+import { ok } from "@/lib/shared/result";
+import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
+import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./ending";
 import { type Listening, listenTo } from "./events-of";
-import { asKnown, userNames } from "./transfer";
-import { lost, patiently, type RemoteJob, shouldGoElsewhere, stale, write, type Order, type RemoteParts } from "./remote-job";
+import { lost, type Order, patiently, type RemoteJob, type RemoteParts, shouldGoElsewhere, stale, write } from "./remote-job";
 import { askText, overLimits } from "./speak";
-import { clearAway, looksFor, whereIs } from "./whereabouts";
-import { sleep } from "@/lib/shared/async";
-import { ok } from "@/lib/shared/result";
-import { type Run } from "../nodes/runner";
 import { submitThere } from "./submit-there";
+import { asKnown, userNames } from "./transfer";
+import { clearAway, looksFor, whereIs } from "./whereabouts";
 
 type Watched = {
   promptId: string;

@@ -8,9 +8,9 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
 import { askQueue } from "./ask-about";
 import { type Listening } from "./events-of";
-import { asKnown, userNames, withNames, bring, type Input } from "./transfer";
 import { lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
 import { askJson, type ExchangeFailure } from "./speak";
+import { asKnown, bring, type Input, userNames, withNames } from "./transfer";
 import { clearAway } from "./whereabouts";
 
 const MAX_NODE_ERRORS = 50;

@@ -4,16 +4,16 @@ import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
 import { FormData } from "undici";
 import { isObject, textOf } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/media-type";
 import { type StagedFile, stageStream } from "../assets/staged-file";
+import { type NodeLibrary } from "../nodes/definition";
+import { mapFileTexts } from "../nodes/needs";
 import { asRefusal } from "../service-error";
 import { asStorageFailure } from "../storage-failure";
 import { askJson, type ExchangeFailure, nonsense, openFile } from "./speak";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeLibrary } from "../nodes/definition";
-import { mapFileTexts } from "../nodes/needs";
 
 /** `name`: the name in the graph, possibly with an annotation such as " [output]". */
 export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };

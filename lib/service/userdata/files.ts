@@ -1,13 +1,13 @@
 // The user's own files, and their paths.
 
-import { toPlainLine } from "@/lib/contract/plain-line";
-import { ServiceError, asRefusal } from "../service-error";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { type BlobStore } from "../assets/blob-store";
 import { collectBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Thumbnails } from "../assets/thumbnails/thumbnails";
+import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 const LONGEST_PATH = 1000;

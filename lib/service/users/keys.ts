@@ -1,7 +1,7 @@
 // Users and their API keys.
 
-import { type UserStatus, type KeyListing, type ServiceKeys } from "../options";
 import { createHash, randomInt } from "node:crypto";
+import { type KeyListing, type ServiceKeys, type UserStatus } from "../options";
 import { type Database, query, type Reader } from "../store/database";
 
 export type User = { id: number; name: string; status: UserStatus };

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ACT_HEADER } from "@/lib/shared/headers";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
+import { ACT_HEADER } from "@/lib/shared/headers";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";

@@ -10,7 +10,7 @@ import { hashPassword, verifyPassword } from "@/lib/server/auth/passwords";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { openApiKey } from "@/lib/server/keys/api-keys";
-import { seal, type KeyRing } from "@/lib/server/keys/key-ring";
+import { type KeyRing, seal } from "@/lib/server/keys/key-ring";
 import { firstKey } from "@/lib/server/store/jobs/ledger-rows";
 import { migrations } from "@/lib/server/store/migrations";
 import { PASSWORD } from "@/tests/support/harness";

@@ -1,6 +1,6 @@
 // The console routes that the overview and the samples use.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RunsByDay, type JobSearchAnswer } from "@/lib/contract/console";
+import { type JobSearchAnswer, type RunsByDay } from "@/lib/contract/console";
 import { wasUsed } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";

@@ -1,7 +1,7 @@
 // Saved views through the console's own API: their owners, who may change them, and which one a list opens with.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Role } from "@/lib/contract/people/roles";
 import { type SavedView } from "@/lib/contract/console";
+import { type Role } from "@/lib/contract/people/roles";
 import { defaultView } from "@/lib/server/queries/saved-views";
 import { createHarness, type Harness } from "@/tests/support/harness";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { recordOfHost } from "@/lib/server/embed/host-keys";
 import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
-import { seal, unseal, parseKeyRing, findReusedId, rotateRows, type Rotation, type SealedRows } from "@/lib/server/keys/key-ring";
+import { findReusedId, parseKeyRing, rotateRows, type Rotation, seal, type SealedRows, unseal } from "@/lib/server/keys/key-ring";
 import { readSharedSecret, sealedSecret } from "@/lib/server/keys/shared-secret";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { sealedRequests, sealRequest } from "@/lib/server/tasks/sealed-request";

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { assetEditBodySchema, assetsAnswerSchema, assetSchema, assetsQuerySchema, downloadBodySchema, fromHashBodySchema, tagChangeSchema, tagsBodySchema, taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
-import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import {
+  assetEditBodySchema,
+  assetsAnswerSchema,
+  assetSchema,
+  assetsQuerySchema,
+  downloadBodySchema,
+  fromHashBodySchema,
+  tagChangeSchema,
+  tagsBodySchema,
+  taskSchema,
+  taskStartedSchema,
+} from "@/lib/contract/schemas/asset";
 import { maskUploadFieldsSchema, userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema } from "@/lib/contract/schemas/files";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { userSchema } from "@/lib/contract/schemas/user";
 
 const hash = `blake3:${"0a".repeat(32)}`;

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jobDetailSchema, jobsAnswerSchema, jobsQuerySchema, jobStatusSchema } from "@/lib/contract/schemas/job";
-import { promptAnswerSchema, promptBodySchema, historyAnswerSchema, manageBodySchema, queueAnswerSchema, queueListSchema } from "@/lib/contract/schemas/queue";
+import {
+  historyAnswerSchema,
+  manageBodySchema,
+  promptAnswerSchema,
+  promptBodySchema,
+  queueAnswerSchema,
+  queueListSchema,
+} from "@/lib/contract/schemas/queue";
 import { toMilliseconds } from "@/lib/contract/times";
 
 const file = { filename: "3ac9e1.png", subfolder: "", type: "output" };

@@ -1,6 +1,6 @@
 // The first message to a listener while the queue is still being counted.
 import { expect, it } from "vitest";
-import { createNowhereElse, createJobEvents } from "@/lib/service/events/elsewhere";
+import { createJobEvents, createNowhereElse } from "@/lib/service/events/elsewhere";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const typesOf = (received: readonly (string | Uint8Array)[]) =>

@@ -5,7 +5,7 @@ import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images
 import { channelOf, colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
 import { frameOfBytes, frameOfSamples, type Tick } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
-import { cropRaster, flipRaster, rotateRaster, outpaintMask, padRaster } from "@/lib/service/images/geometry";
+import { cropRaster, flipRaster, outpaintMask, padRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { type Raster } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { fingerprintOf, openApiKey, sealedKeys, storeApiKey } from "@/lib/server/keys/api-keys";
-import { seal, unseal, makeKeyPair, openKeyRing, parseKeyRing, rotateRows } from "@/lib/server/keys/key-ring";
+import { makeKeyPair, openKeyRing, parseKeyRing, rotateRows, seal, unseal } from "@/lib/server/keys/key-ring";
 import { openStore } from "@/lib/server/store/store";
 
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;

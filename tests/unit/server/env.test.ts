@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ownNames, consoleUrl, readEnv, unknownSettings } from "@/lib/server/env";
+import { consoleUrl, ownNames, readEnv, unknownSettings } from "@/lib/server/env";
 
 test("without a setting everything has its usual value, and the data folder lies in the root", () => {
   const env = readEnv({}, "/somewhere");

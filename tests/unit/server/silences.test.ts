@@ -1,9 +1,9 @@
 // When reads of a service that does not answer are given up, by the test's own clock.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
+import { createSilences } from "@/lib/server/upstream/deadline";
 import { speakLocal } from "@/lib/server/upstream/local-dialect/speak-local";
 import { type Send } from "@/lib/server/upstream/send";
-import { createSilences } from "@/lib/server/upstream/deadline";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 
 const SILENT_MS = 5_000;

@@ -4,8 +4,8 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { cleanPieces, isCleanable } from "@/lib/server/shares/clean/clean";
 import { lengthOf, type Piece } from "@/lib/server/shares/clean/pieces";
-import { cleanStream, piecesBetween, spanOf } from "@/lib/server/shares/shared-bytes";
 import { Unreadable } from "@/lib/server/shares/item-source";
+import { cleanStream, piecesBetween, spanOf } from "@/lib/server/shares/shared-bytes";
 
 const SECRET = "a-secret-prompt";
 const reading = (file: Buffer) => ({

@@ -1,4 +1,4 @@
-import { type ArchiveAnswer, archiveChoiceSchema, MOST_ARCHIVED, CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type ArchiveAnswer, archiveChoiceSchema, CONNECTION_PARAMETER, MOST_ARCHIVED } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/stream-archive";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";

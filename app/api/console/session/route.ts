@@ -1,5 +1,5 @@
-import { readReadOnly } from "@/lib/server/auth/read-only";
 import { readSessionState } from "@/lib/server/auth/account";
+import { readReadOnly } from "@/lib/server/auth/read-only";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";

@@ -1,10 +1,10 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
+import { readCookie } from "@/lib/server/auth/session-cookie";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { probeCookie } from "@/lib/server/embed/cookies";
 import { readEmbedAddress } from "@/lib/server/embed/sessions";
-import { readCookie } from "@/lib/server/auth/session-cookie";
 import { ok } from "@/lib/shared/result";
 
 /** For host pages whose frame stays empty: needs no credential, and nothing in the answer is secret. */

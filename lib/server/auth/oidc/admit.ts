@@ -4,8 +4,8 @@
 
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
-import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { hasRole } from "@/lib/contract/people/roles";
+import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider } from "@/lib/server/sign-in-settings";

@@ -1,11 +1,11 @@
 // An OIDC provider for next-auth, and the claims it returns.
 
 import "server-only";
+import { type OAuthConfig } from "next-auth/providers/oauth";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
-import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type Discovered, PROVIDER_MS } from "./discovery";
 
 export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: string };

@@ -1,16 +1,16 @@
 // One sign-in at an OIDC provider, and the provider's own session.
 
 import "server-only";
+import { decode, encode } from "next-auth/jwt";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { composition } from "@/lib/server/composition";
 import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
-import { admit, type Admitted, type Refused } from "./admit";
 import { type Asked, type Purpose } from "../sealed-cookies";
-import { type Claims, readPerson, toNextAuth } from "./provider";
-import { type Discovered, discover, KEPT_MS } from "./discovery";
-import { decode, encode } from "next-auth/jwt";
 import { beginSession, confirmSession, findSession, sessionIdIn } from "../session";
+import { admit, type Admitted, type Refused } from "./admit";
+import { discover, type Discovered, KEPT_MS } from "./discovery";
+import { type Claims, readPerson, toNextAuth } from "./provider";
 
 export type OidcTurn = {
   config: OAuthConfig<Claims>;

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { orientationOnly, cleanProfile } from "./metadata";
+import { cleanProfile, orientationOnly } from "./metadata";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
 const EXIF = "Exif\0\0";

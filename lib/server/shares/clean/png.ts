@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { crc32, createInflate, deflate, inflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { MAX_EXIF_BYTES, orientationOnly, cleanProfile } from "./metadata";
+import { cleanProfile, MAX_EXIF_BYTES, orientationOnly } from "./metadata";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
 const MAX_PROFILE_BYTES = 4 * 1024 ** 2;

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { MAX_EXIF_BYTES, orientationOnly, cleanProfile } from "./metadata";
+import { cleanProfile, MAX_EXIF_BYTES, orientationOnly } from "./metadata";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
 const MAX_PROFILE_BYTES = 4 * 1024 ** 2;

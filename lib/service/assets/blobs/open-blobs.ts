@@ -3,16 +3,16 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
-import { writeWhole } from "@/lib/shared/files";
-import { type Questions } from "@/lib/service/store/questions";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Database, query } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+import { type Questions } from "@/lib/service/store/questions";
 import { makeSyncedFolder } from "@/lib/service/store/sync-folder";
 import { idOf } from "@/lib/service/store/where-rows-are";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
+import { writeWhole } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";

@@ -1,8 +1,8 @@
 // Pictures that stand in for files without one.
 
-import { isRaster } from "../media-type";
 import sharp from "sharp";
 import { createLru } from "@/lib/shared/lru";
+import { isRaster } from "../media-type";
 
 export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
 

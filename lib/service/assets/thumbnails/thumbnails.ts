@@ -3,17 +3,17 @@
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { readCached, writeCached } from "@/lib/shared/files";
-import { telemetry } from "@/lib/shared/telemetry";
-import { type Named } from "../blob-store";
-import { evictOldest, sweepCacheFolder } from "../evict";
 import sharp from "sharp";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
 import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { codeOf } from "@/lib/shared/error-codes";
+import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
+import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "../asset-view";
+import { type Named } from "../blob-store";
+import { evictOldest, sweepCacheFolder } from "../evict";
 import { createMovingPreviews } from "./moving-preview";
 import { drawPlaceholder, GROUND, type PreviewKind, previewKindOf } from "./placeholder";
 

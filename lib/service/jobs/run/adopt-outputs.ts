@@ -4,7 +4,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fileNameOf } from "@/lib/service/assets/asset-view";
-import { insertBlob, insertAsset } from "@/lib/service/assets/create-asset";
+import { insertAsset, insertBlob } from "@/lib/service/assets/create-asset";
 import { refusalOf } from "@/lib/service/assets/quota";
 import { type StagedFile } from "@/lib/service/assets/staged-file";
 import { newId } from "@/lib/service/new-id";

@@ -1,20 +1,20 @@
 // Results of nodes that are reused, in this run and by later ones.
 
-import { createLru } from "@/lib/shared/lru";
-import { isRaster, type NodeValue, pixelsIn } from "../values";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { unwrapLiteral, readLiteral } from "../literal";
+import { type Size } from "@/lib/service/images/raster";
+import { createLru } from "@/lib/shared/lru";
+import { NodeFailure } from "../definition";
+import { readLiteral, unwrapLiteral } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
 import { type ProducedFile, type RunRequest } from "../run";
 import { recallOutputs, rememberOutputs } from "../stored-outputs";
-import { type Size } from "@/lib/service/images/raster";
-import { NodeFailure } from "../definition";
 import { checkKeptTexts, sumOfTexts } from "../text-bounds";
+import { isRaster, type NodeValue, pixelsIn } from "../values";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 

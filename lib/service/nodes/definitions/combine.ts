@@ -1,14 +1,14 @@
 // Nodes that change and combine images.
 
-import { compositeExtra, compositeRasters, blendModes, blendRasters } from "@/lib/service/images/blend";
-import { fitRaster } from "@/lib/service/images/scale";
-import { type NodeDefinition, NodeFailure } from "../definition";
-import { bareImage, field, image, mask, optional, output, pixels, combo } from "./fields";
+import { blendModes, blendRasters, compositeExtra, compositeRasters } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/channels";
+import { stages } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
 import { addNoise } from "@/lib/service/images/normal-noise";
 import { sameSize } from "@/lib/service/images/raster";
-import { stages } from "@/lib/service/images/frame";
+import { fitRaster } from "@/lib/service/images/scale";
+import { type NodeDefinition, NodeFailure } from "../definition";
+import { bareImage, combo, field, image, mask, optional, output, pixels } from "./fields";
 
 export const imageBatch: NodeDefinition = {
   name: "ImageBatch",

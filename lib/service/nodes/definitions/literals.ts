@@ -1,7 +1,7 @@
 // Nodes of plain values, and nodes to practise with: one waits, one fails.
 
 import { type InputField, type NodeDefinition, NodeFailure } from "../definition";
-import { field, output, optional } from "./fields";
+import { field, optional, output } from "./fields";
 
 /** As wide as in the family: beyond what a number holds. */
 const BOUND = 2n ** 63n - 1n;

@@ -2,8 +2,8 @@
 
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
-import { type Raster } from "@/lib/service/images/raster";
 import { stages, type Tick } from "@/lib/service/images/frame";
+import { type Raster } from "@/lib/service/images/raster";
 import { Cancelled } from "../cancellation";
 import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
 import { bareList, field, output, pixels } from "./fields";

@@ -1,8 +1,8 @@
 // Nodes that put out pictures. Each picture is a file of the job, and carries the graph.
 
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { type Raster } from "@/lib/service/images/raster";
 import { stages } from "@/lib/service/images/frame";
+import { type Raster } from "@/lib/service/images/raster";
 import { type NodeContext, type NodeDefinition } from "../definition";
 import { displayName } from "../display-name";
 import { bareImage, combo, field, image, output } from "./fields";

@@ -1,11 +1,11 @@
 // Nodes that scale, crop, pad, rotate and flip images.
 
 import { roundHalfEven, stages } from "@/lib/service/images/frame";
+import { cropRaster, flipRaster, outpaintMask, paddedSize, padRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { type Raster, type Size } from "@/lib/service/images/raster";
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import { type NodeDefinition } from "../definition";
-import { bareImage, bareList, field, output, pixels, combo, image } from "./fields";
-import { cropRaster, flipRaster, rotateRaster, outpaintMask, paddedSize, padRaster } from "@/lib/service/images/geometry";
+import { bareImage, bareList, combo, field, image, output, pixels } from "./fields";
 
 /** A side of 0 is computed from the other side and the shape of the image. */
 function wantedSize(image: Raster, width: number, height: number): Size {

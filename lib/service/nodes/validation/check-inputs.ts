@@ -5,9 +5,9 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { type Choices, type InputField } from "../definition";
-import { fileTexts, isPrivateName } from "../needs";
 import { inputConfig } from "../library";
-import { isLinkLike, toLink, unwrapLiteral, checkRange, quoted, readLiteral } from "../literal";
+import { checkRange, isLinkLike, quoted, readLiteral, toLink, unwrapLiteral } from "../literal";
+import { fileTexts, isPrivateName } from "../needs";
 import { type NodeValue } from "../values";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 

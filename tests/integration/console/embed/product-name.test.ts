@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/auth/session-cookie";
 import { readEnv } from "@/lib/server/env";
-import { messagesOf, messagesHere } from "@/lib/server/i18n/messages";
+import { messagesHere, messagesOf } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { languages } from "@/lib/shared/languages";
 import { createHarness, type Harness } from "@/tests/support/harness";

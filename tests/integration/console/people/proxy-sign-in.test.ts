@@ -5,8 +5,8 @@ import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VOUCHED_HEADER } from "@/lib/server/auth/session-cookie";
 import { readEnv } from "@/lib/server/env";
-import { takeVouched } from "@/lib/server/sign-in-settings";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
+import { takeVouched } from "@/lib/server/sign-in-settings";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
 const settings = { LIGHTDESK_AUTH_HEADER: "X-Forwarded-Email", LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1, 10.0.0.0/8" };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordOfHost } from "@/lib/server/embed/host-keys";
 import { openApiKey, storeApiKey } from "@/lib/server/keys/api-keys";
-import { seal, unseal, parseKeyRing } from "@/lib/server/keys/key-ring";
+import { parseKeyRing, seal, unseal } from "@/lib/server/keys/key-ring";
 import { openRequest, sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";

@@ -1,6 +1,6 @@
 import { toFile } from "@/lib/server/apps/change-app";
-import { readCover } from "@/lib/server/apps/runs";
 import { openApp } from "@/lib/server/apps/open-app";
+import { readCover } from "@/lib/server/apps/runs";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { ok } from "@/lib/shared/result";

@@ -1,7 +1,7 @@
 import { auditQuerySchema } from "@/lib/contract/audit/audit";
+import { textStream } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
-import { textStream } from "@/lib/server/bff/answers";
 import { auditCsv } from "@/lib/server/queries/audit";
 import { ok } from "@/lib/shared/result";
 

@@ -1,8 +1,8 @@
 import { usageParams } from "@/lib/contract/people/usage";
 import { querySchema } from "@/lib/contract/schemas/lenient";
+import { textStream } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
-import { textStream } from "@/lib/server/bff/answers";
 import { usageCsv } from "@/lib/server/queries/usage";
 import { ok } from "@/lib/shared/result";
 
