@@ -103,7 +103,7 @@ function isBox(raw: unknown): boolean {
 }
 
 /** All of a node's values in the editor's order. A linked input keeps the file's value; without a value it gets the class's default. */
-export function listOfValues(
+function listOfValues(
   info: NodeInfo,
   inputs: Readonly<JsonObject>,
   inFile?: { node: JsonObject; values: readonly unknown[] },
@@ -131,7 +131,7 @@ export function listOfValues(
 }
 
 /** A list is wrapped when it is sent, but not in a file. */
-export function bare(value: unknown): unknown {
+function bare(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { own } from "@/lib/contract/json/own";
 import { createKeptValues, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
@@ -222,7 +222,7 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
   return {
     claim: kept.claim,
     tick: run.tick,
-    wait: (milliseconds) => setTimeout(milliseconds, undefined, { signal: cancellation.signal }),
+    wait: (milliseconds) => sleep(milliseconds, undefined, { signal: cancellation.signal }),
     imagePath(name) {
       const file = own(request.images, name);
       if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
