@@ -14,7 +14,7 @@ import { createEmbedPaths, hostsOf, isApi, judgeEncoding, keepDots, withBasePath
 import { judgeMethods, type NameRequest, nameRequests } from "@/lib/http/route-methods";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
-import { isSecure } from "@/lib/server/auth/session-cookie";
+import { isSecure } from "@/lib/server/cookies";
 import { holdDataFolder } from "@/lib/server/data-folder";
 import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
 import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";

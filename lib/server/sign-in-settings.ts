@@ -7,7 +7,7 @@ import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { isInNetworks, type networks } from "@/lib/shared/ip-address";
-import { VOUCHED_HEADER } from "./auth/session-cookie";
+import { VOUCHED_HEADER } from "./cookies";
 import { networkList } from "./trusted-proxies";
 
 type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;

@@ -13,7 +13,7 @@ import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
 import { admit } from "./auth/admit";
-import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "./auth/session-cookie";
+import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "./cookies";
 import { readViewer } from "./auth/viewer";
 import { CHALLENGE } from "./bff/answers";
 import { composition } from "./composition";

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endSession, readSession } from "@/lib/server/auth/session";
-import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
+import { SESSION_COOKIE } from "@/lib/server/cookies";
 import { openStore } from "@/lib/server/store/store";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { createHarness, type Harness } from "../support/harness";

@@ -11,7 +11,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
-import { VOUCHED_HEADER } from "@/lib/server/auth/session-cookie";
+import { VOUCHED_HEADER } from "@/lib/server/cookies";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";

@@ -5,7 +5,7 @@ import { StartScreen } from "@/components/embed/start-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { findHostHere } from "@/lib/server/embed/sessions";
+import { findHostHere } from "@/lib/server/embed/host-here";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 

@@ -103,11 +103,7 @@ function isBox(raw: unknown): boolean {
 }
 
 /** All of a node's values in the editor's order. A linked input keeps the file's value; without a value it gets the class's default. */
-function listOfValues(
-  info: NodeInfo,
-  inputs: Readonly<JsonObject>,
-  inFile?: { node: JsonObject; values: readonly unknown[] },
-): unknown[] {
+function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
   const read = node ? widgetsOf(node, info) : [];
   const before = new Map(read.map((widget) => [widget.name, widget]));

@@ -13,7 +13,7 @@ import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
 import { isRemoved } from "./removed";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
-import { readCookie, sessionCookieName, VOUCHED_HEADER } from "./session-cookie";
+import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
 import { mayUsePassword } from "./sign-in";
 import { peekViewer, type SentHeaders, type Viewer } from "./viewer";
 

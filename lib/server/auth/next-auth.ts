@@ -11,7 +11,7 @@ import { toClaims } from "./oidc/provider";
 import { beginProviderSession, type OidcTurn } from "./oidc/turn";
 import { isDeviceOf } from "./sealed-cookies";
 import { beginSession, endSession, readSession, sessionIdOf } from "./session";
-import { isSecure, nextAuthCookies, readCookie } from "./session-cookie";
+import { isSecure, nextAuthCookies, readCookie } from "../cookies";
 import { explainedRefusals, signIn } from "./sign-in";
 
 /** Passed through next-auth as an error text; the route turns it into 429 and Retry-After. */

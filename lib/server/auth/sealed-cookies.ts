@@ -6,7 +6,7 @@ import { z } from "zod";
 import { composition } from "../composition";
 import { type Member } from "../store/people/members";
 import { type Sent } from "./session";
-import { cookieAttributes, cookieName, readCookie } from "./session-cookie";
+import { cookieAttributes, cookieName, readCookie } from "../cookies";
 
 function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   const write = (value: string, lasts: number) => {

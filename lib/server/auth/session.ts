@@ -12,7 +12,7 @@ import { composition } from "../composition";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
-import { readCookie, sessionCookieName } from "./session-cookie";
+import { readCookie, sessionCookieName } from "../cookies";
 
 export type Sent = Pick<Headers, "get">;
 export type Live = { session: Session; member: Member };

@@ -25,7 +25,7 @@ import {
 } from "./credentials";
 import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
-import { PAGE_HEADER, VOUCHED_HEADER } from "./session-cookie";
+import { PAGE_HEADER, VOUCHED_HEADER } from "../cookies";
 import { liveByProxy } from "./vouched";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */

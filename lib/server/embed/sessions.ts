@@ -3,14 +3,11 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type JWTPayload } from "jose";
-import { headers } from "next/headers";
-import { cache } from "react";
 import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
 import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
 import {
   CLOCK_SLACK_SECONDS,
   EMBED_SESSION_MS,
-  embedLookSchema,
   type EmbedRole,
   type Ticket,
   TICKET_SECONDS,
@@ -19,14 +16,13 @@ import {
 import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { PAGE_HEADER, readCookie } from "../auth/session-cookie";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
+import { embedCookie, embedCookieRules, readCookie } from "../cookies";
 import { consoleUrl, type Env } from "../env";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
-import { embedCookie, embedCookieRules } from "./cookies";
 
 /** The first one is shown to people; without a public address this machine also has two more names. */
 export function audiencesOf(env: Env, hostId: string): string[] {
@@ -210,23 +206,3 @@ export async function endEmbedded(sessionId: string, sent: Sent): Promise<Header
   const { basePath } = composition().env;
   return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
 }
-
-export async function findHostHere(): Promise<EmbedHost | undefined> {
-  const embed = readEmbedAddress(await headers());
-  return embed && findHost(embed.host);
-}
-
-export async function findHost(id: string): Promise<EmbedHost | undefined> {
-  const { store, ready } = composition();
-  await ready;
-  return store.embedHosts.get(id);
-}
-
-export const embedLook = cache(async (): Promise<EmbedLook> => {
-  const sent = await headers();
-  if (!readEmbedAddress(sent)) return {};
-  const embedded = await readEmbedded(sent);
-  if (embedded) return embedded.session;
-  const query = new URLSearchParams(sent.get(PAGE_HEADER)?.split("?")[1]);
-  return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
-});

@@ -12,7 +12,7 @@ import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { passMessages } from "../answers/landed";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken } from "../auth/credentials";
-import { VOUCHED_HEADER } from "../auth/session-cookie";
+import { VOUCHED_HEADER } from "../cookies";
 import { endOf, readViewer, type Viewer } from "../auth/viewer";
 import { CHALLENGE } from "../bff/answers";
 import { isSameOrigin } from "../bff/checked-body";

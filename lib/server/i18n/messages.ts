@@ -7,8 +7,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
 import * as chinese from "@/lib/messages/zh-CN";
 import { type Language } from "@/lib/shared/languages";
-import { PAGE_HEADER } from "../auth/session-cookie";
 import { composition } from "../composition";
+import { PAGE_HEADER } from "../cookies";
 import { readEmbedAddress } from "../embed/sessions";
 
 type Messages = typeof english;

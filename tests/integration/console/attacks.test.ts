@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { invite, join as accept } from "@/lib/server/auth/members";
 import { judgePassword } from "@/lib/server/auth/passwords";
-import { sessionCookieName } from "@/lib/server/auth/session-cookie";
+import { sessionCookieName } from "@/lib/server/cookies";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { bytesAnswer } from "@/lib/server/bff/answers";

@@ -2,7 +2,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authOptions } from "@/lib/server/auth/next-auth";
-import { cookieAttributes, cookieName, SESSION_COOKIES, sessionCookieName } from "@/lib/server/auth/session-cookie";
+import { cookieAttributes, cookieName, SESSION_COOKIES, sessionCookieName } from "@/lib/server/cookies";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 
 let harness: Harness;

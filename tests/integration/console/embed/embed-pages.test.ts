@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
 import { embedOperations } from "@/lib/server/auth/credentials";
-import { PAGE_HEADER } from "@/lib/server/auth/session-cookie";
+import { PAGE_HEADER } from "@/lib/server/cookies";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { loadRoutes } from "@/tests/support/routes";

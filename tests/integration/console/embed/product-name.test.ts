@@ -1,6 +1,6 @@
 // The name under which visitors of other products and of shares know the console.
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { PAGE_HEADER } from "@/lib/server/auth/session-cookie";
+import { PAGE_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { messagesHere, messagesOf } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";

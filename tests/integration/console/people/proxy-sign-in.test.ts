@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { VOUCHED_HEADER } from "@/lib/server/auth/session-cookie";
+import { VOUCHED_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 import { takeVouched } from "@/lib/server/sign-in-settings";

@@ -4,7 +4,7 @@ import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { authOptions } from "@/lib/server/auth/next-auth";
-import { SESSION_COOKIE } from "@/lib/server/auth/session-cookie";
+import { SESSION_COOKIE } from "@/lib/server/cookies";
 import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
 
 let now = Date.now();

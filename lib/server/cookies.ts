@@ -1,4 +1,4 @@
-// Names and attributes of the session cookie, and the headers that the proxy sets for pages.
+// Names and attributes of the console's cookies, and the headers that the proxy sets for pages.
 
 import "server-only";
 
@@ -57,4 +57,22 @@ export function readCookie(header: string | null, name: string): string | undefi
     if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
   }
   return undefined;
+}
+
+/** Browsers accept these prefixes only over https (or from this machine); `__Host` only for this very host and all of its paths. */
+function named(name: string, basePath: string): string {
+  return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
+}
+
+export function embedCookie(slot: string, basePath: string): string {
+  return named(`embed.${slot}`, basePath);
+}
+
+/** Shows that the browser keeps cookies here at all. */
+export function probeCookie(slot: string, basePath: string): string {
+  return named(`probe.${slot}`, basePath);
+}
+
+export function embedCookieRules(basePath: string): string {
+  return `Path=${basePath || "/"}; Secure; HttpOnly; SameSite=None; Partitioned`;
 }
