@@ -4,7 +4,7 @@
 
 import { type NextRequest, NextResponse } from "next/server";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { PAGE_HEADER, embedCookieRules, probeCookie } from "@/lib/server/cookies";
+import { embedCookieRules, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
 import { runningComposition } from "@/lib/server/running";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 

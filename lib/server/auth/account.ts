@@ -7,13 +7,13 @@ import { type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
+import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
 import { findSessionOf, readEmbedAddress } from "../embed/sessions";
 import { type Member } from "../store/people/members";
 import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
 import { isRemoved } from "./removed";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
-import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
 import { mayUsePassword } from "./sign-in";
 import { peekViewer, type SentHeaders, type Viewer } from "./viewer";
 

@@ -5,13 +5,13 @@ import NextAuth, { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
+import { isSecure, nextAuthCookies, readCookie } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/people/members";
 import { toClaims } from "./oidc/provider";
 import { beginProviderSession, type OidcTurn } from "./oidc/turn";
 import { isDeviceOf } from "./sealed-cookies";
 import { beginSession, endSession, readSession, sessionIdOf } from "./session";
-import { isSecure, nextAuthCookies, readCookie } from "../cookies";
 import { explainedRefusals, signIn } from "./sign-in";
 
 /** Passed through next-auth as an error text; the route turns it into 429 and Retry-After. */

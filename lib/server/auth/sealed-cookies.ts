@@ -4,9 +4,9 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
 import { composition } from "../composition";
+import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type Sent } from "./session";
-import { cookieAttributes, cookieName, readCookie } from "../cookies";
 
 function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
   const write = (value: string, lasts: number) => {

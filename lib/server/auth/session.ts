@@ -9,10 +9,10 @@ import { userAgentFromString } from "next/server";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
 import { composition } from "../composition";
+import { readCookie, sessionCookieName } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/client-address";
 import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
-import { readCookie, sessionCookieName } from "../cookies";
 
 export type Sent = Pick<Headers, "get">;
 export type Live = { session: Session; member: Member };

@@ -12,6 +12,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 import { composition } from "../composition";
+import { PAGE_HEADER, VOUCHED_HEADER } from "../cookies";
 import { readEmbedAddress } from "../embed/sessions";
 import {
   type EmbedCredential,
@@ -25,7 +26,6 @@ import {
 } from "./credentials";
 import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
-import { PAGE_HEADER, VOUCHED_HEADER } from "../cookies";
 import { liveByProxy } from "./vouched";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */

@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readCookie, embedCookie, embedCookieRules, probeCookie } from "../cookies";
+import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
 import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
 import { clientAddress } from "../limits/client-address";
 import { jsonAnswer } from "./answers";

@@ -12,13 +12,13 @@ import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { passMessages } from "../answers/landed";
 import { admit, countedAs } from "../auth/admit";
 import { givenToken } from "../auth/credentials";
-import { VOUCHED_HEADER } from "../cookies";
 import { endOf, readViewer, type Viewer } from "../auth/viewer";
 import { CHALLENGE } from "../bff/answers";
 import { isSameOrigin } from "../bff/checked-body";
 import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access, findConnection, openConnection } from "../connections/access";
+import { VOUCHED_HEADER } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/client-address";
 
 const LONGEST_CLIENT_ID = 200;

@@ -8,10 +8,10 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { cookieAttributes, cookieName } from "../cookies";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Access, openQuietly } from "../connections/access";
+import { cookieAttributes, cookieName } from "../cookies";
 import { type Share } from "../store/shares";
 
 export const LEAST_ROLE = "operator";

@@ -1,8 +1,8 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
-import { readCookie, probeCookie } from "@/lib/server/cookies";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { probeCookie, readCookie } from "@/lib/server/cookies";
 import { readEmbedAddress } from "@/lib/server/embed/sessions";
 import { ok } from "@/lib/shared/result";
 

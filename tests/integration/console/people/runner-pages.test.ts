@@ -1,7 +1,7 @@
 // Which pages open for members who only run apps, and where the others redirect.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { PAGE_HEADER } from "@/lib/server/cookies";
 import { requireViewer } from "@/lib/server/auth/viewer";
+import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { createEmbedWorld, SLOT } from "../embed/embed-world";
 
