@@ -21,6 +21,7 @@ import { RANDOM } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
 import { fileAddress, filesGone, masksOf } from "./app-files";
@@ -123,7 +124,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
   // Kept across a reload, in this tab.
-  const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, MOST_KEPT));
+  const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MOST_KEPT, parse: parseJson }));
   const typed = useSyncExternalStore(kept.subscribe, kept.get, nothingTyped);
   // What was typed stays if the app gets a new version meanwhile.
   const values = { ...usualValues(inputs), ...typed };

@@ -5,7 +5,8 @@ import { useCapabilities } from "@/components/frame/connection/use-capabilities"
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFrom } from "@/lib/browser/files/save-file";
-import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { readFailure } from "@/lib/browser/read-answer";
+import { failureOfThrown } from "@/lib/browser/read-failure";
 import { isNotThere } from "@/lib/contract/failure";
 
 /**

@@ -3,7 +3,8 @@ import { useEffect, useEffectEvent } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFile } from "@/lib/browser/files/save-file";
-import { failureOfThrown, isFailure, readFailure } from "@/lib/browser/read-failure";
+import { readFailure } from "@/lib/browser/read-answer";
+import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 
 /** The browser would request a download outside the frame, without the page's cookie and token, so the page fetches the file itself. */

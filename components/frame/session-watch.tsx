@@ -2,7 +2,9 @@
 
 import dynamic from "next/dynamic";
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent } from "react";
+import { useSWRConfig } from "swr";
 import { onAnswer } from "@/lib/browser/answers";
+import { SESSION_PATH, setSessionEnded } from "@/lib/browser/poll/retries";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
@@ -26,11 +28,17 @@ type SessionWatchProps = {
 
 /** Shows one banner when the page's session ends or its role changes. Signing in in another tab removes it. */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
-  const { value, refresh } = usePoll<SessionState, SessionState>("/api/console/session", { read: asIs, motion: () => "counting" });
+  const { value, refresh } = usePoll<SessionState, SessionState>(SESSION_PATH, { read: asIs, motion: () => "counting" });
   const lookAgain = useEffectEvent((status: number, path: string) => {
-    if (status === 401 && path !== "/api/console/session") void refresh();
+    if (status === 401 && path !== SESSION_PATH) void refresh();
   });
   useEffect(() => onAnswer(({ status, path }) => lookAgain(status, path)), []);
+  const { mutate } = useSWRConfig();
+  const isEnded = value?.state === "ended";
+  useEffect(() => {
+    if (setSessionEnded(isEnded)) void mutate(() => true);
+  }, [isEnded, mutate]);
+  useEffect(() => () => void setSessionEnded(false), []);
   const notice = value && noticeOf(value, { memberId, role });
   return (
     <Watched value={true}>

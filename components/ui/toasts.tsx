@@ -1,78 +1,16 @@
 "use client";
 
-import { X } from "lucide-react";
-import { useTranslations } from "next-intl";
-import { useLayoutEffect, useRef } from "react";
+import dynamic from "next/dynamic";
 import { useStore } from "zustand";
-import { dismissToast, holdToasts, toastStore } from "./toast-store";
-import { ToneIcon } from "./tone-icon";
+import { useAtFirstMove } from "./hooks/use-at-first-move";
+import { toastStore } from "./toast-store";
 
-const GAP_PX = 8;
-const EDGE_PX = 16;
-
-/** The distance from the window's lower edge at which toasts cover no element marked with `data-lower-edge`. */
-function freeBottom(stack: HTMLElement): number {
-  const toasts = [...stack.children].map((toast) => toast.getBoundingClientRect());
-  const [left, right] = [Math.min(...toasts.map((box) => box.left)), Math.max(...toasts.map((box) => box.right))];
-  const height = stack.getBoundingClientRect().height;
-  const marked = [...document.querySelectorAll("[data-lower-edge]")].map((element) => element.getBoundingClientRect());
-  const beside = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
-  let bottom = EDGE_PX;
-  // From bottom to top: each step may reach the next element.
-  for (const { top, bottom: end } of beside.sort((one, other) => other.bottom - one.bottom)) {
-    const lower = window.innerHeight - bottom;
-    if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;
-  }
-  return bottom;
-}
+const loadStack = () => import("./toast-stack");
+const ToastStack = dynamic(() => loadStack().then((module) => module.ToastStack), { ssr: false });
 
 /** Used once, in the frame. The region exists before the first message, as otherwise a screen reader would not announce it. */
 export function Toasts() {
-  const t = useTranslations("common");
-  const toasts = useStore(toastStore);
-  const stack = useRef<HTMLDivElement>(null);
-  const isAny = toasts.length > 0;
-  useLayoutEffect(() => {
-    if (!isAny) return;
-    let frame = 0;
-    // A bar may appear or grow during the few seconds that a toast is shown.
-    const place = () => {
-      if (stack.current) stack.current.style.bottom = `${freeBottom(stack.current)}px`;
-      frame = requestAnimationFrame(place);
-    };
-    place();
-    return () => cancelAnimationFrame(frame);
-  }, [isAny]);
-  return (
-    <div ref={stack} role="status" className="pointer-events-none fixed inset-x-0 bottom-14 z-50 flex flex-col items-center gap-2 px-4">
-      {toasts.map(({ id, tone, text, action }) => (
-        <div
-          key={id}
-          onPointerEnter={() => holdToasts(true)}
-          onPointerLeave={() => holdToasts(false)}
-          onFocus={() => holdToasts(true)}
-          onBlur={() => holdToasts(false)}
-          className="pointer-events-auto flex max-w-full items-center gap-3 rounded-lg bg-ink px-3.5 py-2 text-bg shadow-lg"
-        >
-          <ToneIcon tone={tone} />
-          <span className="min-w-0">{text}</span>
-          {action ? (
-            <button
-              type="button"
-              className="font-semibold underline underline-offset-2"
-              onClick={() => {
-                dismissToast(id);
-                action.run();
-              }}
-            >
-              {action.label}
-            </button>
-          ) : null}
-          <button type="button" aria-label={t("dismiss")} onClick={() => dismissToast(id)} className="rounded-sm p-0.5">
-            <X aria-hidden="true" className="size-3.5" />
-          </button>
-        </div>
-      ))}
-    </div>
-  );
+  const isAny = useStore(toastStore, (toasts) => toasts.length > 0);
+  useAtFirstMove(loadStack);
+  return <div role="status">{isAny ? <ToastStack /> : null}</div>;
 }

@@ -2,13 +2,12 @@
 // Guarantees: anything that goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
 // Must never: add a secret, or follow a redirect to another origin.
 
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
-import { noteSkipped } from "@/lib/contract/json/readers";
-import { READ_ONLY_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { READ_ONLY_HEADER } from "@/lib/shared/headers";
+import { failed, type Result } from "@/lib/shared/result";
 import { announceAnswer } from "./answers";
 import { confirmIdentity } from "./confirm";
-import { type ApiFailure, failureOfThrown, readFailure } from "./read-failure";
+import { type ApiFailure, failureOfThrown } from "./read-failure";
 import { apiPath } from "./urls";
 
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
@@ -35,10 +34,11 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       headers: sent,
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
-    const body = await response.text();
+    // The code that reads answers loads with the first one.
+    const [body, { readAnswer }] = await Promise.all([response.text(), import("./read-answer")]);
     const { status } = response;
     const readOnlyMark = response.headers.get(READ_ONLY_HEADER);
-    const result = response.ok ? readValue<T>(response, body) : failed(readFailure(status, response.headers.get("retry-after"), body));
+    const result = readAnswer<T>(response, body);
     announceAnswer({
       path,
       method: rest.method ?? "GET",
@@ -49,16 +49,5 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     return result;
   } catch (cause) {
     return failed(failureOfThrown(cause));
-  }
-}
-
-function readValue<T>(response: Response, body: string): Result<T, ApiFailure> {
-  try {
-    const value: T = parseExactJson(body, { means: undefined });
-    if (typeof value === "object" && value !== null) noteSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
-    return ok(value);
-  } catch {
-    // A sign-in page or a proxy's greeting with status 200, not an answer of ours.
-    return failed(readFailure(response.redirected ? 401 : 502, null, ""));
   }
 }

@@ -4,7 +4,6 @@
 // Must never: be read while the page hydrates.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
 import { embedPath } from "@/lib/shared/console-paths";
 
 /** A function, since a browser that forbids its storage throws as soon as it is accessed. */
@@ -59,12 +58,19 @@ export type Persisted<T> = {
   subscribe: (listener: () => void) => () => void;
 };
 
-/** `read` gets the stored value: parsed JSON, else the text; undefined if there is none. Texts beyond `mostCharacters` are not kept. */
+type PersistedOptions = {
+  /** Longer texts are not kept. */
+  maxCharacters?: number;
+  /** Undefined if the text is not JSON. Values that hold parts of a graph need the exact parser, which the first page does not load. */
+  parse?: (text: string) => unknown;
+};
+
+/** `read` gets the stored value: parsed JSON, else the text; undefined if there is none. */
 export function persisted<T>(
   name: string,
   read: (kept: unknown) => T,
   keptIn: KeptIn = ofBrowser,
-  mostCharacters = Infinity,
+  { maxCharacters = Infinity, parse = parsePlainJson }: PersistedOptions = {},
 ): Persisted<T> {
   const listeners = new Set<() => void>();
   const here = embedPath();
@@ -87,8 +93,8 @@ export function persisted<T>(
     if (isTabLeft && storage === ofTab && next !== null) return false;
     try {
       if (next === null) storage().removeItem(key);
-      else if (next.length <= mostCharacters) storage().setItem(key, next);
-      if (next === null || next.length <= mostCharacters) unkept = undefined;
+      else if (next.length <= maxCharacters) storage().setItem(key, next);
+      if (next === null || next.length <= maxCharacters) unkept = undefined;
     } catch {
       // The storage is full or forbidden.
     }
@@ -98,7 +104,7 @@ export function persisted<T>(
   return {
     get() {
       const now = text();
-      if (last?.text !== now || !last) last = { text: now, value: read(now === null ? undefined : (parseJson(now) ?? now)) };
+      if (last?.text !== now || !last) last = { text: now, value: read(now === null ? undefined : (parse(now) ?? now)) };
       return last.value;
     },
     set: (value) => become(writeExactJson(value)),
@@ -115,4 +121,12 @@ export function persisted<T>(
       };
     },
   };
+}
+
+function parsePlainJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 // Error codes with their HTTP statuses, and the failures that console, service and browser pass on as data.
 
-import { isObject, type JsonObject, parseJson, textOf } from "./json/json";
+import { isObject, type JsonObject, textOf } from "./json/json";
+import { parseJson } from "./json/parse-json";
 import { type NodeError, type NodeErrors } from "./schemas/execution";
 
 /** Undefined if no node has an error. */

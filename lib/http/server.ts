@@ -204,6 +204,8 @@ export type HttpServer = {
 };
 
 const CHECK_EVERY_MS = 5000;
+/** Longer than proxies keep idle connections, usually 60 s: otherwise a proxy may send a request just as the connection is closed. */
+const KEEP_ALIVE_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
   const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
@@ -212,6 +214,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   // Uploads may take hours; the reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const { all, ofAddress } = shareDescriptors();
   // A client that is slow with its headers gets its refusal before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;

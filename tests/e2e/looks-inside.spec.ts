@@ -52,7 +52,7 @@ test("nothing that opens over a page has an accessibility violation in the light
     });
   }
   await test.step("the viewer, and pictures compared in it", async () => {
-    await press(page, "View one by one");
+    await press(page, "Slideshow");
     const viewer = page.getByRole("dialog").first();
     await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
     await expectAccessibleInBothThemes(page);

@@ -44,6 +44,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
   const t = await getTranslations("sharing.page");
   const { title, maker, expiresAt, items, hasWorkflow, isCleaned } = page;
   const isAlone = items.length === 1;
+  const hasMedia = items.some(({ kind }) => kind === "video" || kind === "audio");
   // The server does not know the reader's time zone.
   const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
   const until = `${new Intl.DateTimeFormat(await getLocale(), zone).format(expiresAt)} UTC`;
@@ -78,7 +79,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
       <footer className="mt-auto pt-4 text-sm text-ink-3">
         <p>
           {t("until", { until })}
-          {isCleaned ? <> · {t("cleaned")}</> : null}
+          {isCleaned ? <> · {t(hasMedia ? "cleanedMedia" : "cleaned")}</> : null}
         </p>
       </footer>
     </main>

@@ -16,7 +16,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from "@/lib/contract/apps/app";
 import { appDraft, type AppPin, notAskedFor } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -194,6 +194,7 @@ const MAX_PICTURES = 12;
 /** Confirms with the number and the pictures. A number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
+  const common = useTranslations("common");
   const isLocal = useConnection()?.isLocal === true;
   if (!asked) return null;
   const { act, selected } = asked;
@@ -209,7 +210,7 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
       title={title}
       actions={
         <>
-          <Button onClick={onClose}>{t("keep")}</Button>
+          <Button onClick={onClose}>{common("cancel")}</Button>
           <Button tone={act.kind === "delete" ? "danger" : "primary"} onClick={onConfirm}>
             {title}
           </Button>

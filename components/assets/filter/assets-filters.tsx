@@ -1,3 +1,4 @@
+import { Minus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
@@ -44,40 +45,43 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
         onSearch={(name) => go({ name_contains: name || undefined })}
       />
-      {shownTags(query).map((tag) => {
-        const state = tagState(query, tag);
-        return (
-          <Link
-            key={tag}
-            href={hrefOf(withNextTagState(query, tag))}
-            scroll={false}
-            prefetch={false}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-              event.preventDefault();
-              go(withNextTagState(query, tag));
-              // This click removes the tag's chip (unless it is the interface's own tag), and the focus would be lost with it.
-              if (state === "exclude" && !isOwn(tag)) more.current?.focus();
-            }}
-            aria-label={t(`filter.tag.${state}`, { tag })}
-            className={chipStyle(
-              state === "include",
-              // Below 1400 px a tag that does not filter appears only in the dialog, once the focus has left its chip.
-              cn("max-w-48", state === "any" && "max-[1399px]:not-focus:hidden", state === "exclude" && "line-through"),
-              state === "exclude",
-            )}
-          >
-            <span className="truncate">{tag}</span>
-          </Link>
-        );
-      })}
+      <div className="-m-1 flex min-w-0 items-center gap-2 overflow-x-auto p-1 empty:hidden max-md:contents">
+        {shownTags(query).map((tag) => {
+          const state = tagState(query, tag);
+          return (
+            <Link
+              key={tag}
+              href={hrefOf(withNextTagState(query, tag))}
+              scroll={false}
+              prefetch={false}
+              onClick={(event) => {
+                if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                event.preventDefault();
+                go(withNextTagState(query, tag));
+                // This click removes the tag's chip (unless it is the interface's own tag), and the focus would be lost with it.
+                if (state === "exclude" && !isOwn(tag)) more.current?.focus();
+              }}
+              aria-label={t(`filter.tag.${state}`, { tag })}
+              className={chipStyle(
+                state === "include",
+                // Below 1400 px a tag that does not filter appears only in the dialog, once the focus has left its chip.
+                cn("max-w-48 shrink-0 xl:max-w-none", state === "any" && "max-[1399px]:not-focus:hidden"),
+                state === "exclude",
+              )}
+            >
+              {state === "exclude" ? <Minus aria-hidden="true" className="size-3.5 shrink-0" /> : null}
+              <span className="truncate">{tag}</span>
+            </Link>
+          );
+        })}
+      </div>
       <button
         ref={more}
         type="button"
         aria-haspopup="dialog"
         aria-label={t("filter.addTagLabel")}
         onClick={() => setOpen("tags")}
-        className={chipStyle(false)}
+        className={chipStyle(false, "shrink-0")}
       >
         <span aria-hidden="true">+</span> {t("filter.addTag")}
       </button>

@@ -1,8 +1,9 @@
 // Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
 // Guarantees: reading back what was written gives the same metadata, including the digits of long numbers; no name reaches a prototype.
 
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 
 export const valueTypes = ["guess", "text", "number", "truth", "json"] as const;
 export type ValueType = (typeof valueTypes)[number];

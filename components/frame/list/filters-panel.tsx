@@ -74,5 +74,4 @@ export function FilterRow({ name, children }: { name: string; children: ReactNod
 }
 
 /** A filter whose values are chosen in a dialog. */
-export const filterButton =
-  "flex min-h-8 w-full items-center gap-2 rounded-md border border-line-strong bg-surface px-2.5 py-1 text-left break-words hover:border-control";
+export const filterButton = "field flex min-h-[30px] items-center gap-2 text-left break-words";

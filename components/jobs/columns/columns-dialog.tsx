@@ -1,4 +1,4 @@
-import { Pin } from "lucide-react";
+import { Pin, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWR from "swr";
@@ -184,6 +184,7 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
                 <span className="text-sm whitespace-nowrap text-ink-3 tabular-nums">
                   {isShown ? t("shown") : t("seen", { count, total: ids.length })}
                 </span>
+                <Plus aria-hidden="true" className={isShown ? "invisible size-4 shrink-0" : "size-4 shrink-0 self-center"} />
               </button>
             </li>
           );

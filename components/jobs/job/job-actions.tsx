@@ -96,7 +96,7 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
         title={t("maskedTitle", { count: masked?.length ?? 0 })}
         actions={
           <>
-            <Button onClick={acts.dismiss}>{t("notNow")}</Button>
+            <Button onClick={acts.dismiss}>{common("cancel")}</Button>
             <Link href={withoutSecretsHref(job.id, linked)} className={buttonStyle()}>
               {acted("secrets.again")}
             </Link>

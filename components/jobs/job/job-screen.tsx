@@ -68,14 +68,15 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
     <>
       <PageHeader
         trail={
-          <Link href={withQuery("/jobs", { connection })} className="rounded-sm hover:text-ink">
+          <Link href={withQuery("/jobs", { connection })} className="rounded-sm hover:text-ink max-sm:hidden">
             {t("job.trail")}
           </Link>
         }
         title={<JobTitle facts={facts} />}
         badge={
           <>
-            <CopyableId id={jobId} shown={8} />
+            {/* Narrow screens have it with the details. */}
+            <CopyableId id={jobId} shown={8} className="max-sm:hidden" />
             {wasMoving ? <GoneBadge /> : facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
           </>
         }

@@ -1,14 +1,16 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { UnreadableRows } from "@/components/data-table/unreadable-rows";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 import { type JobReach } from "@/lib/contract/console";
+
+const loadFailure = () => import("@/components/frame/failure/failure-message");
+const FailureMessage = dynamic(() => loadFailure().then((module) => module.FailureMessage), { loading: () => null });
 
 // It has a fallback of its own: otherwise the whole page would be hidden while it loads, and the search field would lose the focus.
 const SearchReach = dynamic(() => import("../search/search-reach").then((module) => module.SearchReach), { loading: () => null });
@@ -51,6 +53,8 @@ export function ListFrame({
 }: ListFrameProps) {
   const t = useTranslations(list);
   const { failure, everyMs, refresh } = poll;
+  // Loaded ahead: while the console is unreachable, so is this code.
+  useEffect(() => void loadFailure(), []);
   const outageMs = reach?.asOfMs;
   return (
     <>

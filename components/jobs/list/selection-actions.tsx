@@ -8,7 +8,8 @@ import { Dialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFile } from "@/lib/browser/files/save-file";
-import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { readFailure } from "@/lib/browser/read-answer";
+import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-inputs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -169,6 +170,7 @@ type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfi
 /** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
+  const common = useTranslations("common");
   if (!asked) return null;
   const { act, count } = asked;
   const meant = count === undefined ? undefined : Math.min(count, MOST_AT_ONCE);
@@ -180,7 +182,7 @@ function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
       title={title}
       actions={
         <>
-          <Button onClick={onClose}>{t("ask.keep")}</Button>
+          <Button onClick={onClose}>{act === "cancel" ? t("ask.keep") : common("cancel")}</Button>
           <Button tone={act === "runAgain" ? "primary" : "danger"} onClick={onConfirm}>
             {title}
           </Button>

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import useSWR from "swr";
 import { callApi } from "@/lib/browser/api";
+import { isSessionOver } from "@/lib/browser/poll/retries";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
@@ -53,7 +54,7 @@ export function useStarts(
   const { data: times } = useSWR(
     connection && ids.length > 0 ? ["run-times", connection, ...ids] : null,
     () => readRunTimes(connection ?? "", ids),
-    { refreshInterval: EVERY_MS, keepPreviousData: true, revalidateOnFocus: false },
+    { refreshInterval: EVERY_MS, keepPreviousData: true, revalidateOnFocus: false, isPaused: isSessionOver },
   );
   const starts = useMemo(() => {
     const ranges = startRanges({ running, pending, timesOf: (id) => times?.get(id ?? ""), nowMs: atMs ?? 0 });

@@ -1,7 +1,8 @@
 // A picture's bytes from the service, with progress.
 // Guarantees: never throws; never reads more than the limit; aborting `signal` ends the transfer.
 
-import { type ApiFailure, failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { readFailure } from "@/lib/browser/read-answer";
+import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { MOST_BYTES, type TooLarge, tooLarge } from "./limits";

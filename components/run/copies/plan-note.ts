@@ -5,7 +5,7 @@
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { anyText, anything, list, object, text } from "@/lib/contract/json/readers";
-import { draftLimit, edit } from "../workflow/draft";
+import { draftOptions, edit } from "../workflow/draft";
 import { openWorkflow } from "../workflow/open-workflow";
 import { type CopiesPlan } from "./copies-plan";
 import { type CopiesSet } from "./copies-state";
@@ -14,7 +14,7 @@ const note = object(
   { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },
   { targets: list(anyText), fromJob: text },
 );
-const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies.plan", note, storage, draftLimit);
+const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies.plan", note, storage, draftOptions);
 
 export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): void {
   forgetPlan(storage);

@@ -2,7 +2,8 @@
 // Guarantees: never throws; bounded. It may hold partners' keys, so it stays in this page's memory and is never stored.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, parseJson } from "@/lib/contract/json/json";
+import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 
 export const extraLimits = { characters: 100_000, depth: 50 } as const;

@@ -6,6 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { isSessionOver } from "@/lib/browser/poll/retries";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -54,6 +55,7 @@ function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: RunP
   const { data, error } = useSWR<JobsAnswer, ApiFailure>(["run.maybe", attempt.key], read, {
     shouldRetryOnError: false,
     refreshInterval: 5000,
+    isPaused: isSessionOver,
   });
   const jobs = (data?.jobs ?? [])
     .map((job) => toJobView(job))

@@ -6,19 +6,22 @@ import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
 import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "./opened";
 
 export const draftLimit = 1_000_000;
+/** Values of graphs keep the spelling of their numbers. */
+export const draftOptions = { maxCharacters: draftLimit, parse: parseJson };
 const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces, fromJob: text });
 const bothFormats: Reader<BothFormats> = object({ text, known, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
   { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
   { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
-const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftLimit);
+const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftOptions);
 
 /** `inputs`: all inputs of each changed node, as a chosen value may also remove inputs. */
 export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };

@@ -2,7 +2,8 @@
 // Guarantees: a parsed form is valid for the interface; an invalid form names the wrong fields.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, parseJson } from "@/lib/contract/json/json";
+import { isObject, type JsonObject } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { readTags } from "@/lib/shared/read-tags";
 import { failed, ok, type Result } from "@/lib/shared/result";
 

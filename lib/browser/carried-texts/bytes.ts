@@ -2,8 +2,9 @@
 // Guarantees: no file makes a reader read, hold or unpack more than the bounds, whatever lengths it claims.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, parseJson } from "@/lib/contract/json/json";
+import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 
 /** More than any workflow has. */

@@ -3,8 +3,9 @@
 // Guarantees: a file's kind is decided by its first bytes, never by its name; only headers and texts are read, in parts and within bounds;
 // a hostile file gets an answer, too. Throws only what reading the file itself throws.
 
-import { TooManyExactNumbers } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, parseJson, readLenientJson } from "@/lib/contract/json/json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseJson, readLenientJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { matroskaTexts, movieTexts } from "./films";

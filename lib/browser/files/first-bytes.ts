@@ -2,7 +2,8 @@
 // Guarantees: no more than the bound is kept or waited for, even from a service without ranges.
 
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type ApiFailure, failureOfThrown, readFailure } from "../read-failure";
+import { readFailure } from "../read-answer";
+import { type ApiFailure, failureOfThrown } from "../read-failure";
 
 /** `isWhole`: nothing comes after the bytes. `size`: of the whole file, if the service knows ranges. */
 export type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };

@@ -45,8 +45,24 @@ function connectionOf(path: string): string {
   return /[?&]connection=([^&#]*)/.exec(path)?.[1] ?? "";
 }
 
-/** The service asked to wait, and the wait is not over. */
+/** The one path that is requested after the session has ended, as signing in elsewhere makes it succeed again. */
+export const SESSION_PATH = "/api/console/session";
+let hasSessionEnded = false;
+
+/** Set by the banner that says so. While true, nothing else is requested by itself. Returns whether the session is back. */
+export function setSessionEnded(hasEnded: boolean): boolean {
+  const isBack = hasSessionEnded && !hasEnded;
+  hasSessionEnded = hasEnded;
+  return isBack;
+}
+
+export function isSessionOver(): boolean {
+  return hasSessionEnded;
+}
+
+/** The service asked to wait, and the wait is not over; or the session has ended. */
 export function mustWait(cache: object, path: string): boolean {
+  if (hasSessionEnded && path !== SESSION_PATH) return true;
   const wait = waitsOf(cache).get(path);
   return wait !== undefined && wait.isNamed && wait.atMs > Date.now();
 }

@@ -2,10 +2,11 @@
 // Guarantees: a value or a failure, never an exception; the bytes stream from the file, not from memory; an abort ends the connection.
 // Must never: send anything twice by itself.
 
-import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type ApiFailure, failureOfThrown, readFailure } from "../read-failure";
+import { readFailure } from "../read-answer";
+import { type ApiFailure, failureOfThrown } from "../read-failure";
 import { apiPath } from "../urls";
 
 /** `bytes` are sent as they are, without a form around them. */

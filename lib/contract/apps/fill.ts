@@ -2,8 +2,8 @@
 // Guarantees: pure; never throws; whole numbers keep every digit. Free of zod: browsers check with it before anything is sent.
 
 import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
-import { parseJson } from "../json/json";
 import { own } from "../json/own";
+import { parseJson } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { isSecretName } from "../secrets/mask-secrets";
 import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./definition";

@@ -3,8 +3,9 @@
 // Must never: invent a link or a class. What cannot be known is reported as a problem; the rest is converted.
 
 import { setSpelling, spellingOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf, parseJson } from "../json/json";
+import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
+import { parseJson } from "../json/parse-json";
 import { inputsOf } from "../nodes/dynamic-inputs";
 import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
 import { settingsOf } from "../nodes/input-spec";

@@ -1,8 +1,9 @@
 // What a use of a subgraph sends for an input without a link: what it shows there to a person.
 // Guarantees: never throws; ends on definitions that lead back to themselves.
 
-import { isObject, parseJson } from "../json/json";
+import { isObject } from "../json/json";
 import { own } from "../json/own";
+import { parseJson } from "../json/parse-json";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, idText, INSIDE_START, listOf, once, type Slot } from "./file";
 import { type Following, idIn, type Place, type Scope, slotsOf, type Use, widgetsIn } from "./slots";

@@ -1,7 +1,8 @@
 // Which widget holds which value of a node, also for widgets shown on enclosing subgraphs.
 
-import { isObject, type JsonObject, objectOf, parseJson, textOf } from "../json/json";
+import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
+import { parseJson } from "../json/parse-json";
 import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";

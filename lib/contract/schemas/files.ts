@@ -1,7 +1,7 @@
 // Uploaded images and masks, and the user's own files.
 
 import { z } from "zod";
-import { parseJson } from "../json/json";
+import { parseJson } from "../json/parse-json";
 import { component, exactFields, named, reads } from "./exact";
 import { anyNumber, booleanText, entries, integerText, loosely, maybe, moment } from "./lenient";
 

@@ -2,7 +2,8 @@
 // Also for reading query texts: bounded integers, booleans, comma lists.
 
 import { z } from "zod";
-import { isObject, type JsonObject, parseJson } from "../json/json";
+import { isObject, type JsonObject } from "../json/json";
+import { parseJson } from "../json/parse-json";
 import { noteSkipped } from "../json/readers";
 import { nearestOf } from "../nodes/nearest";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";

@@ -2,7 +2,8 @@
 
 import { type Failure, parseLateValidation } from "../failure";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
-import { isObject, objectOf, parseJson, textOf } from "../json/json";
+import { isObject, objectOf, textOf } from "../json/json";
+import { parseJson } from "../json/parse-json";
 import { type JobWaits } from "../runners/runners";
 import { type ExecutionError } from "../schemas/execution";
 import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";

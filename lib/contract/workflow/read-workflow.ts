@@ -3,10 +3,12 @@
 // Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
 // Must never: pass on a partner key (another person's, or a redacted one).
 
-import { TooManyExactNumbers, withSpellingsOf } from "../json/exact-json";
-import { isObject, type JsonObject, objectOf, parseLenientJson, readLenientJson, withoutNaN } from "../json/json";
+import { withSpellingsOf } from "../json/exact-json";
+import { isObject, type JsonObject, objectOf } from "../json/json";
 import { duplicateKeys, findJsonError, lineAndColumn } from "../json/json-text";
 import { own } from "../json/own";
+import { TooManyExactNumbers } from "../json/parse-json";
+import { parseLenientJson, readLenientJson, withoutNaN } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { nameInExtraData } from "./workflow-name";
 

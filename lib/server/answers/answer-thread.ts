@@ -5,8 +5,10 @@
 import "server-only";
 import { parentPort } from "node:worker_threads";
 import { z } from "zod";
-import { TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, parseServiceJson } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf } from "@/lib/contract/json/json";
+import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";

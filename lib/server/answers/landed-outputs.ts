@@ -4,7 +4,8 @@
 // longer asked for.
 
 import "server-only";
-import { type JsonObject, numberOf, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 

@@ -3,7 +3,8 @@
 import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, parseServiceJson, textOf } from "@/lib/contract/json/json";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";

@@ -12,8 +12,9 @@ import {
 import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { operations } from "@/lib/contract/operations";
 import { type NodeError } from "@/lib/contract/schemas/execution";

@@ -7,7 +7,7 @@ import "server-only";
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
 import { z } from "zod";
 import { isOnThisMachine } from "@/lib/contract/embed/embedding";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";

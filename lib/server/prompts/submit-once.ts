@@ -4,7 +4,8 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import {
   IDEMPOTENCY_HEADER,

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
 import { type EmbedHostBody, type EmbedRole } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Database, prepareOne } from "./database";
 import { type Sealed } from "./keys";
 import { hashToken } from "./people/set-up-token";

@@ -5,7 +5,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { maskedAddress } from "@/lib/contract/assets/download-task";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";

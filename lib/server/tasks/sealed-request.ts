@@ -4,7 +4,7 @@
 import "server-only";
 import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { type KeyRing, seal, type SealedRows, unseal } from "../keys/key-ring";
 import { type DownloadTaskStore, type SealedDownload } from "../store/download-tasks";

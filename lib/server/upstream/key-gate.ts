@@ -4,7 +4,8 @@
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { MASK, spellingsOf } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 

@@ -4,8 +4,9 @@
 
 import "server-only";
 import { z } from "zod";
-import { TooManyExactNumbers } from "@/lib/contract/json/exact-json";
-import { isObject, numberOf, parseServiceJson } from "@/lib/contract/json/json";
+import { isObject, numberOf } from "@/lib/contract/json/json";
+import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";

@@ -1,7 +1,7 @@
 // An asset as the interface shows it: every field of the resource, times in RFC 3339, absolute URLs.
 
-import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Previews, type StoredAsset } from "./asset-row";
 import { extensionOf, isImage } from "./media-type";
 import { previewKindOf } from "./thumbnails/placeholder";

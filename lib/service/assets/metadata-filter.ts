@@ -2,8 +2,8 @@
 // must hold.
 // `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
 
-import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { ServiceError } from "../service-error";
 
 const MOST_CONDITIONS = 50;

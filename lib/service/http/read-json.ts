@@ -1,7 +1,7 @@
 // Reads and checks queries and JSON bodies, within limits of time and size.
 
 import { type z } from "zod";
-import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
 import { yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, isDeeperThan, LARGE_BODY } from "@/lib/shared/json-depth";

@@ -1,8 +1,8 @@
 // Rows of jobs as the engine and the views read them.
 
 import { type Selectable, sql } from "kysely";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";

@@ -5,8 +5,8 @@
 
 import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
-import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/exact-json";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { type RunEvent } from "../nodes/run";

@@ -3,9 +3,10 @@
 // runners with the same catalogue share it, since one takes megabytes.
 
 import { basename } from "node:path/posix";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { classes } from "../nodes/classes";

@@ -4,7 +4,8 @@
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { createLru } from "@/lib/shared/lru";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";

@@ -4,8 +4,9 @@
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
-import { maxExactNumbers, TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
-import { readLenientJson } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { maxExactNumbers, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { readLenientJson } from "@/lib/contract/json/parse-json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -2,7 +2,8 @@
 // Guarantees: whether a request that failed may have arrived is never guessed.
 
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, parseJson, textOf } from "@/lib/contract/json/json";
+import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";

@@ -1,4 +1,5 @@
-import { maxExactNumbers, parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { maxExactNumbers, parseExactJson } from "@/lib/contract/json/parse-json";
 import { spread, table } from "../figures";
 import { type Section } from "../section";
 

@@ -67,6 +67,14 @@ describe.each([
     expect(readRaw(await sendRaw(origin, webSocket("/desk/jobs"))).status).toBe(404);
   });
 
+  it("an idle connection stays open longer than a proxy keeps it", async () => {
+    const { socket, received } = openRaw(own);
+    socket.write("GET /desk HTTP/1.1\r\nHost: here\r\n\r\n");
+    await until("it is answered", () => received().includes("/ /desk"));
+    socket.destroy();
+    expect(Number(/^keep-alive: timeout=(\d+)/im.exec(received())?.[1])).toBeGreaterThan(60);
+  });
+
   it("a page that is refused leads to the console, and a route is told from a page", async () => {
     expect(await get(origin, "/desk/jobs", { accept: "text/html" }, "POST")).toContain('<a href="/desk">');
     expect(await get(origin, "/desk/api/jobs", {}, "POST")).toBe("/api/jobs /desk/api/jobs");

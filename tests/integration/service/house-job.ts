@@ -1,5 +1,7 @@
 // A job of one picture by a model, as only runners can do it, and what a runner makes of it.
-import { type RunnerOptions } from "@/tests/support/runner-server";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type ServiceBench } from "@/tests/support/service";
 import { type Json, png } from "./support";
 
 export const picture = (seed: number) => Buffer.from(png(16, 8, { seed }));
@@ -15,3 +17,11 @@ export function made(model = "one.safetensors", seed = 1): Json {
 
 export const makes: RunnerOptions["makes"] = (node) =>
   node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { others: { text: ["said"] } };
+
+/** Starts a server that can do the job, and adds it to the service. The caller closes it. */
+export async function addRunner(bench: ServiceBench, label: string): Promise<RunnerServer> {
+  const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+  const added = await bench.service.runners.add({ address: server.address, label });
+  if (!added.ok) throw new Error(added.failure.message);
+  return server;
+}

@@ -9,12 +9,11 @@ import { type RunEvent } from "@/lib/service/nodes/run";
 import { listenTo } from "@/lib/service/runners/events-of";
 import { createRunnerTraffic } from "@/lib/service/runners/runner-limits";
 import { fetchOutput } from "@/lib/service/runners/transfer";
-import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { made, makes } from "./house-job";
+import { addRunner, made } from "./house-job";
 import { ended, record, string, submit } from "./support";
 
 const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
@@ -38,10 +37,8 @@ describe("limits of runners", () => {
     return bench.client();
   }
   async function add(label: string): Promise<RunnerServer> {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    const server = await addRunner(bench, label);
     servers.push(server);
-    const added = await bench.service.runners.add({ address: server.address, label });
-    if (!added.ok) throw new Error(added.failure.message);
     return server;
   }
   const shown = async (label: string) => (await bench.service.runners.list()).find((one) => one.label === label);

@@ -1,10 +1,9 @@
 // Jobs that wait in a runner's own queue, behind the work of others.
 import { afterEach, describe, expect, it } from "vitest";
-import { gpuClasses } from "@/tests/support/gpu-classes";
-import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type RunnerServer } from "@/tests/support/runner-server";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { made, makes } from "./house-job";
+import { addRunner, made } from "./house-job";
 import { detail, ended, list, record, running, string, submit } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
@@ -27,10 +26,8 @@ describe("jobs in a runner's own queue", () => {
     return bench.client();
   }
   async function add(label: string): Promise<RunnerServer> {
-    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    const server = await addRunner(bench, label);
     servers.push(server);
-    const added = await bench.service.runners.add({ address: server.address, label });
-    if (!added.ok) throw new Error(added.failure.message);
     return server;
   }
   /** A runner that is busy with a job of someone else. */

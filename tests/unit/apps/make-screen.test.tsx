@@ -9,7 +9,8 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { tabRun } from "@/components/run/run-store";
 import { inputKey, keepMemory } from "@/components/run/workflow/workflow-memory";
 import { appBodySchema, type AppControl } from "@/lib/contract/apps/app";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
 import { renderInApp } from "../components/render";
 

@@ -82,7 +82,7 @@ it("asks before it deletes more than five assets, and shows which ones", async (
   expect(within(dialog.getByRole("list", { name: "Assets to delete" })).getAllByRole("img")).toHaveLength(12);
   expect(dialog.getByText("and 1 more")).toBeDefined();
   expect(dialog.queryByRole("img", { name: "fixed.png" })).toBeNull();
-  await press("Not now");
+  await press("Cancel");
   expect(screen.queryByRole("dialog")).toBeNull();
   cleanup();
   show(many(5));
@@ -136,7 +136,7 @@ it("deletes many assets at once after they were confirmed by their number", asyn
   show(many(101));
   await press("Delete");
   expect(screen.getByRole("dialog").textContent).toContain("Delete 101 assets");
-  await press("Not now");
+  await press("Cancel");
   expect(sent).toEqual([]);
   await press("Delete");
   await press("Delete 101 assets");

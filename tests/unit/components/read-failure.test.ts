@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { failureOfThrown, readFailure } from "@/lib/browser/read-failure";
+import { readFailure } from "@/lib/browser/read-answer";
+import { failureOfThrown } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { safeReturn } from "@/lib/shared/console-paths";
 

@@ -5,6 +5,7 @@ import { SWRConfig } from "swr";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { SessionWatch } from "@/components/frame/session-watch";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type SessionState } from "@/lib/contract/console";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
@@ -76,3 +77,40 @@ it("offers an embedded page to reload", async () => {
   );
   expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });
+
+it("requests nothing else while the session has ended, and everything once it is back", async () => {
+  const paths: string[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    paths.push(path);
+    if (path !== "/api/console/session" && now.state === "ended") return Response.json({}, { status: 401 });
+    return Response.json(now);
+  });
+  const others = () => paths.splice(0).filter((path) => path !== "/api/console/session");
+  await act(async () =>
+    renderInApp(
+      <SWRConfig value={{ provider: () => new Map() }}>
+        <SessionWatch memberId="ada" role="operator">
+          <Polls />
+        </SessionWatch>
+      </SWRConfig>,
+    ),
+  );
+  await fiveSeconds();
+  expect(others().length).toBeGreaterThan(0);
+  now = { state: "ended", cause: "expired" };
+  await fiveSeconds();
+  await screen.findByRole("alert");
+  others();
+  await act(() => vi.advanceTimersByTimeAsync(600_000));
+  expect(others()).toEqual([]);
+  now = { state: "live", memberId: "ada", role: "operator" };
+  await fiveSeconds();
+  expect(others()).toContain("/api/jobs");
+});
+
+const itself = (value: unknown) => value;
+const moving = () => "moving" as const;
+function Polls() {
+  usePoll("/api/jobs", { read: itself, motion: moving });
+  return null;
+}

@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import "@/components/ui/toast-stack";
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SignOutButton } from "@/components/frame/account/sign-out-button";

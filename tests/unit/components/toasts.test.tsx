@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import "@/components/ui/toast-stack";
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { dismissToast, showToast, toastStore } from "@/components/ui/toast-store";
@@ -13,24 +14,24 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const say = (text: string) => act(() => showToast({ tone: "ok", text }));
+const say = (text: string) => act(async () => showToast({ tone: "ok", text }));
 const wait = () => act(() => void vi.advanceTimersByTime(LONG_MS));
 
-it("a toast is announced in a region that was there before it, and leaves by itself", () => {
+it("a toast is announced in a region that was there before it, and leaves by itself", async () => {
   renderInApp(<Toasts />);
   const region = screen.getByRole("status");
   expect(region.textContent).toBe("");
-  say("3 cancelled");
+  await say("3 cancelled");
   expect(region.textContent).toContain("3 cancelled");
   wait();
   expect(region.textContent).toBe("");
 });
 
-it("stays while a pointer is over it or the focus is in it, and so does one that comes meanwhile", () => {
+it("stays while a pointer is over it or the focus is in it, and so does one that comes meanwhile", async () => {
   renderInApp(<Toasts />);
-  say("first");
+  await say("first");
   fireEvent.pointerEnter(screen.getByText("first"));
-  say("second");
+  await say("second");
   wait();
   expect(screen.getByRole("status").textContent).toContain("first");
   expect(screen.getByRole("status").textContent).toContain("second");
@@ -38,19 +39,19 @@ it("stays while a pointer is over it or the focus is in it, and so does one that
   wait();
   expect(screen.getByRole("status").textContent).toBe("");
 
-  say("third");
+  await say("third");
   const button = screen.getByRole("button", { name: "Dismiss" });
   act(() => button.focus());
   wait();
   expect(screen.getByRole("status").textContent).toContain("third");
   // Dismissed while it stays for the focus: the next one still disappears by itself.
   fireEvent.click(button);
-  say("fourth");
+  await say("fourth");
   wait();
   expect(screen.getByRole("status").textContent).toBe("");
 });
 
-it("stays above the bars at the lower edge of the window, and beside those at its side", () => {
+it("stays above the bars at the lower edge of the window, and beside those at its side", async () => {
   const boxes: Record<string, [left: number, top: number, right: number, bottom: number]> = {
     pager: [200, 724, 1440, 768],
     bar: [400, 672, 800, 712],
@@ -70,8 +71,9 @@ it("stays above the bars at the lower edge of the window, and beside those at it
       ))}
     </>,
   );
-  say("3 cancelled");
+  await say("3 cancelled");
   // 8 px above the bar of actions, which is above the pager; the tray is beside it.
-  expect(screen.getByRole("status").style.bottom).toBe(`${768 - 672 + 8}px`);
+  const [stack] = screen.getByRole("status").children;
+  expect(stack instanceof HTMLElement && stack.style.bottom).toBe(`${768 - 672 + 8}px`);
   vi.unstubAllGlobals();
 });

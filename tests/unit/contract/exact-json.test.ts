@@ -1,14 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  maxExactNumbers,
-  parseExactJson,
-  spellingOf,
-  TooManyExactNumbers,
-  withSpellingsOf,
-  writeExactJson,
-} from "@/lib/contract/json/exact-json";
-import { parseJson, parseLenientJson, parseServiceJson, readLenientJson } from "@/lib/contract/json/json";
+import { spellingOf, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseJson, parseLenientJson, parseServiceJson, readLenientJson } from "@/lib/contract/json/parse-json";
 
 /** JSON values that include integers of any length. */
 const anyJson = fc.letrec((tie) => ({

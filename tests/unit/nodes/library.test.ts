@@ -1,7 +1,8 @@
 // The catalogue describes each class as a real server does.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { describeLibrary } from "@/lib/service/nodes/library";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { type SendPrompt, type Submission } from "@/components/run/submit/submission";
-import { readFailure } from "@/lib/browser/read-failure";
+import { readFailure } from "@/lib/browser/read-answer";
 import { failed, ok } from "@/lib/shared/result";
 
 type Answer = { status: number; body: unknown } | "cut";

@@ -37,7 +37,7 @@ test("a browser that keeps nothing, or a text that is too long, still holds the 
   expect([refused.get(), refused.set(7), refused.get()]).toEqual([0, false, 7]);
   refused.forget();
   expect(refused.get()).toBe(0);
-  const short = persisted("share", number, ofTab, 2);
+  const short = persisted("share", number, ofTab, { maxCharacters: 2 });
   expect([short.set(12), short.set(123), short.get(), sessionStorage.getItem("share")]).toEqual([true, false, 123, "12"]);
 });
 

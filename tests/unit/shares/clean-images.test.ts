@@ -94,10 +94,12 @@ describe("PNG", async () => {
     const withPixels = (...parts: Buffer[]) =>
       Buffer.concat([plain.subarray(0, IDAT), ...parts.map((part) => pngChunk("IDAT", part)), plain.subarray(IEND)]);
     const rows = Buffer.alloc(25 * (1 + 40 * 3), MARK);
+    const unsummed = Buffer.concat([pngChunk("IDAT", Buffer.alloc(0)).subarray(0, 8), latin(MARK).subarray(0, 4)]);
     for (const file of [
       withPixels(compressed, latin(MARK)),
       withPixels(Buffer.concat([compressed, latin(MARK)])),
       withPixels(deflateSync(rows, { level: 0 })),
+      insert(plain, IDAT, unsummed),
       Buffer.concat([plain.subarray(0, 8), pngChunk("IHDR", Buffer.concat([plain.subarray(16, 29), latin(MARK)])), plain.subarray(33)]),
     ])
       expect(await cleaned(file)).toBeUndefined();
@@ -140,6 +142,10 @@ describe("PNG", async () => {
     expect((await cleaned(Buffer.concat(frames(mark))))?.equals(Buffer.concat(frames(Buffer.alloc(0))))).toBe(true);
     const hidden = [...frames(mark).slice(0, -1), pngChunk("fdAT", Buffer.concat([one, latin(MARK)])), plain.subarray(IEND)];
     expect(await cleaned(Buffer.concat(hidden))).toBeUndefined();
+    const numbered = frames(Buffer.alloc(0)).map((part) =>
+      part.includes("fdAT") ? pngChunk("fdAT", Buffer.concat([latin("MARK"), pixels])) : part,
+    );
+    expect(await cleaned(Buffer.concat(numbered))).toBeUndefined();
   });
 });
 
@@ -182,6 +188,15 @@ describe("JPEG", async () => {
       const longer = segment(marker, Buffer.concat([plain.subarray(at + 4, end), latin(MARK)]));
       expect([marker, await cleaned(Buffer.concat([plain.subarray(0, at), longer, plain.subarray(end)]))]).toEqual([marker, undefined]);
     }
+  });
+
+  it.each([0xdb, 0xc4, 0xc0])("is refused with a segment %i that a later one replaces", async (marker) => {
+    const plain = await picture.clone().jpeg().toBuffer();
+    const at = plain.indexOf(Buffer.from([0xff, marker]));
+    const end = at + 2 + plain.readUInt16BE(at + 2);
+    const unused = Buffer.concat([plain.subarray(at + 4, end - MARK.length), latin(MARK)]);
+    if (marker === 0xc0) plain.subarray(at + 4, end).copy(unused);
+    expect(await cleaned(insert(plain, at, segment(marker, unused)))).toBeUndefined();
   });
 
   it("keeps four inks as they were inverted", async () => {

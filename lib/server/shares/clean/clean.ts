@@ -5,14 +5,15 @@
 import "server-only";
 import { cleanGif } from "./gif";
 import { cleanJpeg } from "./jpeg";
+import { cleanMatroska } from "./matroska";
+import { cleanMp4 } from "./mp4";
 import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
 import { cleanPng } from "./png";
 import { cleanFlac, cleanMp3, cleanWave, isFrame } from "./sounds";
-import { cleanMatroska, cleanMp4 } from "./videos";
 import { cleanWebp } from "./webp";
 
 /** Raised whenever the removed things change: files cleaned by an older version are then cleaned again. */
-export const CLEANING = 4;
+export const CLEANING = 5;
 
 type Clean = (file: Reading, out: Pieces) => Promise<void>;
 

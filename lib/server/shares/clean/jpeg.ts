@@ -18,6 +18,7 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
     if (!written.has(name)) out.add(content());
     written.add(name);
   };
+  const defined = new Set<string>();
   const profile = cleanProfile(Buffer.concat(await profileParts(file)));
   out.keep(0, 2);
   for await (const { marker, at, end } of segments(file)) {
@@ -32,6 +33,12 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
     } else if (marker === 0xe2 && name.startsWith(ICC) && profile) once("ICC", () => profileSegments(profile));
     else if (marker < 0xe0 || marker === 0xda) {
       if (end > at + 2 && !isExact(marker, content)) throw new NotCleanable("a segment of another length");
+      for (const name of definedBy(marker, content)) {
+        if (defined.has(name)) throw new NotCleanable("a table that is never used");
+        defined.add(name);
+      }
+      // A later scan may have tables of its own.
+      if (marker === 0xda) for (const name of defined) if (name !== "frame") defined.delete(name);
       out.keep(at, end);
       if (marker === 0xda) out.keep(end, await endOfScan(file, end));
     }
@@ -64,15 +71,31 @@ function isExact(marker: number, content: Buffer): boolean {
   if (marker === 0xda) return content.length === 4 + 2 * at(0);
   if (marker === 0xdd) return content.length === 2;
   if (marker === 0xdb || marker === 0xc4) {
-    let from = 0;
-    while (from < content.length) {
-      if (marker === 0xdb) from += at(from) >> 4 ? 129 : 65;
-      else from += 17 + content.subarray(from + 1, from + 17).reduce((sum, count) => sum + count, 0);
-    }
-    return from === content.length;
+    return afterTables(marker, content, () => undefined) === content.length;
   }
   // Baseline, extended and progressive. Common decoders support no others.
   return marker <= 0xc2 && content.length === 6 + 3 * at(5);
+}
+
+/** Calls `each` with the id of each table of a segment. */
+function afterTables(marker: number, content: Buffer, each: (id: number) => void): number {
+  let from = 0;
+  while (from < content.length) {
+    each(content[from] ?? 0);
+    if (marker === 0xdb) from += (content[from] ?? 0) >> 4 ? 129 : 65;
+    else from += 17 + content.subarray(from + 1, from + 17).reduce((sum, count) => sum + count, 0);
+  }
+  return from;
+}
+
+/** What a segment defines for the next scan. Defined twice, the first one would hold bytes that no decoder uses. */
+function definedBy(marker: number, content: Buffer): string[] {
+  const names: string[] = [];
+  if (marker === 0xdb) afterTables(marker, content, (id) => names.push(`quantization ${id & 15}`));
+  else if (marker === 0xc4) afterTables(marker, content, (id) => names.push(`codes ${id}`));
+  else if (marker === 0xdd) names.push("restarts");
+  else if (marker <= 0xc2) names.push("frame");
+  return names;
 }
 
 async function profileParts(file: Reading): Promise<Buffer[]> {

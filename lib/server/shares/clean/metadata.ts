@@ -18,6 +18,8 @@ export function orientationOnly(orientation: number): Buffer {
   return tiff;
 }
 
+/** Longer profiles are removed. */
+export const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
 const HEADER_BYTES = 128;
 const MAX_TAGS = 100;
 const colorants = new Set(["wtpt", "rXYZ", "gXYZ", "bXYZ"]);

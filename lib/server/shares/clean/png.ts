@@ -6,10 +6,8 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { crc32, createInflate, deflate, inflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { cleanProfile, MAX_EXIF_BYTES, orientationOnly } from "./metadata";
+import { cleanProfile, MAX_EXIF_BYTES, MAX_PROFILE_BYTES, orientationOnly } from "./metadata";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
-
-const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
@@ -32,6 +30,11 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
   out.keep(8, 33);
   const seen = new Set<string>();
   let frame: PixelStream | undefined;
+  let frameParts = 0;
+  /** Of an animation: its controls and parts of frames are numbered, so that none carries a number of its own. */
+  const requireNext = async (at: number) => {
+    if ((await exactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanable("a frame out of sequence");
+  };
   for (let at = 33; ;) {
     const head = await exactly(file, at, 8);
     const chunk = { type: head.toString("latin1", 4), at, length: head.readUInt32BE(0) };
@@ -46,10 +49,13 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
     if (type === "IDAT" || (type === "fdAT" && seen.has("acTL"))) {
       if (type === "IDAT" && !seen.has("IDAT")) frame = pixelStream(header);
       if (!frame) throw new NotCleanable("pixels without a frame");
+      if (type === "fdAT") await requireNext(at + 8);
       await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
       out.keep(at, end);
     } else if (type === "fcTL" && seen.has("acTL")) {
       if (length !== 26) throw new NotCleanable("a frame of another length");
+      await requireNext(at + 8);
+      await requireChecksum(file, end, crc32(await exactly(file, at + 4, 30)));
       out.keep(at, end);
       const size = await exactly(file, at + 12, 8);
       if (seen.has("IDAT")) {
@@ -68,11 +74,17 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
   }
 }
 
+/** `end`: of the chunk. A wrong checksum would be four bytes of the sender's choice. */
+async function requireChecksum(file: Reading, end: number, sum: number): Promise<void> {
+  if ((await exactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanable("a wrong checksum");
+}
+
 async function readHeader(file: Reading): Promise<Header> {
   const head = await exactly(file, 8, 25);
   const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
   const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
   if (head.toString("latin1", 4, 8) !== "IHDR" || head.readUInt32BE(0) !== 13 || channels === 0) throw new NotCleanable("another header");
+  await requireChecksum(file, 33, crc32(head.subarray(4, 21)));
   const [width, height] = [head.readUInt32BE(8), head.readUInt32BE(12)];
   return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };
 }
@@ -121,14 +133,19 @@ function pixelStream(header: Header) {
     if (problem) throw new NotCleanable("the pixels are broken");
   };
   return {
-    async write(file: Reading, { at, length }: Chunk): Promise<void> {
+    async write(file: Reading, { type, at, length }: Chunk): Promise<void> {
+      const isNumbered = type === "fdAT";
       const end = at + 8 + length;
+      // An animation's parts have a number between their name and their pixels.
+      let sum = crc32(await exactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
       for (let from = at + 8; from < end; from += STRETCH) {
         const bytes = await exactly(file, from, Math.min(STRETCH, end - from));
         written += bytes.length;
+        sum = crc32(bytes, sum);
         check();
         await new Promise<void>((resolve) => stream.write(bytes, () => resolve()));
       }
+      await requireChecksum(file, end + 4, sum);
     },
     async end(): Promise<void> {
       check();

@@ -1,6 +1,7 @@
-// MP3, FLAC and WAV without tags, pictures and comments.
+// MP3, FLAC and WAV without tags, pictures and comments. Encoded sound is unchanged.
 
 import "server-only";
+import { own } from "@/lib/contract/json/own";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 import { riff } from "./webp";
 
@@ -46,40 +47,51 @@ async function beforeTags(file: Reading): Promise<number> {
   return end;
 }
 
-const STREAM_INFO = 0;
-const SEEK_TABLE = 3;
+const STREAM_INFO_BYTES = 34;
 
 export async function cleanFlac(file: Reading, out: Pieces): Promise<void> {
   const start = await afterId3(file);
   if ((await exactly(file, start, 4)).toString("latin1") !== "fLaC") throw new NotCleanable("no sound follows the tag");
-  const kept: { type: number; at: number; end: number }[] = [];
+  let info: Buffer | undefined;
   let at = start + 4;
   for (let isLast = false; !isLast;) {
     const head = await exactly(file, at, 4);
     isLast = ((head[0] ?? 0) & 0x80) !== 0;
-    const type = (head[0] ?? 0) & 0x7f;
-    const end = at + 4 + head.readUIntBE(1, 3);
-    if (type === STREAM_INFO || type === SEEK_TABLE) kept.push({ type, at, end });
-    at = end;
+    const length = head.readUIntBE(1, 3);
+    if (((head[0] ?? 0) & 0x7f) === 0) {
+      if (length !== STREAM_INFO_BYTES || info) throw new NotCleanable("another head");
+      info = await exactly(file, at + 4, length);
+    }
+    at += 4 + length;
   }
-  out.keep(start, start + 4);
-  for (const [index, block] of kept.entries()) {
-    out.add(Buffer.from([block.type | (index === kept.length - 1 ? 0x80 : 0)]));
-    out.keep(block.at + 1, block.end);
-  }
+  if (!info) throw new NotCleanable("no head");
+  out.add(Buffer.concat([Buffer.from("fLaC\x80\0\0\x22", "latin1"), info]));
   out.keep(at, await beforeTags(file));
 }
 
-const waveChunks = new Set(["fmt ", "fact", "data"]);
+/** Of the format: a bare one, one with the length of what follows it, and one with a speaker mask and a kind (WAVE_FORMAT_EXTENSIBLE). */
+const formatBytes = new Set([16, 18, 40]);
+const waveChunks: Readonly<Record<string, (length: number) => boolean>> = {
+  "fmt ": (length) => formatBytes.has(length),
+  fact: (length) => length === 4,
+  data: () => true,
+};
 
 export async function cleanWave(file: Reading, out: Pieces): Promise<void> {
   const kept: { at: number; end: number }[] = [];
+  const seen = new Set<string>();
   for (let at = 12; at + 8 <= file.size;) {
     const head = await exactly(file, at, 8);
     const length = head.readUInt32LE(4);
     const end = at + 8 + length;
     if (end > file.size) throw new NotCleanable("a chunk is longer than the file");
-    if (waveChunks.has(head.toString("latin1", 0, 4))) kept.push({ at, end });
+    const type = head.toString("latin1", 0, 4);
+    const isKept = own(waveChunks, type);
+    if (isKept && !seen.has(type)) {
+      if (!isKept(length)) throw new NotCleanable("a chunk of another length");
+      kept.push({ at, end });
+      seen.add(type);
+    }
     at = end + (length % 2);
   }
   out.add(

@@ -3,10 +3,9 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { cleanProfile, MAX_EXIF_BYTES, orientationOnly } from "./metadata";
+import { cleanProfile, MAX_EXIF_BYTES, MAX_PROFILE_BYTES, orientationOnly } from "./metadata";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 
-const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
 const ICC = 0x20;
 const ALPHA = 0x10;
 const EXIF = 0x08;

@@ -1,7 +1,7 @@
 // The rows of apps and of what members keep with them. Times are milliseconds since 1970.
 
 import "server-only";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 
 export type AppRow = {
   id: string;

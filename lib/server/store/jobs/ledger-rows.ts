@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { parseExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { tokenIn } from "../audit/audit";
 import { dialectOf } from "../dialect/dialect";

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { type EmbedLook, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { type EmbedRole } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Database, prepareOne } from "../database";
 import { type EmbedSessionRow } from "./people-rows";
 import { hashToken } from "./set-up-token";

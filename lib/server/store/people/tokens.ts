@@ -6,7 +6,7 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
 import { type Database, prepareOne } from "../database";

@@ -4,8 +4,9 @@
 
 import "server-only";
 import { z } from "zod";
-import { parseExactJson, TooManyExactNumbers, writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseServiceJson } from "@/lib/contract/json/json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
 import { keyHeader } from "../outgoing";

@@ -3,8 +3,8 @@
 // Guarantees: `executed` names files that can be fetched by then, from the run while it goes on and from the store afterwards; nothing is
 // reported about a run after its end.
 
-import { parseExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type JobEvents, type JobRecipients } from "@/lib/service/events/elsewhere";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { query, type Reader } from "@/lib/service/store/database";

@@ -2,7 +2,8 @@
 // job.
 // On SQLite there is no other process. On PostgreSQL it is in a table that a crash of the database may empty.
 
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database, type Reader } from "@/lib/service/store/database";
 import { plainStatement } from "@/lib/service/store/statement";

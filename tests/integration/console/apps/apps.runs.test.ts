@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseExactJson, writeExactJson } from "@/lib/contract/json/exact-json";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { makeToken } from "@/tests/support/tokens";

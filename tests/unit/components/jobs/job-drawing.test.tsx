@@ -61,7 +61,8 @@ test("a node that is asked for is shown in its subgraph, under the editor's own 
 test("a drawing of something else is not taken for the job's", async () => {
   showJob("job-other", submitted(read("11-notes-and-groups.editor")));
   expect(await screen.findByText(/has a new layout/)).toBeDefined();
-  expect(boxes()).toContain("5:3");
+  // The layout is computed after the note is shown.
+  await vi.waitFor(() => expect(boxes()).toContain("5:3"));
 });
 
 test("the box of a subgraph says what tells most of the nodes in it", () => {

@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import "@/components/ui/toast-stack";
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -78,6 +79,7 @@ it("each of two has its own five seconds and its own Undo, and what stays is sho
   await act(() => vi.advanceTimersByTimeAsync(1_000));
   expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
   press("Undo cancelling job wait-2");
+  await act(() => vi.advanceTimersByTimeAsync(0));
   expect(screen.getByText("1 job stays in the queue")).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(sent).toHaveLength(1);
@@ -92,6 +94,7 @@ it("the Undo of a row takes back this one of those that were cancelled together,
   };
   cancelBoth();
   press("Undo");
+  await act(() => vi.advanceTimersByTimeAsync(0));
   expect(screen.getByText("2 jobs stay in the queue")).toBeDefined();
   cancelBoth();
   press("Undo cancelling job wait-1");

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
-import { parseJson } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { comparable } from "./comparable";

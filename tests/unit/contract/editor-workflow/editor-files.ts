@@ -155,3 +155,20 @@ export function definition(
 export const convert = (file: unknown) => toApiWorkflow(file, info);
 export const inputsOf = (file: unknown, id: string) => convert(file).graph[id]?.inputs;
 export const codes = (problems: readonly EditorProblem[]) => problems.map(({ code }) => code);
+
+export const INNER = "11111111-1111-1111-1111-111111111111";
+export const OUTER = "22222222-2222-2222-2222-222222222222";
+/** A subgraph with one node. */
+export const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }], {
+  inputs: ["image", "radius"],
+  outputs: [[5, 0]],
+});
+/** A file that uses it once. */
+export const using = (use: Partial<Given>, more: object[] = [blur]) => ({
+  ...net([
+    { id: 1, type: "Source" },
+    { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },
+    { id: 3, type: "Sink", in: { images: [2, 0] } },
+  ]),
+  definitions: { subgraphs: more },
+});

@@ -1,21 +1,6 @@
 // Values that a use of a subgraph holds for widgets inside, by the newest editor's rules.
 import { expect, test } from "vitest";
-import { convert, definition, type Given, net } from "./editor-files";
-
-const INNER = "11111111-1111-1111-1111-111111111111";
-const OUTER = "22222222-2222-2222-2222-222222222222";
-const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [6] }], {
-  inputs: ["image", "radius"],
-  outputs: [[5, 0]],
-});
-const using = (use: Partial<Given>, more: object[] = [blur]) => ({
-  ...net([
-    { id: 1, type: "Source" },
-    { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },
-    { id: 3, type: "Sink", in: { images: [2, 0] } },
-  ]),
-  definitions: { subgraphs: more },
-});
+import { blur, convert, definition, type Given, INNER, net, OUTER, using } from "./editor-files";
 
 const host = (more: Partial<Given>) => convert(using(more)).graph["2:5"]?.inputs.radius;
 const kept = (id: string, name: string, hostValue?: unknown) => ({

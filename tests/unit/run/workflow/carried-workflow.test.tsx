@@ -215,7 +215,7 @@ it("names missing classes with their packs, in a group node too, and what was le
   const missing = await screen.findByRole("list", { name: "Missing nodes" });
   const items = within(missing).getAllByRole("listitem");
   expect(items.map(({ textContent }) => textContent)).toEqual(["Unheard one node · from grouped-pack"]);
-  const note = screen.getByText("Replaced one Get node with what the Set nodes take. Left out one editor-only node.");
+  const note = screen.getByText("Replaced one Get node with the input of the Set node of the same name. Left out one editor-only node.");
   fireEvent.click(note);
   expect(screen.getByText("#2 Get mask: replaced")).toBeTruthy();
   expect(screen.getByText("#5 Label (rgthree) Step 1: left out")).toBeTruthy();

@@ -1,0 +1,32 @@
+// Reads an answer of the console's API: a value, or the failure in its error envelope.
+// Guarantees: never throws, whatever the body holds; an answer without the console's own envelope still gets a code.
+// Must never: show a body that is markup as a message.
+
+import { parseFailure } from "@/lib/contract/failure";
+import { isObject } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { noteSkipped } from "@/lib/contract/json/readers";
+import { UNREADABLE_HEADER } from "@/lib/shared/headers";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type ApiFailure, CONSOLE_UNREACHABLE } from "./read-failure";
+
+export function readAnswer<T>(response: Response, body: string): Result<T, ApiFailure> {
+  if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), body));
+  try {
+    const value: T = parseExactJson(body, { means: undefined });
+    if (typeof value === "object" && value !== null) noteSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
+    return ok(value);
+  } catch {
+    // A sign-in page or a proxy's greeting with status 200, not an answer of ours.
+    return failed(readFailure(response.redirected ? 401 : 502, null, ""));
+  }
+}
+
+export function readFailure(status: number, retryAfter: string | null, body: string): ApiFailure {
+  const headers = { get: (name: string) => (name === "retry-after" ? retryAfter : null) };
+  if (isObject(parseJson(body))) return parseFailure({ status, headers }, body);
+  // A proxy in front of the console may answer with a page of its own, whose words mean nothing here.
+  const failure = parseFailure({ status, headers }, "");
+  return { ...failure, code: status < 500 ? failure.code : status >= 502 && status <= 504 ? CONSOLE_UNREACHABLE : "INTERNAL", message: "" };
+}

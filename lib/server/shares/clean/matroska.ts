@@ -1,0 +1,163 @@
+// WebM and Matroska without tags, attachments, titles and names. Removed parts are overwritten in place, as in mp4.ts.
+// Guarantees: outside the clusters, which hold the encoded pictures and sound, only known elements are kept, and none is longer than its
+// format allows.
+
+import "server-only";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+
+const EBML = 0x1a45dfa3;
+const SEGMENT = 0x18538067;
+const CLUSTER = 0x1f43b675;
+const TRACK = 0xae;
+const TRACK_TYPE = 0x83;
+const CODEC = 0x86;
+const CODEC_PRIVATE = 0x63a2;
+const CONTENT_ENCODINGS = 0x6d80;
+/** The kept elements by the one that holds them. */
+const elements: Readonly<Record<number, ReadonlySet<number>>> = {
+  // Versions, limits and the kind of document.
+  [EBML]: new Set([0x4286, 0x42f7, 0x42f2, 0x42f3, 0x4282, 0x4287, 0x4285]),
+  // Seek heads, info, tracks, cues, clusters.
+  [SEGMENT]: new Set([0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, CLUSTER]),
+  [0x114d9b74]: new Set([0x4dbb]),
+  [0x4dbb]: new Set([0x53ab, 0x53ac]),
+  // Time scale and duration; the writing program's names are required, and emptied.
+  [0x1549a966]: new Set([0x2ad7b1, 0x4489, 0x4d80, 0x5741]),
+  [0x1654ae6b]: new Set([TRACK]),
+  // Numbers, flags, language, codec, times, picture, sound.
+  [TRACK]: new Set([
+    ...[0xd7, 0x73c5, TRACK_TYPE, 0xb9, 0x88, 0x55aa, 0x9c, 0x22b59c, CODEC, CODEC_PRIVATE, 0xaa, 0x6de7, 0x6df8],
+    ...[0x23e383, 0x234e7a, 0x23314f, 0x55ee, 0x56aa, 0x56bb, 0xe0, 0xe1],
+  ]),
+  [0xe0]: new Set([0x9a, 0x9d, 0x53b8, 0x53c0, 0xb0, 0xba, 0x54aa, 0x54bb, 0x54cc, 0x54dd, 0x54b0, 0x54ba, 0x54b2, 0x54b3, 0x55b0]),
+  [0xe1]: new Set([0xb5, 0x78b5, 0x9f, 0x6264]),
+  // Colours, and those of the screen that the film was mastered on.
+  [0x55b0]: new Set([...Array.from({ length: 13 }, (_, index) => 0x55b1 + index), 0x55d0]),
+  [0x55d0]: new Set(Array.from({ length: 10 }, (_, index) => 0x55d1 + index)),
+  [0x1c53bb6b]: new Set([0xbb]),
+  [0xbb]: new Set([0xb3, 0xb7]),
+  [0xb7]: new Set([0xf7, 0xf1, 0xf0, 0xb2, 0x5378]),
+};
+const emptied = new Set([0x4d80, 0x5741]);
+/** A number, a short word, or a name of a codec such as V_MPEGH/ISO/HEVC. */
+const MAX_BYTES = 8;
+const maxBytes: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE]: Infinity, [CLUSTER]: Infinity };
+const codecs =
+  /^(V_(VP8|VP9|AV1|MPEG1|MPEG2|MPEG4\/ISO\/(SP|ASP|AP|AVC)|MPEGH\/ISO\/HEVC|MJPEG|PRORES|FFV1|THEORA)|A_(VORBIS|OPUS|FLAC|AAC|ALAC|AC3|EAC3|DTS|MPEG\/L[123]|PCM\/(INT\/(LIT|BIG)|FLOAT\/IEEE)))\0*$/;
+
+type Inside = { parent: number; from: number; to: number };
+
+export async function cleanMatroska(file: Reading, out: Pieces): Promise<void> {
+  const head = await readElement(file, 0, file.size);
+  const segment = await readElement(file, head.end, file.size);
+  if (segment.id !== SEGMENT) throw new NotCleanable("no segment");
+  out.keep(0, head.start);
+  await walkElements(file, out, { parent: EBML, from: head.start, to: head.end });
+  out.keep(head.end, segment.start);
+  await walkElements(file, out, { parent: SEGMENT, from: segment.start, to: segment.end });
+}
+
+async function walkElements(file: Reading, out: Pieces, { parent, from, to }: Inside): Promise<void> {
+  let isShown = parent !== TRACK;
+  for (let at = from; at < to;) {
+    const { id, start, end } = await readElement(file, at, to);
+    if (parent === TRACK && id === TRACK_TYPE) {
+      isShown = await isOfShownType(file, start, end);
+      if (!isShown) break;
+    }
+    // Frames that are packed cannot be read without what describes it, which may hold anything.
+    if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanable("packed frames");
+    if (elements[parent]?.has(id) !== true) blank(out, end - at);
+    else if (elements[id]) {
+      out.keep(at, start);
+      await walkElements(file, out, { parent: id, from: start, to: end });
+    } else if (emptied.has(id)) {
+      out.keep(at, start);
+      out.zeros(end - start);
+    } else if (end - start > (maxBytes[id] ?? MAX_BYTES)) throw new NotCleanable("an element is longer than its format allows");
+    else if (id === CODEC && !codecs.test((await exactly(file, start, end - start)).toString("latin1")))
+      throw new NotCleanable("an unknown codec");
+    else if (id === CODEC_PRIVATE) {
+      out.keep(at, start);
+      await walkPrivate(file, out, { from: start, to: end });
+    } else out.keep(at, end);
+    at = end;
+  }
+  if (!isShown) throw new NotCleanable("a track of data");
+}
+
+/** The data that a decoder of sound needs. For FLAC and Vorbis it includes the tags of the file that the sound came from. */
+async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
+  const head = await file.read(from, Math.min(to - from, 1024));
+  if (head.toString("latin1", 0, 4) === "fLaC") {
+    out.keep(from, from + 4);
+    for (let at = from + 4; at < to;) {
+      const block = await exactly(file, at, 4);
+      const end = at + 4 + block.readUIntBE(1, 3);
+      if (end > to) throw new NotCleanable("a block is longer than what holds it");
+      if (((block[0] ?? 0) & 0x7f) === 0) out.keep(at, end);
+      else {
+        // The block becomes padding.
+        out.add(Buffer.from([((block[0] ?? 0) & 0x80) | 1]));
+        out.keep(at + 1, at + 4);
+        out.zeros(end - at - 4);
+      }
+      at = end;
+    }
+    return;
+  }
+  // Three packets, of which the second has the tags; the lengths of the first two come before them.
+  const lengths: number[] = [0];
+  let at = 1;
+  for (; head[0] === 2 && at < head.length && lengths.length < 3; at++) {
+    lengths.push((lengths.pop() ?? 0) + (head[at] ?? 0));
+    if (head[at] !== 255) lengths.push(0);
+  }
+  const [first = 0, second = 0] = lengths;
+  if (head.toString("latin1", at + 1, at + 7) !== "vorbis") return out.keep(from, to);
+  const tags = from + at + first;
+  const rest = second - 7 - 4 - 4 - 1;
+  if (rest < 0 || tags + second > to || (await exactly(file, tags, 7)).toString("latin1") !== "\x03vorbis")
+    throw new NotCleanable("the tags of a sound are elsewhere");
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(rest);
+  // A program name of zeros, and no tag.
+  out.keep(from, tags + 7);
+  out.add(length);
+  out.zeros(rest + 4);
+  out.add(Buffer.from([1]));
+  out.keep(tags + second, to);
+}
+
+/** Pictures (1) and sound (2), as for an MP4. */
+async function isOfShownType(file: Reading, from: number, to: number): Promise<boolean> {
+  const type = to - from > 8 ? 0 : (await exactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
+  return type === 1 || type === 2;
+}
+
+async function readElement(file: Reading, at: number, to: number): Promise<{ id: number; start: number; end: number }> {
+  const bytes = await file.read(at, 12);
+  const idLength = Math.clz32(bytes[0] ?? 0) - 23;
+  if (idLength > 4 || bytes.length < idLength + 1) throw new NotCleanable("an element is broken");
+  const sizeLength = Math.clz32(bytes[idLength] ?? 0) - 23;
+  if (sizeLength > 8 || bytes.length < idLength + sizeLength) throw new NotCleanable("an element is broken");
+  const coded = [...bytes.subarray(idLength, idLength + sizeLength)];
+  const size = coded.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & (0xff >> sizeLength) : byte), 0);
+  const isUnknown = coded.every((byte, index) => (index === 0 ? byte | (0xff & ~(0xff >> sizeLength)) : byte) === 0xff);
+  const start = at + idLength + sizeLength;
+  if (isUnknown || start + size > to) throw new NotCleanable("an element has no end");
+  return { id: bytes.readUIntBE(0, idLength), start, end: start + size };
+}
+
+/** An empty element of the same length. */
+function blank(out: Pieces, length: number): void {
+  const head = Buffer.alloc(length > 128 ? 9 : 2);
+  head[0] = 0xec;
+  if (head.length === 2) head[1] = 0x80 | (length - 2);
+  else {
+    head.writeBigUInt64BE(BigInt(length - 9), 1);
+    head[1] = 0x01;
+  }
+  out.add(head);
+  out.zeros(length - head.length);
+}

@@ -1,0 +1,240 @@
+// MP4 and MOV without tags, names and times. Removed parts are overwritten in place, so every offset in the file stays valid and a player
+// can request any part of it.
+// Guarantees: every kept box around the samples has exactly the length that its fields require. Encoded samples are unchanged.
+
+import "server-only";
+import { own } from "@/lib/contract/json/own";
+import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+
+/** The boxes that are kept, by their parent; all others are blanked. */
+const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
+  "": new Set(["ftyp", "styp", "moov", "moof", "mdat", "sidx"]),
+  moov: new Set(["mvhd", "trak", "mvex"]),
+  mvex: new Set(["mehd", "trex"]),
+  trak: new Set(["tkhd", "edts", "mdia"]),
+  edts: new Set(["elst"]),
+  mdia: new Set(["mdhd", "hdlr", "minf"]),
+  minf: new Set(["vmhd", "smhd", "hdlr", "dinf", "stbl"]),
+  dinf: new Set(["dref"]),
+  // Where each sample is, how long it lasts and how it is decoded.
+  stbl: new Set(["stsd", "stts", "ctts", "cslg", "stsc", "stsz", "stz2", "stco", "co64", "stss", "sbgp", "sgpd"]),
+  moof: new Set(["mfhd", "traf"]),
+  traf: new Set(["tfhd", "tfdt", "trun", "sbgp", "sgpd"]),
+  // Inside the description of a track's samples: how a decoder is set up.
+  sample: new Set([
+    "avcC",
+    "hvcC",
+    "av1C",
+    "vpcC",
+    "esds",
+    "dOps",
+    "dac3",
+    "dec3",
+    "alac",
+    "wave",
+    "pasp",
+    "clap",
+    "btrt",
+    "fiel",
+    "colr",
+    "chan",
+  ]),
+  wave: new Set(["frma", "mp4a", "esds", "enda", "alac", "\0\0\0\0"]),
+};
+const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
+/** Any other track (words, places, sensors, times of day) may identify the maker of the film. */
+const shown = new Set(["vide", "soun"]);
+
+/** The content's length by its first fields; undefined if the fields are not those of the format. */
+type LengthOf = (fields: {
+  version: number;
+  flags: number;
+  u16: (at: number) => number;
+  u32: (at: number) => number;
+}) => number | undefined;
+const table =
+  (entryBytes: number): LengthOf =>
+  ({ u32 }) =>
+    8 + u32(4) * entryBytes;
+const byVersion =
+  (short: number, long: number): LengthOf =>
+  ({ version }) =>
+    version === 1 ? long : short;
+const always = (length: number): LengthOf => byVersion(length, length);
+const bitsOf = (flags: number, ...bits: number[]) => bits.filter((bit) => (flags & bit) !== 0).length;
+/** "roll" and "prol": how many samples a decoder needs before it is in step. */
+const isRoll = (type: number) => type === 0x726f6c6c || type === 0x70726f6c;
+
+const lengths: Readonly<Record<string, LengthOf>> = {
+  mvhd: byVersion(100, 112),
+  tkhd: byVersion(84, 96),
+  mdhd: byVersion(24, 36),
+  mehd: byVersion(8, 12),
+  trex: always(24),
+  elst: ({ version, u32 }) => 8 + u32(4) * (version === 1 ? 20 : 12),
+  vmhd: always(12),
+  smhd: always(8),
+  sidx: ({ version, u16 }) => (version === 1 ? 32 + u16(30) * 12 : 24 + u16(22) * 12),
+  stts: table(8),
+  ctts: table(8),
+  cslg: byVersion(24, 44),
+  stsc: table(12),
+  stsz: ({ u32 }) => 12 + (u32(4) === 0 ? u32(8) * 4 : 0),
+  stz2: ({ u32 }) => 12 + Math.ceil((u32(8) * (u32(4) & 0xff)) / 8),
+  stco: table(4),
+  co64: table(8),
+  stss: table(4),
+  sbgp: ({ version, u32 }) => (version === 0 && isRoll(u32(4)) ? 12 + u32(8) * 8 : undefined),
+  sgpd: ({ version, u32 }) => (version === 1 && isRoll(u32(4)) && u32(8) === 2 ? 16 + u32(12) * 2 : undefined),
+  mfhd: always(8),
+  tfhd: ({ flags }) => 8 + 8 * bitsOf(flags, 0x1) + 4 * bitsOf(flags, 0x2, 0x8, 0x10, 0x20),
+  tfdt: byVersion(8, 12),
+  trun: ({ flags, u32 }) => 8 + 4 * bitsOf(flags, 0x1, 0x4) + 4 * u32(4) * bitsOf(flags, 0x100, 0x200, 0x400, 0x800),
+  pasp: always(8),
+  clap: always(32),
+  btrt: always(12),
+  fiel: always(2),
+  chan: ({ u32 }) => 16 + u32(12) * 20,
+  frma: always(4),
+  mp4a: always(4),
+  enda: always(2),
+  "\0\0\0\0": always(0),
+  // nclx or nclc: numbers of colour spaces. A profile, which may have texts, is blanked.
+  colr: ({ u32 }) => (u32(0) === 0x6e636c78 ? 11 : u32(0) === 0x6e636c63 ? 10 : undefined),
+};
+/** Without these a file still plays. */
+const optional = new Set(["sbgp", "sgpd", "colr"]);
+
+type Inside = { parent: string; from: number; to: number; track?: string };
+
+export async function cleanMp4(file: Reading, out: Pieces): Promise<void> {
+  await walkBoxes(file, out, { parent: "", from: 0, to: file.size });
+}
+
+async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track = "" }: Inside): Promise<void> {
+  const known = own(boxes, parent);
+  let isShown = parent !== "mdia";
+  let handler = track;
+  for (let at = from; at < to;) {
+    const head = await exactly(file, at, 8);
+    const type = head.toString("latin1", 4);
+    const short = head.readUInt32BE(0);
+    const headEnd = at + (short === 1 ? 16 : 8);
+    const size = short === 1 ? Number((await exactly(file, at + 8, 8)).readBigUInt64BE()) : short === 0 ? to - at : short;
+    const end = at + size;
+    if (end < headEnd || end > to) throw new NotCleanable("a box is longer than what holds it");
+    const isExact = await hasLength(file, type, { from: headEnd, to: end });
+    if (!known?.has(type) || (!isExact && optional.has(type))) {
+      out.keep(at, at + 4);
+      out.add(Buffer.from("free", "latin1"));
+      out.keep(at + 8, headEnd);
+      out.zeros(end - headEnd);
+    } else if (!isExact) {
+      throw new NotCleanable("a box of another length");
+    } else if (own(boxes, type)) {
+      out.keep(at, headEnd);
+      await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
+    } else if (type === "stsd") {
+      out.keep(at, headEnd);
+      await keepSampleEntries(file, out, { from: headEnd, to: end, track: handler });
+    } else if (withTimes.has(type)) {
+      const times = (await exactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
+      out.keep(at, headEnd + 4);
+      out.zeros(times);
+      out.keep(headEnd + 4 + times, end);
+    } else if (type === "hdlr") {
+      if (parent === "mdia") {
+        handler = (await exactly(file, headEnd + 8, 4)).toString("latin1");
+        isShown = shown.has(handler);
+      }
+      if (!isShown) break;
+      // The track kind is followed by reserved bytes and a name.
+      const rest = Math.min(headEnd + 12, end);
+      out.keep(at, rest);
+      out.zeros(end - rest);
+    } else if (type === "ftyp" || type === "styp") {
+      out.keep(at, headEnd);
+      await keepBrands(file, out, { from: headEnd, to: end });
+    } else if (type === "dref") {
+      await checkReferences(file, headEnd, end);
+      out.keep(at, end);
+    } else out.keep(at, end);
+    at = end;
+  }
+  if (!isShown) throw new NotCleanable("a track of data");
+}
+
+const FIELD_BYTES = 32;
+
+async function hasLength(file: Reading, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
+  const lengthOf = own(lengths, type);
+  if (!lengthOf) return true;
+  // Fields that the box is too short for are zero, and the length differs anyway.
+  const fields = Buffer.concat([await exactly(file, from, Math.min(FIELD_BYTES, to - from)), Buffer.alloc(FIELD_BYTES)]);
+  const [version = 0] = fields;
+  return (
+    lengthOf({
+      version,
+      flags: fields.readUIntBE(1, 3),
+      u16: (at) => fields.readUInt16BE(at),
+      u32: (at) => fields.readUInt32BE(at),
+    }) ===
+    to - from
+  );
+}
+
+const MAX_ENTRIES = 16;
+/** Of an entry's own fields, before its boxes. Sound of QuickTime's versions 1 and 2 has more. */
+const VIDEO_BYTES = 78;
+const soundBytes = [28, 44, 64];
+
+/** How the samples of a track are decoded. The names of writer and compressor are blanked. */
+async function keepSampleEntries(file: Reading, out: Pieces, { from, to, track }: Omit<Inside, "parent">): Promise<void> {
+  const count = (await exactly(file, from, 8)).readUInt32BE(4);
+  if (count > MAX_ENTRIES) throw new NotCleanable("too many kinds of samples");
+  out.keep(from, from + 8);
+  let at = from + 8;
+  for (let index = 0; index < count; index++) {
+    const end = at + (await exactly(file, at, 4)).readUInt32BE();
+    const fields = at + 8;
+    const isVideo = track === "vide";
+    const own = isVideo ? VIDEO_BYTES : soundBytes[(await exactly(file, fields + 8, 2)).readUInt16BE()];
+    if (own === undefined || fields + own > end || end > to) throw new NotCleanable("samples of an unknown kind");
+    // The reserved bytes before the index of the reference hold nothing.
+    out.keep(at, fields);
+    out.zeros(6);
+    out.keep(fields + 6, isVideo ? fields + 8 : fields + 12);
+    out.zeros(isVideo ? 16 : 4);
+    if (isVideo) {
+      out.keep(fields + 24, fields + 42);
+      out.zeros(32);
+      out.keep(fields + 74, fields + own);
+    } else out.keep(fields + 16, fields + own);
+    await walkBoxes(file, out, { parent: "sample", from: fields + own, to: end });
+    at = end;
+  }
+  if (at !== to) throw new NotCleanable("bytes behind the kinds of samples");
+}
+
+const MAX_BRANDS = 32;
+const brand = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
+
+/** Compatible brands. Unknown ones are blanked, as is the writer's version. */
+async function keepBrands(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
+  const content = await exactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
+  for (let at = 0; at + 4 <= content.length; at += 4) {
+    if (at !== 4 && brand.test(content.toString("latin1", at, at + 4))) out.keep(from + at, from + at + 4);
+    else out.zeros(4);
+  }
+  out.zeros(to - from - (content.length - (content.length % 4)));
+}
+
+/** Samples must be in this file, without a path to it. */
+async function checkReferences(file: Reading, from: number, to: number): Promise<void> {
+  const count = (await exactly(file, from, 8)).readUInt32BE(4);
+  if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanable("samples are elsewhere");
+  for (let at = from + 8; at < to; at += 12)
+    if (!(await exactly(file, at, 12)).equals(IN_THIS_FILE)) throw new NotCleanable("samples are elsewhere");
+}
+
+const IN_THIS_FILE = Buffer.from("\0\0\0\x0curl \0\0\0\x01", "latin1");
