@@ -11,12 +11,8 @@ export type StoreDialect = {
   /** Rows of a table by their `seq`, in the order of `seqs`. `columns`: as SQL, of this table only. */
   inOrder<R>(columns: string, table: "jobs" | "assets", seqs: readonly number[]): { compile(): CompiledQuery<R> };
 
-  /** The table; on SQLite read along this index, since its planner does not know how many rows there are. */
-  along(table: string, index: string): RawBuilder<unknown>;
-  /** What several selections find, for a page that begins with this order; it needs the first `reach` of each at most. */
+  /** What several selections find, for a page in this order that needs at most the first `reach` rows of each. */
   merged(selections: readonly RawBuilder<unknown>[], order: RawBuilder<unknown>, reach: number): RawBuilder<unknown>;
-  /** `join`, in SQLite from the left side to the right one. */
-  joinFromLeft: RawBuilder<unknown>;
   /** A column that SQLite's planner has to test row by row, without using an index for it. */
   rowByRow(column: string): RawBuilder<unknown>;
 

@@ -13,13 +13,11 @@ export const postgresDialect: StoreDialect = {
     return { compile: () => CompiledQuery.raw(text, [[...seqs]]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
-  along: (table) => sql.raw(table),
   // Without a limit of its own each would be read to its end, and all of it sorted.
   merged(selections, order, reach) {
     const limited = selections.map((selection) => sql`(${selection} ${order} limit ${reach})`);
     return sql`select * from (${sql.join(limited, sql` union all `)}) as merged`;
   },
-  joinFromLeft: sql`join`,
   rowByRow: (column) => sql`${sql.ref(column)}`,
 
   greater: (a, b) => sql`greatest(${a}, ${b})`,

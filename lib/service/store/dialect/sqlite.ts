@@ -14,9 +14,12 @@ export const sqliteDialect: StoreDialect = {
     return { compile: () => CompiledQuery.raw(text, [writeExactJson(seqs)]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
-  along: (table, index) => sql.raw(`${table} indexed by ${index}`),
-  merged: (selections) => sql.join(selections, sql` union all `),
-  joinFromLeft: sql`cross join`,
+  // Merges selections that an index returns in order. A limit keeps those that have to be sorted short; for many rows it would sort twice.
+  merged(selections, order, reach) {
+    const isShort = reach <= 1000 && selections.length > 1;
+    const limited = selections.map((selection) => (isShort ? sql`select * from (${selection} ${order} limit ${reach})` : selection));
+    return sql.join(limited, sql` union all `);
+  },
   rowByRow: (column) => sql`+${sql.ref(column)}`,
 
   greater: (a, b) => sql`max(${a}, ${b})`,
