@@ -1,17 +1,17 @@
 # The console with the service inside, or the stand-alone service: docker run … node dist/service.mjs
 # Data lies in /data, which a volume holds; /blobs is for files that several containers share (LIGHTDESK_BLOBS=/blobs). The rest of the file system may be read-only.
-FROM node:22.20.0-bookworm AS build
+FROM node:24.21.0-bookworm AS build
 WORKDIR /app
 # Another path than the site's own is built in: --build-arg LIGHTDESK_BASE_PATH=/desk
 ARG LIGHTDESK_BASE_PATH=""
 ENV LIGHTDESK_BASE_PATH=$LIGHTDESK_BASE_PATH NEXT_TELEMETRY_DISABLED=1
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --omit=dev --no-audit --no-fund
 COPY . .
 RUN npm run build
 RUN npm run pack -- /out
 
-FROM node:22.20.0-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 ARG LIGHTDESK_BASE_PATH=""
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 LIGHTDESK_BASE_PATH=$LIGHTDESK_BASE_PATH \

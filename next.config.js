@@ -34,7 +34,16 @@ const config = {
   env: { NEXT_PUBLIC_LIGHTDESK_BASE_PATH: basePath },
   poweredByHeader: false,
   // Native packages: the bundler must leave them where they are.
-  serverExternalPackages: ["better-sqlite3", "graphile-worker", "sharp", "@node-rs/argon2", "@napi-rs/blake-hash", "pino", "undici", "ws"],
+  serverExternalPackages: [
+    "@photostructure/sqlite",
+    "graphile-worker",
+    "sharp",
+    "@node-rs/argon2",
+    "@napi-rs/blake-hash",
+    "pino",
+    "undici",
+    "ws",
+  ],
   // Types are one of the checks of `npm test`; a start must not wait for them, nor fail over a test's.
   typescript: { ignoreBuildErrors: true },
   // Nothing here uses Next's optimiser, which anybody could let work: unoptimised, its address is none.

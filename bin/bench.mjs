@@ -4,7 +4,7 @@
 import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
 enterProject();
-await ensureBuilt(await ensureBundles(), "");
+await ensureBuilt(await ensureBundles({ withDevelopment: true }), "");
 const { runBundled } = await import("./build/bundle.mjs");
 await runBundled("tests/bench/main.ts", "bench", {
   "bench-queue": "tests/bench/queue/main.ts",

@@ -5,6 +5,6 @@ import { checkNode, enterProject, root } from "./prepare.mjs";
 
 enterProject();
 checkNode();
-await ensureInstalled(root);
+await ensureInstalled(root, false);
 const { runBundled } = await import("./build/bundle.mjs");
 await runBundled("tests/contract/conformance.ts", "conformance");

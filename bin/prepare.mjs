@@ -28,10 +28,13 @@ export function enterProject() {
   process.chdir(root);
 }
 
-/** The packages and bundles that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources. */
-export async function ensureBundles() {
+/**
+ * The packages and bundles that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources.
+ * `withDevelopment`: the packages that only checks and benches need, too.
+ */
+export async function ensureBundles({ withDevelopment = false } = {}) {
   checkNode();
-  if (!isInstalled(root)) await withBuildLock(root, () => ensureInstalled(root));
+  if (!isInstalled(root, withDevelopment)) await withBuildLock(root, () => ensureInstalled(root, withDevelopment));
   const wanted = fingerprint(root);
   await madeOnce(bundles, wanted, async () => {
     const { bundle } = await import("./build/bundle.mjs");

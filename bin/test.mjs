@@ -18,7 +18,7 @@ const unchecked = [];
 
 try {
   enterProject();
-  await ensureBundles();
+  await ensureBundles({ withDevelopment: true });
   rmSync("test-results", { recursive: true, force: true });
   mkdirSync("test-results");
   const chosen = checks.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));

@@ -18,7 +18,7 @@ const withoutEffect = new Set([
 /** @param {string} root */
 export function fingerprint(root) {
   const hash = createHash("sha256");
-  hash.update(JSON.stringify([process.platform, process.arch, process.versions.modules]));
+  hash.update(JSON.stringify([process.platform, process.arch]));
   for (const file of sources(root)) {
     const bytes = readFileSync(join(root, file));
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);

@@ -1,5 +1,5 @@
-// Checks that node_modules is what package-lock.json says, for this Node. A stamp answers at once; a person's own `npm install` is accepted
-// if npm's record of it agrees with the lock and the native database loads.
+// Checks that node_modules is what package-lock.json says. A stamp answers at once; a person's own `npm install` is accepted if npm's record
+// of it agrees with the lock. Starting and building need no development packages; the checks do, and complete the installation.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,48 +7,52 @@ import { run } from "../run.mjs";
 
 const stampOf = (root) => join(root, "node_modules/.lightdesk-installed");
 
-/** @param {string} root */
-export function isInstalled(root) {
-  return readText(stampOf(root)) === wantedStamp(root);
+/** @param {string} root @param {boolean} withDevelopment */
+export function isInstalled(root, withDevelopment) {
+  const stamp = readText(stampOf(root));
+  return stamp === stampText(root, true) || (!withDevelopment && stamp === stampText(root, false));
 }
 
-/** @param {string} root */
-export async function ensureInstalled(root) {
-  const wanted = wantedStamp(root);
-  if (isInstalled(root)) return;
-  if (!(await agreesWithLock(root))) await install(root);
-  writeFileSync(stampOf(root), wanted);
+/** @param {string} root @param {boolean} withDevelopment */
+export async function ensureInstalled(root, withDevelopment) {
+  if (isInstalled(root, withDevelopment)) return;
+  const record = readPackages(join(root, "node_modules/.package-lock.json"));
+  // What a person has installed is kept up to date, not taken away.
+  const wanted = withDevelopment || Object.values(record ?? {}).some(({ dev }) => dev);
+  if (!record || !agreesWithLock(root, record, wanted)) await install(root, wanted, record !== undefined);
+  writeFileSync(stampOf(root), stampText(root, wanted));
 }
 
-function wantedStamp(root) {
+function stampText(root, withDevelopment) {
   const lock = createHash("sha256")
     .update(readFileSync(join(root, "package-lock.json")))
     .digest("hex");
-  return `${lock} ${process.platform} ${process.arch} abi ${process.versions.modules}\n`;
+  return `${lock} ${process.platform} ${process.arch}${withDevelopment ? " with development packages" : ""}\n`;
 }
 
-async function agreesWithLock(root) {
-  const record = readText(join(root, "node_modules/.package-lock.json"));
-  if (record === undefined) return false;
-  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
-  const installed = JSON.parse(record).packages;
-  const same = Object.entries(lock).every(
-    ([path, entry]) => path === "" || entry.optional || (installed[path]?.version === entry.version && existsSync(join(root, path))),
+function agreesWithLock(root, installed, withDevelopment) {
+  return Object.entries(readPackages(join(root, "package-lock.json"))).every(
+    ([path, { version, optional, dev }]) =>
+      path === "" || optional || (dev && !withDevelopment) || (installed[path]?.version === version && existsSync(join(root, path))),
   );
-  if (!same) return false;
-  const native = await run(process.execPath, ["-e", 'new (require("better-sqlite3"))(":memory:")'], { cwd: root });
-  return native.code === 0;
 }
 
-async function install(root) {
+async function install(root, withDevelopment, isPartly) {
   const started = performance.now();
-  process.stderr.write("Installing the packages; the first time takes a minute or two.\n");
-  // Development packages too: the build needs them, even if NODE_ENV is production.
+  process.stderr.write(isPartly ? "Completing the packages.\n" : "Installing the packages; the first time takes about half a minute.\n");
+  // `npm ci` would remove packages that a running console still loads from.
+  const command = isPartly ? ["install", "--no-save"] : ["ci"];
+  const kinds = withDevelopment ? "--include=dev" : "--omit=dev";
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  const { code, output } = await run(npm, ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
+  const { code, output } = await run(npm, [...command, kinds, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
   if (process.exitCode) process.exit();
-  if (code !== 0) throw new Error(`npm ci failed; this is what it printed:\n${output}`);
+  if (code !== 0) throw new Error(`npm ${command[0]} failed; this is what it printed:\n${output}`);
   process.stderr.write(`Installed in ${Math.round((performance.now() - started) / 1000)} s.\n`);
+}
+
+function readPackages(file) {
+  const text = readText(file);
+  return text === undefined ? undefined : JSON.parse(text).packages;
 }
 
 function readText(file) {

@@ -12,6 +12,24 @@ const vitest = (result, project) =>
     ...["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=test-results/${result}.json`],
   );
 
+/** Those of the stores, whose SQLite differs between versions of Node (lib/shared/database/sqlite.ts). */
+const storeTests = [
+  "tests/unit/shared/sqlite.test.ts",
+  "tests/unit/server/written-notes.test.ts",
+  ...["audit", "backup", "saved-views", "jobs/job-ledger"].map((name) => `tests/integration/console/${name}.test.ts`),
+  ...["database.commit", "assets.change", "assets.search", "history.clear", "jobs.list", "queue.manage"].map(
+    (name) => `tests/integration/service/${name}.test.ts`,
+  ),
+];
+
+/** The other versions that README.md names. */
+const onNode = (version) => ({
+  name: `stores on Node ${version}`,
+  command: [node, "bin/checks/on-node.mjs", version, `test-results/node-${version}.json`, ...storeTests],
+  after: ["build"],
+  read: (code) => readVitest(code, `test-results/node-${version}.json`),
+});
+
 /**
  * @typedef {import("./test-results.mjs").Results} Results
  * @typedef {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean }} Check
@@ -44,6 +62,8 @@ export const checks = [
     after: ["build", "build below a path"],
     read: (code) => readVitest(code, "test-results/installed.json"),
   },
+  onNode("22.23.3"),
+  onNode("24.21.0"),
   { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), givesWay: true },
   { name: "types", command: tool("typescript/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
   { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), givesWay: true },

@@ -4,7 +4,7 @@
 import "server-only";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { codeOf } from "@/lib/shared/error-codes";
 
 const FILE = "running.sqlite";
@@ -13,10 +13,10 @@ const lockKey = Symbol.for("lightdesk.data-folder");
 
 /** Throws if another process has locked the folder. */
 export function holdDataFolder(dataDir: string): void {
-  let lock: Sqlite.Database | undefined;
+  let lock: SqliteConnection | undefined;
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    lock = new Sqlite(join(dataDir, FILE), { timeout: 0 });
+    lock = new SqliteConnection(join(dataDir, FILE), { timeoutMs: 0 });
     lock.exec("BEGIN EXCLUSIVE");
     Reflect.set(globalThis, lockKey, lock);
   } catch (error) {

@@ -1,13 +1,13 @@
 // A hundred thousand jobs: one real, finished job is copied row by row in the stopped service's database, with new ids and times.
 // So every row has the shape that the service gives it today.
 import { randomUUID } from "node:crypto";
-import Sqlite from "better-sqlite3";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const states = ["completed", "completed", "completed", "completed", "completed", "completed", "completed", "failed", "cancelled"];
 
 /** Fills up to `wanted` jobs for the user who already has jobs. */
 export function seedJobs(databaseFile: string, wanted: number): void {
-  const database = new Sqlite(databaseFile);
+  const database = new SqliteConnection(databaseFile);
   const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'completed' ORDER BY seq LIMIT 1").get();
   if (!template) throw new Error("There is no finished job to copy.");
   const inputs = database.prepare<[unknown], Record<string, unknown>>("SELECT * FROM job_inputs WHERE job_seq = ?").get(template.seq);
@@ -18,14 +18,14 @@ export function seedJobs(databaseFile: string, wanted: number): void {
   const insert = (table: string, row: Record<string, unknown>) => {
     const names = Object.keys(row);
     const marks = names.map((name) => `@${name}`).join(", ");
-    return database.prepare<Record<string, unknown>>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`);
+    return database.prepare<[Record<string, unknown>]>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`);
   };
   const { seq: _seq, ...job } = template;
   const insertJob = insert("jobs", job);
   const insertInputs = inputs && insert("job_inputs", inputs);
   const insertResults = results && insert("job_results", results);
 
-  database.transaction(() => {
+  database.exclusively(() => {
     for (let index = have; index < wanted; index += 1) {
       const earlier = (wanted - index) * 1000;
       const shift = (name: string) => Number(template[name]) - earlier;
@@ -48,7 +48,7 @@ export function seedJobs(databaseFile: string, wanted: number): void {
       insertInputs?.run({ ...inputs, job_seq });
       if (state === "completed") insertResults?.run({ ...results, job_seq });
     }
-  })();
+  });
   database.pragma("wal_checkpoint(TRUNCATE)");
   database.close();
 }

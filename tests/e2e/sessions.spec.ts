@@ -1,6 +1,6 @@
 // Sessions as people see them: their list, the question for the password, the read-only console, and sign-in by a proxy's header.
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { type Desk, owner, startDesk } from "./support/desk";
 import { expect, test } from "./support/test";
@@ -9,7 +9,7 @@ const grace = { name: "Grace Operator", email: "grace@example.com", password: "a
 
 /** As if every member had signed in 16 minutes earlier. */
 function passQuarterOfAnHour({ dataDir }: Desk): void {
-  const sqlite = new SqliteDatabase(join(dataDir, "console.sqlite"));
+  const sqlite = new SqliteConnection(join(dataDir, "console.sqlite"));
   sqlite.prepare("UPDATE sessions SET confirmed_at = confirmed_at - 16 * 60000").run();
   sqlite.close();
 }

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
-import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type FileSource, patternOf, startFileSource } from "../support/file-source";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
@@ -71,8 +71,8 @@ describe("a download in a process that ends", () => {
     await until("the part is gone", async () => (await partials()).length === 0);
     expect(await service.stop()).toBe(0);
 
-    const database = new Sqlite(join(dataDir, "service", "service.sqlite"), { readonly: true });
-    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+    const database = new SqliteConnection(join(dataDir, "service", "service.sqlite"), { readOnly: true });
+    expect(database.pragma("integrity_check")).toBe("ok");
     expect(database.prepare("SELECT count(*) FROM assets WHERE name = 'killed.bin'").pluck().get()).toBe(1);
     database.close();
   });

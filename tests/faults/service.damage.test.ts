@@ -1,8 +1,8 @@
 // Damaged rows, pages and blobs, by the disk or by hand. Each damage is reported and affects nothing else.
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Client, type ServiceBench, startService } from "../support/service";
 import { until } from "../support/until";
 
@@ -30,7 +30,7 @@ const ended = (client: Client, id: string, state = "completed") =>
   until(`${id} is ${state}`, async () => (await detail(client, id)).status === state);
 
 function change(bench: ServiceBench, sql: string, ...values: unknown[]): void {
-  const database = new Sqlite(join(bench.folder, "service.sqlite"));
+  const database = new SqliteConnection(join(bench.folder, "service.sqlite"));
   expect(database.prepare(sql).run(...values).changes).toBeGreaterThan(0);
   database.close();
 }
@@ -101,10 +101,10 @@ describe("a damaged row", () => {
 describe("a damaged database", () => {
   /** Overwrites the first page of the table, as a failing disk might. */
   function spoil(file: string, table: string): void {
-    const database = new Sqlite(file);
+    const database = new SqliteConnection(file);
     database.pragma("wal_checkpoint(TRUNCATE)");
     const page = database.prepare<[string], number>("SELECT rootpage FROM sqlite_master WHERE name = ?").pluck().get(table) ?? 0;
-    const size = Number(database.pragma("page_size", { simple: true }));
+    const size = Number(database.pragma("page_size"));
     database.close();
     const bytes = readFileSync(file);
     bytes.fill(0xff, (page - 1) * size, page * size);

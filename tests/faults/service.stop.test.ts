@@ -2,8 +2,8 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Client } from "../support/service";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { startProcess } from "../support/start-process";
@@ -74,7 +74,7 @@ describe("SIGTERM under load", () => {
     await load;
     expect(service.output()).not.toMatch(/"level":50/);
 
-    const database = new Sqlite(file, { readonly: true });
+    const database = new SqliteConnection(file, { readOnly: true });
     const states = database.prepare<[], { id: string; state: string; attempts: number }>("SELECT id, state, attempts FROM jobs").all();
     database.close();
     expect(states.filter(({ state }) => state === "in_progress")).toEqual([]);
@@ -89,7 +89,7 @@ describe("SIGTERM under load", () => {
       timeoutMs: 40_000,
     });
     expect(await again.stop("SIGTERM")).toBe(0);
-    const after = new Sqlite(file, { readonly: true });
+    const after = new SqliteConnection(file, { readOnly: true });
     const twice = "SELECT job FROM trace WHERE became IN ('completed', 'failed', 'cancelled') GROUP BY job HAVING count(*) > 1";
     expect(after.prepare(twice).all()).toEqual([]);
     after.close();

@@ -1,13 +1,13 @@
 // The tables of a database as created, described in the same words for SQLite and PostgreSQL, so that the two can be compared.
-import SqliteDatabase from "better-sqlite3";
 import pg from "pg";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 type Column = { name: string; kind: string; isNeeded: boolean; value: string | null };
 type Shape = { columns: Column[]; primary: string[]; unique: string[]; references: string[]; indexes: string[] };
 
 /** `own`: tables that only one of the two has. */
 export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
-  const database = new SqliteDatabase(file, { readonly: true });
+  const database = new SqliteConnection(file, { readOnly: true });
   const all = (text: string) => database.prepare<[], Record<string, string | number | null>>(text).all();
   const tables = all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => String(name));
   const shapes = tables

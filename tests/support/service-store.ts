@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Database } from "@/lib/service/store/database";
@@ -10,6 +9,7 @@ import { openPostgres } from "@/lib/service/store/postgres/database";
 import { SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { createDatabase } from "./postgres-server";
 
@@ -42,7 +42,7 @@ export async function makeServicePlace() {
 /** Copies the rows that a seed makes; the triggers of the new database maintain their values again. */
 async function copySeeded(file: string, url: string): Promise<void> {
   await (await openPostgres(url, Date.now)).close();
-  const from = new Sqlite(file, { readonly: true });
+  const from = new SqliteConnection(file, { readOnly: true });
   const to = new pg.Client({ connectionString: url });
   await to.connect();
   await to.query(`SET search_path = ${SERVICE_SCHEMA}`);

@@ -2,11 +2,11 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { type QueryResultRow } from "pg";
 import { inject, vi } from "vitest";
 import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
 
 // Real jobs and processes on a machine that may be busy: these only bound a hang.
@@ -115,7 +115,7 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
     /** Runs a statement directly on the service's database, whichever it is. */
     async rows<Row extends QueryResultRow>(statement: string): Promise<Row[]> {
       if (own) return ask<Row>(inSchema(own.url, SERVICE_SCHEMA), statement);
-      const database = new Sqlite(join(folder, "service.sqlite"));
+      const database = new SqliteConnection(join(folder, "service.sqlite"));
       try {
         const prepared = database.prepare<[], Row>(statement);
         return prepared.reader ? prepared.all() : (prepared.run(), []);

@@ -3,9 +3,10 @@
 import "server-only";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite, { type Database as Connection } from "better-sqlite3";
 import { z } from "zod";
 import { serviceContentsSchema, storedFileSchema } from "@/lib/service/index";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { codeOf } from "@/lib/shared/error-codes";
 import { type Env } from "../env";
 
 const FORMAT = 1;
@@ -58,20 +59,19 @@ export function filesOf(place: string): string[] {
 }
 
 /** Opens a folder that is only for backups and locks it for one process; the lock ends with the process. */
-export function takePlace(place: string): Connection {
+export function takePlace(place: string): SqliteConnection {
   mkdirSync(place, { recursive: true, mode: 0o700 });
   const other = readdirSync(place).find((name) => !ours.test(name));
   if (other !== undefined)
     throw new Error(`${place} holds ${other}, which is of no backup. Name an empty folder, or that of an earlier backup.`);
-  const lock = new Sqlite(join(place, LOCK), { timeout: 0 });
+  const lock = new SqliteConnection(join(place, LOCK), { timeoutMs: 0 });
   try {
     lock.pragma("journal_mode = MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
     lock.close();
-    if (error instanceof Sqlite.SqliteError && error.code === "SQLITE_BUSY")
-      throw new Error(`Another backup is being made in ${place}. Wait for it.`, { cause: error });
+    if (codeOf(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${place}. Wait for it.`, { cause: error });
     throw error;
   }
 }
@@ -92,7 +92,7 @@ const keysSchema = z.object({ encryptionKeys: z.string().nullable(), authSecret:
 type Keys = z.output<typeof keysSchema>;
 
 /** Ids of the keys that sealed stored secrets, in any table. */
-export function keysNeeded(database: Connection): string[] {
+export function keysNeeded(database: SqliteConnection): string[] {
   const columns = database
     .prepare<[], { place: string; name: string }>(
       "SELECT tables.name AS place, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table' AND columns.name LIKE '%ring_key_id'",

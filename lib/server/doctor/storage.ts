@@ -3,9 +3,9 @@
 import "server-only";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Database as Connection } from "better-sqlite3";
 import { serviceMigrations, tryBlobPlace } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { requireStores } from "../backup/copy-stores";
 import { sealedHosts } from "../embed/hosts";
@@ -184,7 +184,7 @@ async function lookAtFile(of: DatabaseFile): Promise<{ finding: Finding; newest?
   return { finding, newest };
 }
 
-function checkFile(database: Connection, { check, file, migrations: table, known }: DatabaseFile): Finding {
+function checkFile(database: SqliteConnection, { check, file, migrations: table, known }: DatabaseFile): Finding {
   requireIntegrity(database, file);
   if (database.prepare(findUnfinishedCopy.sqlite).get() !== undefined) return wrong(check, UNFINISHED_COPY, "Run it again.");
   const applied = migrationsOf(database, table);

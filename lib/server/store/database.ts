@@ -4,9 +4,9 @@
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
-import SqliteDatabase from "better-sqlite3";
-import { type Compilable, Kysely, Migrator, type SqliteDatabase as Sqlite, SqliteDialect, type SqliteStatement } from "kysely";
+import { type Compilable, Kysely, Migrator, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrations } from "./migrations";
 import { type Tables } from "./tables";
 
@@ -26,7 +26,7 @@ export function openDatabase(file: string, keys: readonly string[] = [], reserve
 }
 
 function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined, locking = "NORMAL"): Database {
-  const sqlite = new SqliteDatabase(file);
+  const sqlite = new SqliteConnection(file);
   try {
     prepareConnection(sqlite, file, keys, locking);
   } catch (error) {
@@ -36,10 +36,10 @@ function open(file: string, keys: readonly string[], reserve: DiskReserve | unde
   return new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) });
 }
 
-function prepareConnection(sqlite: SqliteDatabase.Database, file: string, keys: readonly string[], locking: string): void {
+function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonly string[], locking: string): void {
   sqlite.pragma(`locking_mode = ${locking}`);
   const isEmpty = sqlite.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
-  if (isEmpty && sqlite.pragma("user_version", { simple: true }) === 0) {
+  if (isEmpty && sqlite.pragma("user_version") === 0) {
     const key = keys.find((one) => existsSync(one));
     if (key !== undefined) {
       sqlite.close();
@@ -54,7 +54,7 @@ function prepareConnection(sqlite: SqliteDatabase.Database, file: string, keys: 
   sqlite.pragma("journal_mode = WAL");
   sqlite.pragma("synchronous = FULL");
   sqlite.pragma("foreign_keys = ON");
-  sqlite.pragma("busy_timeout = 5000");
+  sqlite.pragma("cache_size = -16000");
 }
 
 /** For queries of every request: compiled once, run with other values. `query` has as many placeholders, in this order. */
@@ -68,7 +68,7 @@ const makesRoom =
   /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
 /** Preparing a statement takes longer than running most of them; lists of ids make many different ones, so the oldest are dropped. */
-function rememberingStatements(sqlite: SqliteDatabase.Database, reserve: DiskReserve | undefined): Sqlite {
+function rememberingStatements(sqlite: SqliteConnection, reserve: DiskReserve | undefined): SqliteDatabase {
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
     if (!reserve || !makesRoom.test(sql)) return statement;

@@ -5,8 +5,8 @@ import { createReadStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { createInterface } from "node:readline";
-import { type Database as Connection } from "better-sqlite3";
 import { z } from "zod";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { blobPath } from "../assets/blob-path";
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -48,12 +48,12 @@ export type Named = { hash: string; size: number };
 const AT_ONCE = 1000;
 
 /** The bytes that the database names, in pieces. Each piece is read at once, so that a slow caller does not keep a writer waiting. */
-export function* namedBlobs(database: Connection): Generator<Named[]> {
+export function* namedBlobs(database: SqliteConnection): Generator<Named[]> {
   const read = database.prepare<[string], Named>(`SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${AT_ONCE}`);
   for (let piece = read.all(""); piece.length > 0; piece = read.all(piece.at(-1)?.hash ?? "")) yield piece;
 }
 
-export function isNamed(database: Connection, hash: string): boolean {
+export function isNamed(database: SqliteConnection, hash: string): boolean {
   return database.prepare("SELECT 1 FROM blobs WHERE hash = ?").get(hash) !== undefined;
 }
 

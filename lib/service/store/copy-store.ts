@@ -5,10 +5,10 @@
 
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
 import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { lockDataFolder } from "./data-lock";
 import { migrate, postgresMigrations } from "./migrations";
 import { migratePostgres, SERVICE_SCHEMA } from "./postgres/migrate";
@@ -95,7 +95,7 @@ function openPlace(place: ServicePlace): Opened {
     const pool = { url: place.url, max: MOST_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(pool) }) });
   }
-  const connection = new Sqlite(place.file, { timeout: 5000 });
+  const connection = new SqliteConnection(place.file);
   try {
     for (const setting of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) connection.pragma(setting);
     migrate(connection, Date.now);

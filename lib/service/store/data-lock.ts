@@ -4,8 +4,8 @@
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite, { type Database as Connection } from "better-sqlite3";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { codeOf } from "@/lib/shared/error-codes";
 
 export type DataLock = { release(): void };
@@ -13,7 +13,7 @@ export type DataLock = { release(): void };
 export function lockDataFolder(dataDir: string): DataLock {
   const pidFile = join(dataDir, "lock.pid");
   const lockFile = join(dataDir, "lock.sqlite");
-  let connection: Connection;
+  let connection: SqliteConnection;
   try {
     connection = takeLock(lockFile);
   } catch (error) {
@@ -41,8 +41,8 @@ export function lockDataFolder(dataDir: string): DataLock {
   };
 }
 
-function takeLock(file: string): Connection {
-  const connection = new Sqlite(file, { timeout: 0 });
+function takeLock(file: string): SqliteConnection {
+  const connection = new SqliteConnection(file, { timeoutMs: 0 });
   try {
     // Nothing is ever stored in it: a journal on the disk would only need room when the disk is full.
     connection.pragma("journal_mode = MEMORY");

@@ -1,7 +1,7 @@
 // Brings a database to the newest schema; the steps are imported statically, so that bundles contain them.
 // One exclusive transaction: if the service and a command line start together, each step is applied once.
 
-import { type Database as Connection } from "better-sqlite3";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { first } from "./migrations/001-first";
 import { lists } from "./migrations/002-lists";
 import { downloads } from "./migrations/003-downloads";
@@ -28,7 +28,7 @@ import { postgresFunctions } from "./postgres/functions";
 import { postgresTables } from "./postgres/tables";
 
 /** `prepare` adds the functions that the statements call to the connection. */
-type Migration = { name: string; sql: string; prepare?: (connection: Connection) => void };
+type Migration = { name: string; sql: string; prepare?: (connection: SqliteConnection) => void };
 
 export const migrations: readonly Migration[] = [
   first,
@@ -61,23 +61,21 @@ export const postgresMigrations: readonly Pick<Migration, "name" | "sql">[] = [
   postgresListIndexes,
 ];
 
-export function migrate(connection: Connection, now: () => number): void {
-  connection
-    .transaction(() => {
-      connection.exec("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT");
-      const applied = new Set(connection.prepare<[], string>("SELECT name FROM migrations").pluck().all());
-      const known = new Set(migrations.map((migration) => migration.name));
-      const foreign = [...applied].find((name) => !known.has(name));
-      if (foreign)
-        throw new Error(
-          `The service's database was written by a newer version (${foreign}). Start that version, or use another data folder.`,
-        );
-      for (const { name, sql, prepare } of migrations) {
-        if (applied.has(name)) continue;
-        prepare?.(connection);
-        connection.exec(sql);
-        connection.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, ?)").run(name, now());
-      }
-    })
-    .exclusive();
+export function migrate(connection: SqliteConnection, now: () => number): void {
+  connection.exclusively(() => {
+    connection.exec("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT");
+    const applied = new Set(connection.prepare<[], string>("SELECT name FROM migrations").pluck().all());
+    const known = new Set(migrations.map((migration) => migration.name));
+    const foreign = [...applied].find((name) => !known.has(name));
+    if (foreign)
+      throw new Error(
+        `The service's database was written by a newer version (${foreign}). Start that version, or use another data folder.`,
+      );
+    for (const { name, sql, prepare } of migrations) {
+      if (applied.has(name)) continue;
+      prepare?.(connection);
+      connection.exec(sql);
+      connection.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, ?)").run(name, now());
+    }
+  });
 }

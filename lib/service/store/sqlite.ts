@@ -2,9 +2,9 @@
 // Guarantees: what a commit has resolved is on disk (WAL, synchronous=FULL); a read outside of a commit waits for the one under way.
 // Underneath everything is synchronous: a commit, or reads that follow each other without other waits, take one turn of the event loop.
 
-import Sqlite, { type Database as Connection, type Statement } from "better-sqlite3";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { SqliteConnection, type SqliteStatement } from "@/lib/shared/database/sqlite";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/sqlite";
 import { createGroupCommit } from "./group-commit";
@@ -36,8 +36,8 @@ export async function openDatabase(
   }
 }
 
-function connect(file: string, now: () => number, locking?: "EXCLUSIVE"): Connection {
-  const connection = new Sqlite(file, { timeout: 5000 });
+function connect(file: string, now: () => number, locking?: "EXCLUSIVE"): SqliteConnection {
+  const connection = new SqliteConnection(file);
   try {
     prepareConnection(connection, now, locking);
     return connection;
@@ -47,7 +47,7 @@ function connect(file: string, now: () => number, locking?: "EXCLUSIVE"): Connec
   }
 }
 
-function prepareConnection(connection: Connection, now: () => number, locking: "EXCLUSIVE" | undefined): void {
+function prepareConnection(connection: SqliteConnection, now: () => number, locking: "EXCLUSIVE" | undefined): void {
   if (locking) connection.pragma(`locking_mode = ${locking}`);
   connection.pragma("journal_mode = WAL");
   connection.pragma("synchronous = FULL");
@@ -59,7 +59,7 @@ function prepareConnection(connection: Connection, now: () => number, locking: "
   if (connection.prepare(findUnfinishedCopy.sqlite).get() !== undefined) throw new Error(UNFINISHED_COPY);
 }
 
-function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve | undefined): SqliteDatabase {
+function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskReserve | undefined): SqliteDatabase {
   const statements = prepareOnce(connection);
   let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
 
@@ -106,7 +106,7 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
     beforeCommit: (hook) => void (beforeCommit = hook),
     async foreignCommits() {
       while (commits.underWay()) await commits.underWay();
-      return Number(connection.pragma("data_version", { simple: true }));
+      return Number(connection.pragma("data_version"));
     },
     async close() {
       await commits.flush();
@@ -117,15 +117,15 @@ function wrap(connection: Connection, limits: StoreLimits, reserve: DiskReserve 
 
 type Statements = ReturnType<typeof prepareOnce>;
 
-function prepareOnce(connection: Connection) {
-  const prepared = new Map<string, Statement<unknown[], unknown>>();
+function prepareOnce(connection: SqliteConnection) {
+  const prepared = new Map<string, SqliteStatement>();
 
-  function prepare(sql: string): Statement<unknown[], unknown> {
+  function prepare(sql: string): SqliteStatement {
     const known = prepared.get(sql);
     if (known) return known;
     // Texts vary with the length of IN lists: the bound keeps an odd caller from filling the memory.
     if (prepared.size >= MOST_PREPARED) prepared.clear();
-    const statement = connection.prepare<unknown[], unknown>(sql);
+    const statement = connection.prepare(sql);
     prepared.set(sql, statement);
     return statement;
   }
@@ -144,7 +144,7 @@ function prepareOnce(connection: Connection) {
 }
 
 /** `end`: from then on the transaction refuses, so that abandoned work cannot write into another commit. */
-function openTransaction(statements: Statements, connection: Connection, limits: StoreLimits): { tx: Transaction; end(): void } {
+function openTransaction(statements: Statements, connection: SqliteConnection, limits: StoreLimits): { tx: Transaction; end(): void } {
   let isOver = false;
   const requireOpen = () => {
     // If the disk fails, SQLite undoes everything by itself: later statements must not be written on their own.

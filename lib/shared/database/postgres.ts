@@ -95,8 +95,8 @@ function inSchema(url: string, schema: string): string {
   return `${address}?${asked.toString()}`;
 }
 
-/** PostgreSQL takes every character but this one. */
-function storable(value: unknown): unknown {
+/** PostgreSQL takes every character but NUL, and before Node 24 SQLite's texts are read up to it. */
+export function storable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   return Array.isArray(value) ? value.map(storable) : value;
 }

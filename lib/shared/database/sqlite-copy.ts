@@ -3,16 +3,13 @@
 // source is only read.
 
 import { rm, writeFile } from "node:fs/promises";
-import Sqlite, { type Database as Connection } from "better-sqlite3";
+import { codeOf } from "../error-codes";
 import { type Content, hashFile } from "../files";
 import { isFullDisk } from "./disk-reserve";
+import { SqliteConnection } from "./sqlite";
 
-/** 8 MiB of most databases in one turn. */
-const PAGES_AT_ONCE = 2000;
-
-/** Opens it read-only; waits up to 5 seconds for a lock. */
-export function openToRead(file: string): Connection {
-  return new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 5000 });
+export function openToRead(file: string): SqliteConnection {
+  return new SqliteConnection(file, { readOnly: true });
 }
 
 export async function copyDatabase(from: string, to: string): Promise<Content> {
@@ -23,8 +20,9 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
     await copyAtOnce(from, to);
   } catch (error) {
     await rm(to, { force: true });
-    if (!(error instanceof Sqlite.SqliteError) || isFullDisk(error)) throw error;
-    const why = /^SQLITE_BUSY/.test(error.code)
+    const code = String(codeOf(error));
+    if (!(error instanceof Error) || !code.startsWith("SQLITE_") || isFullDisk(error)) throw error;
+    const why = code.startsWith("SQLITE_BUSY")
       ? "is held by a process that started on a full disk: make room there and start it again"
       : `cannot be read: ${error.message}`;
     throw new Error(`The database ${from} ${why}.`, { cause: error });
@@ -38,7 +36,7 @@ async function copyAtOnce(from: string, to: string): Promise<void> {
     // One read transaction from beginning to end: otherwise each commit of others would restart the copy.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_master").get();
-    await source.backup(to, { progress: () => PAGES_AT_ONCE });
+    await source.backup(to);
   } finally {
     source.close();
   }
@@ -61,7 +59,7 @@ export async function fillDatabase(file: string, fill: () => Promise<void>): Pro
 
 /** For a database that nothing has open. `from`: the database it is a copy of. */
 function makeOneFile(file: string, from: string): void {
-  const copy = new Sqlite(file);
+  const copy = new SqliteConnection(file);
   try {
     copy.pragma("journal_mode = DELETE");
     requireIntegrity(copy, from);
@@ -70,17 +68,17 @@ function makeOneFile(file: string, from: string): void {
   }
 }
 
-export function requireIntegrity(database: Connection, file: string): void {
-  const found = String(database.pragma("integrity_check(1)", { simple: true }));
+export function requireIntegrity(database: SqliteConnection, file: string): void {
+  const found = String(database.pragma("integrity_check(1)"));
   if (found !== "ok") throw new Error(`The database ${file} is damaged (${found}).`);
 }
 
 /** The names of the migrations that made it, in order. */
-export function migrationsOf(database: Connection, table: "kysely_migration" | "migrations"): string[] {
+export function migrationsOf(database: SqliteConnection, table: "kysely_migration" | "migrations"): string[] {
   return database.prepare<[], string>(`SELECT name FROM ${table} ORDER BY name`).pluck().all();
 }
 
-export function countRows<Table extends string>(database: Connection, tables: readonly Table[]): Record<string, number> {
+export function countRows<Table extends string>(database: SqliteConnection, tables: readonly Table[]): Record<string, number> {
   return Object.fromEntries(
     tables.map((table) => [table, database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0]),
   );

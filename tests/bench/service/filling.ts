@@ -1,10 +1,10 @@
 // Fills a stopped service's database with many rows: through the real schema with its triggers, in one transaction, without waiting
 // for the disk. At the end, the values that triggers maintain are compared with a count.
-import Sqlite, { type Database } from "better-sqlite3";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 /** `sorting`: a pattern for the names of the indexes that no trigger reads. */
-export function fill(file: string, userName: string, sorting: string, work: (database: Database, userId: number) => void): void {
-  const database = new Sqlite(file);
+export function fill(file: string, userName: string, sorting: string, work: (database: SqliteConnection, userId: number) => void): void {
+  const database = new SqliteConnection(file);
   try {
     // Write every page once, in place: no other process reads it, and after a crash the database is thrown away.
     database.pragma("locking_mode = EXCLUSIVE");
@@ -14,11 +14,11 @@ export function fill(file: string, userName: string, sorting: string, work: (dat
     database.pragma("cache_size = -1048576");
     const user = database.prepare<[string], { id: number }>("SELECT id FROM users WHERE name = ?").get(userName);
     if (!user) throw new Error(`There is no user ${userName}.`);
-    database.transaction(() => {
+    database.exclusively(() => {
       const indexes = dropIndexes(database, sorting);
       work(database, user.id);
       for (const sql of indexes) database.exec(sql);
-    })();
+    });
     database.pragma("journal_mode = WAL");
   } finally {
     database.close();
@@ -26,7 +26,7 @@ export function fill(file: string, userName: string, sorting: string, work: (dat
 }
 
 /** Indexes rebuilt from all rows at once are the same and cost a fraction. */
-function dropIndexes(database: Database, pattern: string): string[] {
+function dropIndexes(database: SqliteConnection, pattern: string): string[] {
   const indexes = database
     .prepare<[string], { name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name GLOB ?")
     .all(pattern);
@@ -36,17 +36,17 @@ function dropIndexes(database: Database, pattern: string): string[] {
 
 /** An insert by column names. */
 export function inserter<R extends Record<string, string | number | null>>(
-  database: Database,
+  database: SqliteConnection,
   table: string,
   columns: readonly (keyof R & string)[],
 ) {
   const marks = columns.map((column) => `@${column}`).join(", ");
-  const statement = database.prepare<R>(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`);
+  const statement = database.prepare<[R]>(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`);
   return (row: R) => Number(statement.run(row).lastInsertRowid);
 }
 
 /** Fails unless both queries return the same rows: otherwise the triggers maintain wrong values. */
-export function requireSame(database: Database, kept: string, counted: string): void {
+export function requireSame(database: SqliteConnection, kept: string, counted: string): void {
   const difference = database
     .prepare(`SELECT * FROM (${kept} EXCEPT ${counted}) UNION ALL SELECT * FROM (${counted} EXCEPT ${kept})`)
     .all();

@@ -1,6 +1,6 @@
 // Requests for lists of many jobs: every set of states with every kind of output, with and without a workflow, in every order and at any
 // offset. Each group gives the percentiles of the mixture.
-import Sqlite from "better-sqlite3";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { percentile } from "../figures";
 import { type Ask } from "./asking";
 import { waiting } from "./graphs";
@@ -97,7 +97,7 @@ export async function totalOf(ask: Ask, path: string): Promise<number> {
 
 /** Turns the oldest waiting job into one that runs until the end, so that lists are measured without outputs of other queued jobs. */
 export function takeTheSlot(file: string): void {
-  const database = new Sqlite(file);
+  const database = new SqliteConnection(file);
   const oldest = "(SELECT min(seq) FROM jobs WHERE state = 'pending')";
   database.prepare(`UPDATE job_inputs SET prompt = ?, outputs_to_execute = '["2"]' WHERE job_seq = ${oldest}`).run(JSON.stringify(waiting));
   database.exec(`UPDATE jobs SET attempts = 0 WHERE seq = ${oldest}`);

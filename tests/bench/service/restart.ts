@@ -3,8 +3,8 @@
 // of cancels, one job each, and the rest in one call.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { MOST_ATTEMPTS } from "@/lib/service/jobs/transitions";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type PortService, post, startService } from "../processes";
 import { eachOf, get, queueDepth, submit, withService } from "./client";
 import { waiting } from "./graphs";
@@ -74,7 +74,7 @@ async function cancels(service: PortService): Promise<BenchRow[]> {
 
 /** Copies until there are `wanted` unfinished jobs, including the running one. */
 function copyPending(databaseFile: string, wanted: number): void {
-  const database = new Sqlite(databaseFile);
+  const database = new SqliteConnection(databaseFile);
   const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'pending' LIMIT 1").get();
   const inputs =
     template && database.prepare<[unknown], Record<string, unknown>>("SELECT * FROM job_inputs WHERE job_seq = ?").get(template.seq);
@@ -83,15 +83,15 @@ function copyPending(databaseFile: string, wanted: number): void {
   const insert = (table: string, row: Record<string, unknown>) => {
     const names = Object.keys(row);
     const marks = names.map((name) => `@${name}`).join(", ");
-    return database.prepare<Record<string, unknown>>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`);
+    return database.prepare<[Record<string, unknown>]>(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`);
   };
   const [insertJob, insertInputs] = [insert("jobs", job), insert("job_inputs", inputs)];
-  database.transaction(() => {
+  database.exclusively(() => {
     for (let index = 2; index < wanted; index += 1) {
       const at = Number(job.create_time) + index;
       const row = { ...job, id: randomUUID(), number: Number(job.number) + index, create_time: at, update_time: at, state_time: at };
       insertInputs.run({ ...inputs, job_seq: insertJob.run(row).lastInsertRowid });
     }
-  })();
+  });
   database.close();
 }

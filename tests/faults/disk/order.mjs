@@ -2,6 +2,7 @@
 // <LIGHTDESK_TEST_ORDER>, at the moment the disk reports it done. It works from outside; the service does not know of it.
 import fs from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
+import { wrapSqlite } from "./wrap-sqlite.mjs";
 
 const file = process.env.LIGHTDESK_TEST_ORDER;
 const append = fs.appendFileSync;
@@ -59,15 +60,18 @@ threads.Worker = class extends threads.Worker {
 };
 syncBuiltinESMExports();
 
-const Sqlite = createRequire(import.meta.url)("better-sqlite3");
-const { prepare } = Sqlite.prototype;
-Sqlite.prototype.prepare = function (sql) {
-  const statement = prepare.call(this, sql);
-  if (sql !== "COMMIT") return statement;
-  const run = statement.run.bind(statement);
-  const commit = () => {
-    note("committing");
-    return run();
-  };
-  return Object.assign(statement, { run: commit });
-};
+wrapSqlite(
+  (DatabaseSync) =>
+    class extends DatabaseSync {
+      prepare(sql) {
+        const statement = super.prepare(sql);
+        if (sql !== "COMMIT") return statement;
+        const run = statement.run.bind(statement);
+        const commit = () => {
+          note("committing");
+          return run();
+        };
+        return Object.defineProperty(statement, "run", { value: commit });
+      }
+    },
+);

@@ -1,7 +1,8 @@
 // Loaded into the service's process before its own code (node --import): while `<disk>.full` or `<disk>.read-only` exists, every write
 // below the disk fails with the kernel's error. It works from outside; the service does not know of it.
 import fs from "node:fs";
-import { createRequire, syncBuiltinESMExports } from "node:module";
+import { syncBuiltinESMExports } from "node:module";
+import { wrapSqlite } from "./wrap-sqlite.mjs";
 
 const disk = process.env.LIGHTDESK_TEST_DISK;
 const { promises } = fs;
@@ -60,23 +61,25 @@ fs.statfsSync = (path, ...rest) => Object.assign(statfs(path, ...rest), isBelow(
 syncBuiltinESMExports();
 
 // SQLite writes by itself, so the COMMIT of a transaction with changes is made to fail, as a full or read-only disk would.
-const Sqlite = createRequire(import.meta.url)("better-sqlite3");
-const begun = new WeakMap();
-const { prepare } = Sqlite.prototype;
-Sqlite.prototype.prepare = function (sql) {
-  const statement = prepare.call(this, sql);
-  if (!/^(BEGIN|COMMIT)/.test(sql) || !isBelow(this.name)) return statement;
-  const changes = () => prepare.call(this, "SELECT total_changes()").pluck().get();
-  const run = statement.run.bind(statement);
-  const begin = () => {
-    begun.set(this, changes());
-    return run();
-  };
-  const commit = () => {
-    const error = changes() === begun.get(this) ? undefined : refusal("COMMIT");
-    if (error?.code === "ENOSPC") throw new Sqlite.SqliteError("database or disk is full", "SQLITE_FULL");
-    if (error) throw new Sqlite.SqliteError("attempt to write a readonly database", "SQLITE_READONLY");
-    return run();
-  };
-  return Object.assign(statement, { run: sql === "COMMIT" ? commit : begin });
-};
+const sqliteError = (message, errcode) => Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR", errcode });
+wrapSqlite(
+  (DatabaseSync) =>
+    class extends DatabaseSync {
+      prepare(sql) {
+        const statement = super.prepare(sql);
+        if (!/^(BEGIN|COMMIT)/.test(sql) || !isBelow(this.location())) return statement;
+        const changes = () => super.prepare("SELECT total_changes() AS number").get().number;
+        const run = statement.run.bind(statement);
+        const refusing = () => {
+          if (sql !== "COMMIT") this.changesAtBegin = changes();
+          else if (changes() !== this.changesAtBegin) {
+            const error = refusal("COMMIT");
+            if (error?.code === "ENOSPC") throw sqliteError("database or disk is full", 13);
+            if (error) throw sqliteError("attempt to write a readonly database", 8);
+          }
+          return run();
+        };
+        return Object.defineProperty(statement, "run", { value: refusing });
+      }
+    },
+);

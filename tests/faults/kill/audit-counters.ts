@@ -1,6 +1,6 @@
 // Compares every maintained counter with a count, and every index of words with its rows.
-import type Sqlite from "better-sqlite3";
 import { expect } from "vitest";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const counters: readonly { kept: string; counted: string }[] = [
   {
@@ -31,13 +31,13 @@ const counters: readonly { kept: string; counted: string }[] = [
   },
 ];
 
-export function auditCounters(database: Sqlite.Database): void {
+export function auditCounters(database: SqliteConnection): void {
   for (const { kept, counted } of counters) expect(sorted(database, kept), kept).toEqual(sorted(database, counted));
   const numbers = "SELECT name FROM users WHERE last_number < (SELECT max(number) FROM jobs WHERE user_id = users.id)";
   expect(database.prepare(numbers).all(), "a number that is given out twice").toEqual([]);
 }
 
-function sorted(database: Sqlite.Database, sql: string): string[] {
+function sorted(database: SqliteConnection, sql: string): string[] {
   return database
     .prepare(sql)
     .all()

@@ -1,11 +1,11 @@
 // A durable trace of every job's steps, written by triggers in the same transactions as the steps themselves; it outlives the job's row.
 // It works from outside on purpose: the service's own answers cannot prove that no job ran to its end twice.
-import Sqlite from "better-sqlite3";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 export type Step = { job: string; was: string | null; became: string };
 
 export function installTrace(file: string): void {
-  const database = new Sqlite(file);
+  const database = new SqliteConnection(file);
   database.exec(`
     CREATE TABLE trace (n INTEGER PRIMARY KEY, job TEXT NOT NULL, was TEXT, became TEXT NOT NULL);
     CREATE TRIGGER trace_begun AFTER INSERT ON jobs BEGIN INSERT INTO trace (job, was, became) VALUES (new.id, NULL, new.state); END;
@@ -14,7 +14,7 @@ export function installTrace(file: string): void {
   database.close();
 }
 
-export function readTrace(database: Sqlite.Database): Map<string, string[]> {
+export function readTrace(database: SqliteConnection): Map<string, string[]> {
   const steps = database.prepare<[], Step>("SELECT job, was, became FROM trace ORDER BY n").all();
   const trace = new Map<string, string[]>();
   for (const { job, was, became } of steps) trace.set(job, [...(trace.get(job) ?? []), `${was ?? ""}>${became}`]);

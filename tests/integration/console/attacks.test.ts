@@ -3,7 +3,6 @@ import { cp, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { invite, join as accept } from "@/lib/server/auth/members";
@@ -12,6 +11,7 @@ import { signIn } from "@/lib/server/auth/sign-in";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { bytesAnswer } from "@/lib/server/bff/answers";
 import { sessionCookieName } from "@/lib/server/cookies";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
@@ -109,7 +109,7 @@ describe("the audit log", () => {
     const change = async (sql: string) => {
       await rm(copy, { recursive: true, force: true });
       await cp(harness.folder, copy, { recursive: true });
-      const database = new Sqlite(file);
+      const database = new SqliteConnection(file);
       database.exec(sql);
       database.close();
       return command("audit", copy, "verify");
@@ -215,7 +215,7 @@ describe("a database", () => {
     [
       "of a newer version",
       async (file: string) => {
-        const database = new Sqlite(file);
+        const database = new SqliteConnection(file);
         database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-from-tomorrow', '2030')");
         database.close();
       },

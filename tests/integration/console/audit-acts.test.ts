@@ -1,9 +1,9 @@
 // One act on many things is one row of the audit log, whatever else happened meanwhile; it unfolds to the things by their names.
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
@@ -230,7 +230,7 @@ test("an act that goes on after a long pause is a second row, pages neither lose
 test("large acts are read a few thousand entries at a time, and each is a row that tells how much it did", async () => {
   const { audit } = harness.console.store;
   // Too many to write one by one; no test here reads the chain of hashes.
-  const database = new Sqlite(join(harness.console.env.dataDir, "console.sqlite"));
+  const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 7199)
     INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, act_id, hash)
@@ -263,7 +263,7 @@ test("an act that goes on while the log is read is on its later page, and in its
   expect(second.upTo).toBe(first.upTo);
 
   // More than are read for the file at a time.
-  const database = new Sqlite(join(harness.console.env.dataDir, "console.sqlite"));
+  const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
   database.exec(`
     WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < 149)
     INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, act_id, hash)

@@ -2,13 +2,13 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { backUp, checkBackup, restore } from "@/lib/server/backup/backup";
 import { MANIFEST, type Manifest, readManifest } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
 import { type AppWorld, createAppWorld } from "./apps/app-world";
@@ -40,7 +40,7 @@ async function command(name: string, args: string[], settings: Record<string, st
 
 /** Every row of every table, except the tables behind a search index. */
 function rowsIn(file: string): Record<string, unknown[]> {
-  const database = new SqliteDatabase(file, { readonly: true });
+  const database = new SqliteConnection(file, { readOnly: true });
   const tables = database.prepare<[], string>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
   );
@@ -173,7 +173,7 @@ test("an installation is not written over, and half a restore is gone on with by
 test("a place inside the data folder, one with other things in it, and one that another backup writes to are refused", async () => {
   await expect(backUpHere(join(folder(), "backups"))).rejects.toThrow("inside the data folder");
   await expect(backUpHere(root)).rejects.toThrow(/which is of no backup/);
-  const other = new SqliteDatabase(join(at("live"), "lock.sqlite"));
+  const other = new SqliteConnection(join(at("live"), "lock.sqlite"));
   other.exec("BEGIN EXCLUSIVE");
   await expect(backUpHere(at("live"))).rejects.toThrow("Another backup is being made");
   other.close();

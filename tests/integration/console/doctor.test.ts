@@ -5,13 +5,13 @@ import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync, 
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Finding } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openServiceStore } from "@/lib/service/index";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { freePort } from "@/tests/support/free-port";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -98,10 +98,10 @@ test("a damaged, a newer and an older database are distinguished, and a folder t
     "console database": "noted",
   });
   const file = join(own, "console.sqlite");
-  const copy = new SqliteDatabase(join(folder, "console.sqlite"), { readonly: true });
+  const copy = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   await copy.backup(file);
   copy.close();
-  const database = new SqliteDatabase(file);
+  const database = new SqliteConnection(file);
   database.pragma("journal_mode = DELETE");
   database.exec("DELETE FROM kysely_migration WHERE name = '0029-embed'");
   expect(states(await storage(here))).toMatchObject({ "console database": "noted" });
@@ -123,7 +123,7 @@ test("the place of the files is tried: in the data folder, in a folder of its ow
   expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "passed" });
   expect(readdirSync(own)).toEqual([]);
   writeFileSync(join(own, "lightdesk-store"), "of another database");
-  const database = new SqliteDatabase(join(folder, "service", "service.sqlite"));
+  const database = new SqliteConnection(join(folder, "service", "service.sqlite"));
   database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
   database.close();
   expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "failed", text: expect.stringContaining("another database") });

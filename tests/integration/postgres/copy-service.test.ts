@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { copyStores } from "@/lib/server/backup/copy-stores";
@@ -13,6 +12,7 @@ import { migrate } from "@/lib/service/store/migrations";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
 import { openDatabase } from "@/lib/service/store/sqlite";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, inSchema, type OwnDatabase } from "@/tests/support/postgres-server";
 
 /** More than one read returns. */
@@ -53,7 +53,7 @@ test("a copy that was broken off is no service's to start on; made again it take
   });
   await expect(broken).rejects.toThrow("broken off");
   await expect(openPostgres(database.url, now)).rejects.toThrow(/copy-store/);
-  const sqlite = new SqliteDatabase(before);
+  const sqlite = new SqliteConnection(before);
   sqlite.pragma("foreign_keys = ON");
   sqlite.exec(`
     UPDATE users SET last_number = last_number + 1;
@@ -102,7 +102,7 @@ test("back in a folder it is what it was, to the last row and counter, also if t
   expect(rowsIn(after)).toEqual(rowsIn(before));
   const store = await openDatabase(after, now);
   await store.close();
-  const sqlite = new SqliteDatabase(after, { readonly: true });
+  const sqlite = new SqliteConnection(after, { readOnly: true });
   // The number of a deleted job is not used again, and the search index of assets is built at the next start.
   expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROWS);
   expect(sqlite.prepare("SELECT count(*) FROM assets_unsearched").pluck().get()).toBe(ROWS - 2);
@@ -143,7 +143,7 @@ test("a folder that a service holds is left alone", async () => {
 });
 
 function changeUsers(by: number): void {
-  const sqlite = new SqliteDatabase(before);
+  const sqlite = new SqliteConnection(before);
   sqlite.prepare("UPDATE users SET last_number = last_number + ?").run(by);
   sqlite.close();
 }
@@ -154,17 +154,17 @@ async function askService<Row extends pg.QueryResultRow>(text: string): Promise<
 
 type ColumnInfo = { name: string; type: string };
 
-function tablesOf(sqlite: SqliteDatabase.Database): string[] {
+function tablesOf(sqlite: SqliteConnection): string[] {
   const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
   return names.filter((name) => !made.test(name));
 }
 
 /** Rows in every table, each column with a distinct value. One is longer than one read returns. */
 function fill(file: string): void {
-  const sqlite = new SqliteDatabase(file);
+  const sqlite = new SqliteConnection(file);
   migrate(sqlite, now);
   sqlite.pragma("foreign_keys = OFF");
-  sqlite.transaction(() => {
+  sqlite.exclusively(() => {
     // Tags are counted by the owner of their assets.
     for (const table of tablesOf(sqlite).sort((one, other) => Number(one === "asset_tags") - Number(other === "asset_tags"))) {
       const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
@@ -181,14 +181,13 @@ function fill(file: string): void {
     }
     sqlite.prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (5, 6)").run("松".repeat(3 * 1024 ** 2));
     sqlite.exec(`UPDATE jobs SET state = 'completed', has_image = 1 WHERE seq % 2 = 0; UPDATE jobs SET has_image = 0 WHERE seq % 2 = 1`);
-  })();
+  });
   sqlite.close();
 }
 
-/** Every row of every table, with exact whole numbers. */
+/** Every row of every table. */
 function rowsIn(file: string): Map<string, unknown[]> {
-  const sqlite = new SqliteDatabase(file, { readonly: true });
-  sqlite.defaultSafeIntegers();
+  const sqlite = new SqliteConnection(file, { readOnly: true });
   const rows = tablesOf(sqlite).map((table): [string, unknown[]] => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1`).all()]);
   const counted = Object.entries(counters).map(([table, text]): [string, unknown[]] => [table, sqlite.prepare(text).all()]);
   sqlite.close();

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween, openStore } from "@/lib/server/store/store";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 
@@ -108,7 +108,7 @@ async function made(path: string): Promise<string> {
 
 type ColumnInfo = { name: string; type: string; pk: number };
 
-function tablesOf(sqlite: SqliteDatabase.Database): string[] {
+function tablesOf(sqlite: SqliteConnection): string[] {
   return sqlite
     .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
     .all()
@@ -118,7 +118,7 @@ function tablesOf(sqlite: SqliteDatabase.Database): string[] {
 
 /** Some rows in every table, each column with a distinct value. */
 function fill(file: string): void {
-  const sqlite = new SqliteDatabase(file);
+  const sqlite = new SqliteConnection(file);
   sqlite.pragma("foreign_keys = OFF");
   for (const table of tablesOf(sqlite)) {
     if (table === "audit_end" || table === "attempts") continue;
@@ -144,14 +144,17 @@ function fill(file: string): void {
   sqlite.close();
 }
 
-/** Every row of every table, with exact whole numbers. */
+/** Every row of every table, all values as text: whole numbers may exceed what a number holds. */
 function rowsIn(place: string): Map<string, unknown[]> {
-  const sqlite = new SqliteDatabase(join(place, "console.sqlite"), { readonly: true });
-  sqlite.defaultSafeIntegers();
+  const sqlite = new SqliteConnection(join(place, "console.sqlite"), { readOnly: true });
   const rows = new Map(
     tablesOf(sqlite)
       .filter((table) => table !== "attempts")
-      .map((table) => [table, sqlite.prepare(`SELECT * FROM "${table}" ORDER BY 1, 2`).all()]),
+      .map((table) => {
+        const names = sqlite.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all();
+        const texts = names.map((name) => `CAST("${name}" AS TEXT) AS "${name}"`).join(", ");
+        return [table, sqlite.prepare(`SELECT ${texts} FROM "${table}" ORDER BY 1, 2`).all()];
+      }),
   );
   sqlite.close();
   return rows;

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import fc from "fast-check";
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { migrate } from "@/lib/service/store/migrations";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "lightdesk-service-schemas-"));
   file = join(folder, "service.sqlite");
   database = await createDatabase(inject("postgres"));
-  const sqlite = new SqliteDatabase(file);
+  const sqlite = new SqliteConnection(file);
   migrate(sqlite, now);
   sqlite.close();
   await migratePostgres(database.url, now);
@@ -131,7 +131,7 @@ const kept = [
 ];
 
 it("counts in both the same, and what is there, after whatever was done", async () => {
-  const sqlite = new SqliteDatabase(file);
+  const sqlite = new SqliteConnection(file);
   sqlite.pragma("foreign_keys = ON");
   const client = new pg.Client({ connectionString: database.url, options: `-c search_path=${SERVICE_SCHEMA}` });
   await client.connect();

@@ -1,8 +1,8 @@
 // Hundreds of assets, and every query answered twice: by the service with its search index, and by going through all of them here.
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { type Json, list, record, string } from "./support";
@@ -89,7 +89,7 @@ describe("the list of assets against a look at every one", () => {
         await client.call("PUT", path, { name: `renamed ${at}.png`, tags: ["kind-1", "place-1"], user_metadata: { width: 300 } });
       if (at % 3 === 2) await client.call("DELETE", `${path}/tags`, { tags: KINDS });
     }
-    const database = new Sqlite(file, { readonly: true });
+    const database = new SqliteConnection(file, { readOnly: true });
     const tags = database.prepare<[number], string>("SELECT tag FROM asset_tags WHERE asset_seq = ?").pluck();
     shown = database
       .prepare<[], Record<string, string | number>>("SELECT * FROM assets")

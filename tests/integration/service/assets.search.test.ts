@@ -1,9 +1,9 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { first } from "@/lib/service/store/migrations/001-first";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, ended, list, record, string, submit } from "./support";
 
@@ -179,7 +179,7 @@ describe("looking for assets", () => {
 describe("a database of before the search index", () => {
   it("is migrated: tags and jobs are counted, names, tags and metadata are found", async () => {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
-    const database = new Sqlite(join(folder, "service.sqlite"));
+    const database = new SqliteConnection(join(folder, "service.sqlite"));
     database.exec(`CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT; ${first.sql}`);
     database.exec(`
       INSERT INTO migrations VALUES ('${first.name}', 0);

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { patternOf } from "@/tests/support/file-source";
 import { type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -219,7 +219,7 @@ describe("the names that a source gives", () => {
 
 /** Every row of the tables that downloads write. */
 function storedRows(file: string): string {
-  const database = new Sqlite(file, { readonly: true });
+  const database = new SqliteConnection(file, { readOnly: true });
   try {
     return JSON.stringify(["tasks", "fetched_sources", "assets"].map((table) => database.prepare(`SELECT * FROM ${table}`).all()));
   } finally {

@@ -1,8 +1,8 @@
 // Hundreds of jobs in every state, and every query answered twice: by the service, and by a filter and a sort of all rows here.
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
@@ -59,7 +59,7 @@ describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against
     await empty.service.stop();
     const file = join(empty.folder, "service.sqlite");
     seedJobs(file, "bench", JOBS, { waiting: share });
-    const database = new Sqlite(file);
+    const database = new SqliteConnection(file);
     // The first waiting job takes the only slot and keeps it, so that nothing changes while the lists are read.
     database
       .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")

@@ -3,9 +3,9 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrations } from "@/lib/service/store/migrations";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { auditCounters } from "@/tests/faults/kill/audit-counters";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
@@ -24,7 +24,7 @@ describe("clearing a long queue", () => {
     await empty.service.stop();
     file = join(empty.folder, "service.sqlite");
     seedJobs(file, "bench", JOBS, { waiting: 0.8 });
-    const database = new Sqlite(file);
+    const database = new SqliteConnection(file);
     database.prepare("UPDATE job_inputs SET prompt = ?").run(JSON.stringify(waiting(3600)));
     database.close();
     bench = await startService({ dataDir: empty.folder, concurrency: 1 });
@@ -63,7 +63,7 @@ describe("clearing a long queue", () => {
     expect((await idsOf("status=cancelled")).total).toBe(cancelled + before.total);
     expect(await detail(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
     expect((await client.get("/api/queue")).text).toContain(`"queue_pending":[[1,"${later}",`);
-    const database = new Sqlite(file, { readonly: true });
+    const database = new SqliteConnection(file, { readOnly: true });
     auditCounters(database);
     database.close();
   });
@@ -73,7 +73,7 @@ describe("a database of before queues were cleared row by row", () => {
   it("is migrated: what was noted as cancelled is, and where the history was being cleared it is gone", async () => {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
     const file = join(folder, "service.sqlite");
-    const older = new Sqlite(file);
+    const older = new SqliteConnection(file);
     older.exec("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT");
     for (const { name, sql, prepare } of migrations.slice(
       0,
@@ -102,7 +102,7 @@ describe("a database of before queues were cleared row by row", () => {
     expect(await detail(ada, "a")).toMatchObject({ status: "cancelled", update_time: 4, execution_status: { completed: false } });
     expect(await ids(eve)).toEqual([]);
     expect((await eve.get("/api/jobs/d")).status).toBe(404);
-    const database = new Sqlite(file, { readonly: true });
+    const database = new SqliteConnection(file, { readOnly: true });
     auditCounters(database);
     database.close();
     await bench.dispose();

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, expect, test, vi } from "vitest";
 import { openStore } from "@/lib/server/store/store";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -43,9 +43,9 @@ test("a list that is read again writes nothing, also of jobs of which the inputs
   };
   const note = { jobId: "job-2", item, createdMs: 1_700_000_000_000, isExact: true };
   await store.jobLedger.note(id, [note], 100);
-  const watching = new Sqlite(join(folder, "console.sqlite"), { readonly: true });
+  const watching = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   ends.push(() => watching.close());
-  const version = () => watching.pragma("data_version", { simple: true });
+  const version = () => watching.pragma("data_version");
   const before = version();
   await store.jobLedger.note(id, [note], 100);
   expect(version()).toBe(before);

@@ -4,7 +4,7 @@
 // Assets: a search index of tags, metadata and pieces of the folded name, and counters of tags. Triggers note which assets it does not know
 // yet; the service brings it up to date inside each commit, and at its start (see assets/search/sqlite/full-text.ts).
 
-import { type Database as Connection } from "better-sqlite3";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { foldName } from "@/lib/shared/text";
 
 /** A stretch holds the values that are equal once this many bits are dropped. */
@@ -39,7 +39,7 @@ INSERT INTO job_spread (user_id, kind, bucket, state, n)
 
 export const lists = {
   name: "002-lists",
-  prepare: (connection: Connection) => {
+  prepare: (connection: SqliteConnection) => {
     connection.function("fold_name", { deterministic: true }, (name) => foldName(String(name)));
   },
   sql: `

@@ -1,12 +1,12 @@
 // Ended tasks are removed one day, and an address may hold a token. So what was fetched from where is kept apart from the tasks, under the
 // hash of the address; an address itself is kept only while its task is unfinished, and shown without its secrets.
 
-import { type Database as Connection } from "better-sqlite3";
 import { hideSecrets, nameOfSource } from "@/lib/service/store/source-secrets";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 
 export const endedTasks = {
   name: "007-ended-tasks",
-  prepare: (connection: Connection) => {
+  prepare: (connection: SqliteConnection) => {
     connection.function("name_of_source", { deterministic: true }, (url) => nameOfSource(String(url)));
     connection.function("hide_secrets", { deterministic: true }, (url) => hideSecrets(String(url)));
   },

@@ -1,10 +1,10 @@
 // The ledger of jobs is filled by reading the service's jobs, including those that never passed through the console.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { afterEach, expect, test } from "vitest";
 import { type JobSearchAnswer } from "@/lib/contract/console";
 import { startComposition } from "@/lib/server/composition";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 import { until } from "@/tests/support/until";
@@ -134,7 +134,7 @@ test("a ledger that was lost is made anew", async () => {
   await find(harness, `from=1&connection=${connection}`);
   await complete(harness, connection);
   await harness.console.stop();
-  const database = new Sqlite(join(harness.folder, "console.sqlite"));
+  const database = new SqliteConnection(join(harness.folder, "console.sqlite"));
   database.exec("DELETE FROM ledger_jobs; DELETE FROM ledger_connections;");
   database.close();
   const again = startComposition({ env: harness.console.env });

@@ -1,0 +1,25 @@
+// Runs test files on another version of Node: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`. The program is fetched once, into
+// node_modules. As a package of the project it would be first in the path of every script, and replace the user's own Node.
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../run.mjs";
+
+const [version, result, ...files] = process.argv.slice(2);
+const node = await fetchNode(version);
+const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${result}`];
+const { code } = await run(node, ["node_modules/vitest/vitest.mjs", "run", "--project", "tests", ...report, ...files], { inherit: true });
+process.exitCode ||= code;
+
+/** Returns the path of the program. */
+async function fetchNode(version) {
+  const { platform, arch } = process;
+  const name = [platform === "darwin" && arch === "arm64" ? "node-bin" : "node", platform === "win32" ? "win" : platform, arch].join("-");
+  const folder = join("node_modules/.nodes", version);
+  const file = join(folder, "node_modules", name, platform === "win32" ? "bin/node.exe" : "bin/node");
+  if (existsSync(file)) return file;
+  mkdirSync(folder, { recursive: true });
+  const npm = platform === "win32" ? "npm.cmd" : "npm";
+  const { code, output } = await run(npm, ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", `${name}@${version}`]);
+  if (code !== 0) throw new Error(`Node ${version} could not be fetched:\n${output}`);
+  return file;
+}

@@ -1,0 +1,198 @@
+// SQLite through the API of `node:sqlite`: Node's own module where it is complete (22.16 and later), otherwise a package with the same API
+// and prebuilt binaries. Errors have SQLite's name as their code ("SQLITE_BUSY"), rows are plain objects.
+
+import type * as Package from "@photostructure/sqlite";
+import { codeOf } from "../error-codes";
+import { storable } from "./postgres";
+
+type Module = Pick<typeof Package, "DatabaseSync" | "backup">;
+
+const { DatabaseSync, backup } = builtinModule() ?? (await import("@photostructure/sqlite"));
+
+function builtinModule(): Module | undefined {
+  const { emitWarning } = process;
+  // Node 22 prints at every start that the module is experimental.
+  process.emitWarning = () => undefined;
+  try {
+    const found = process.getBuiltinModule("node:sqlite");
+    return found && isComplete(found) ? found : undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** `backup` is the last part that Node added of what is used here. */
+function isComplete(module: object): module is Module {
+  return "backup" in module;
+}
+
+const DEFAULT_BUSY_TIMEOUT_MS = 5000;
+/** 8 MiB of most databases. */
+const BACKUP_STEP_PAGES = 2000;
+
+const primaryNames: Readonly<Record<number, string>> = {
+  ...{ 1: "ERROR", 2: "INTERNAL", 3: "PERM", 4: "ABORT", 5: "BUSY", 6: "LOCKED", 7: "NOMEM", 8: "READONLY", 9: "INTERRUPT", 10: "IOERR" },
+  ...{ 11: "CORRUPT", 12: "NOTFOUND", 13: "FULL", 14: "CANTOPEN", 15: "PROTOCOL", 17: "SCHEMA", 18: "TOOBIG", 19: "CONSTRAINT" },
+  ...{ 20: "MISMATCH", 21: "MISUSE", 22: "NOLFS", 23: "AUTH", 25: "RANGE", 26: "NOTADB" },
+};
+/** Those that callers tell apart from others of their kind. */
+const extendedNames: Readonly<Record<number, string>> = {
+  ...{ 787: "CONSTRAINT_FOREIGNKEY", 1555: "CONSTRAINT_PRIMARYKEY", 2067: "CONSTRAINT_UNIQUE", 4874: "IOERR_SHMSIZE" },
+};
+
+/** Replaces the code that all errors of the module share by SQLite's name. */
+function named(error: unknown): unknown {
+  if (!(error instanceof Error) || !("errcode" in error)) return error;
+  // The package's own property has the details that its `errcode` may lack.
+  const number = Number("sqliteExtendedCode" in error ? error.sqliteExtendedCode : error.errcode);
+  const name = extendedNames[number] ?? primaryNames[number & 0xff] ?? "ERROR";
+  return Object.assign(error, { code: `SQLITE_${name}` });
+}
+
+function withNamedErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+export class SqliteConnection {
+  readonly #database: Package.DatabaseSyncInstance;
+
+  /** Makes the file unless it is only to be read. `timeoutMs`: how long a statement waits for a lock of another connection. */
+  constructor(file: string, { readOnly = false, timeoutMs = DEFAULT_BUSY_TIMEOUT_MS } = {}) {
+    this.#database = withNamedErrors(() => new DatabaseSync(file, { readOnly, timeout: timeoutMs }));
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  /** `Params` and `Row`: what the caller declares the text takes and returns. */
+  prepare<Params extends unknown[] = unknown[], Row = unknown>(sql: string): SqliteStatement<Params, Row> {
+    return withNamedErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
+  }
+
+  /** Runs all statements of the text. */
+  exec(sql: string): void {
+    withNamedErrors(() => this.#database.exec(sql));
+  }
+
+  /** Returns the first value of the first row. */
+  pragma(text: string): unknown {
+    return this.prepare(`PRAGMA ${text}`).pluck().get();
+  }
+
+  /** One transaction in which no other connection reads or writes; undone if `work` throws. */
+  exclusively<T>(work: () => T): T {
+    this.exec("BEGIN EXCLUSIVE");
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.inTransaction) this.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Defines a function for statements and triggers of this connection. */
+  function(name: string, options: Package.UserFunctionOptions, work: (...values: unknown[]) => string | number | null): void {
+    this.#database.function(name, options, work);
+  }
+
+  /** Copies the database into a file, step by step beside other work. */
+  async backup(file: string): Promise<void> {
+    try {
+      await backup(this.#database, file, { rate: BACKUP_STEP_PAGES });
+    } catch (error) {
+      throw named(error);
+    }
+  }
+
+  close(): void {
+    if (this.#database.isOpen) withNamedErrors(() => this.#database.close());
+  }
+}
+
+/** Values are given one by one, or as one array, which is what kysely does. */
+export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown> {
+  readonly #statement: Package.StatementSyncInstance;
+  #names: readonly string[] | undefined;
+  #isPlucked = false;
+  #isRounding = false;
+
+  constructor(statement: Package.StatementSyncInstance) {
+    this.#statement = statement;
+    // Rows are built here: the module's own objects have no prototype, and take twice the time.
+    statement.setReturnArrays(true);
+  }
+
+  /** Whether it returns rows. */
+  get reader(): boolean {
+    return this.#columns().length > 0;
+  }
+
+  /** From now on the first value stands for its row. */
+  pluck(): this {
+    this.#isPlucked = true;
+    return this;
+  }
+
+  all(...values: Params): Row[] {
+    return this.#read((): unknown[][] => this.#statement.all(...listOf(values))).map((row) => this.#rowOf(row));
+  }
+
+  get(...values: Params): Row | undefined {
+    const row = this.#read((): unknown[] | undefined => this.#statement.get(...listOf(values)));
+    return row && this.#rowOf(row);
+  }
+
+  /** Whole numbers beyond 2^53 come as the nearest number, which the module refuses by itself. */
+  #read<T>(work: () => T): T {
+    return withNamedErrors(() => {
+      try {
+        return work();
+      } catch (error) {
+        if (codeOf(error) !== "ERR_OUT_OF_RANGE" || !/^\s*(select|with)\b/i.test(this.#statement.sourceSQL)) throw error;
+      }
+      this.#isRounding = true;
+      this.#statement.setReadBigInts(true);
+      return work();
+    });
+  }
+
+  run(...values: Params): { changes: number; lastInsertRowid: number | bigint } {
+    return withNamedErrors(() => this.#statement.run(...listOf(values)));
+  }
+
+  *iterate(...values: Params): IterableIterator<Row> {
+    try {
+      for (const row of this.#statement.iterate(...listOf(values))) yield this.#rowOf(row);
+    } catch (error) {
+      throw named(error);
+    }
+  }
+
+  #columns(): readonly string[] {
+    return (this.#names ??= this.#statement.columns().map(({ name }) => name));
+  }
+
+  #rowOf(read: readonly unknown[]): Row {
+    const values = this.#isRounding ? read.map((value) => (typeof value === "bigint" ? Number(value) : value)) : read;
+    if (this.#isPlucked) return values[0] as Row; // the caller's declaration
+    // After a change of the schema, a statement of all columns returns others than before.
+    if (this.#names?.length !== values.length) this.#names = undefined;
+    const names = this.#columns();
+    const row: Record<string, unknown> = {};
+    // eslint-disable-next-line lightdesk/outside-key -- columns are named by our own statements, and a Map takes twice the time
+    for (let at = 0; at < names.length; at += 1) row[names[at] ?? ""] = values[at];
+    return row as Row; // the caller's declaration
+  }
+}
+
+function listOf(values: readonly unknown[]): readonly unknown[] {
+  const [first] = values;
+  return (Array.isArray(first) ? first : values).map(storable);
+}

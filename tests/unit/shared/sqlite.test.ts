@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { codeOf } from "@/lib/shared/error-codes";
+
+let folder: string;
+let file: string;
+let database: SqliteConnection;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lightdesk-sqlite-"));
+  file = join(folder, "test.sqlite");
+  database = new SqliteConnection(file);
+  database.pragma("journal_mode = WAL");
+  database.exec("CREATE TABLE jobs (id INTEGER PRIMARY KEY, name TEXT UNIQUE, parent INTEGER REFERENCES jobs (id)) STRICT");
+  database.prepare("INSERT INTO jobs (id, name) VALUES (?, ?)").run(1, "first");
+});
+afterEach(() => {
+  database.close();
+  rmSync(folder, { recursive: true });
+});
+
+function codeFrom(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return codeOf(error);
+  }
+  return undefined;
+}
+
+function using<T>(connection: SqliteConnection, work: (connection: SqliteConnection) => T): T {
+  try {
+    return work(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+describe("errors", () => {
+  const insert = (...values: unknown[]) => database.prepare("INSERT INTO jobs (id, name, parent) VALUES (?, ?, ?)").run(...values);
+
+  it("names which constraint failed", () => {
+    expect(codeFrom(() => insert(1, "second", null))).toBe("SQLITE_CONSTRAINT_PRIMARYKEY");
+    expect(codeFrom(() => insert(2, "first", null))).toBe("SQLITE_CONSTRAINT_UNIQUE");
+    expect(codeFrom(() => insert(2, "second", 77))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
+  });
+
+  it("names a lock of another connection", () => {
+    const other = new SqliteConnection(file, { timeoutMs: 0 });
+    database.exec("BEGIN IMMEDIATE");
+    expect(codeFrom(() => using(other, () => other.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
+  });
+
+  it("releases its locks when it is closed while a statement is alive", () => {
+    const alive = database.prepare("SELECT name FROM jobs");
+    alive.get();
+    database.exec("BEGIN EXCLUSIVE");
+    database.close();
+    expect(using(new SqliteConnection(file, { timeoutMs: 0 }), (other) => other.pragma("journal_mode = DELETE"))).toBe("delete");
+    expect(() => alive.get()).toThrow();
+  });
+
+  it("names what is wrong with a file", () => {
+    expect(codeFrom(() => new SqliteConnection(join(folder, "missing", "test.sqlite")))).toBe("SQLITE_CANTOPEN");
+    expect(codeFrom(() => new SqliteConnection(join(folder, "missing.sqlite"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
+    writeFileSync(join(folder, "text.sqlite"), "not a database ".repeat(100));
+    expect(codeFrom(() => using(new SqliteConnection(join(folder, "text.sqlite")), (text) => text.pragma("user_version")))).toBe(
+      "SQLITE_NOTADB",
+    );
+    expect(codeFrom(() => using(new SqliteConnection(file, { readOnly: true }), (read) => read.exec("DELETE FROM jobs")))).toBe(
+      "SQLITE_READONLY",
+    );
+  });
+
+  it("names a full disk, and undoes the transaction that met it", () => {
+    database.pragma("max_page_count = 6");
+    expect(codeFrom(() => database.exclusively(() => insert(2, "x".repeat(100_000), null)))).toBe("SQLITE_FULL");
+    expect(database.inTransaction).toBe(false);
+    expect(database.prepare("SELECT count(*) FROM jobs").pluck().get()).toBe(1);
+  });
+});
+
+describe("statements", () => {
+  it("return plain objects, or the first value of each row", () => {
+    const all = database.prepare("SELECT id, name AS label, parent FROM jobs").all();
+    expect(all).toStrictEqual([{ id: 1, label: "first", parent: null }]);
+    expect(database.prepare("SELECT name, id FROM jobs").pluck().all()).toEqual(["first"]);
+    expect(database.prepare("SELECT name FROM jobs WHERE id = ?").get(2)).toBeUndefined();
+    expect([...database.prepare("SELECT id FROM jobs").iterate()]).toStrictEqual([{ id: 1 }]);
+  });
+
+  it("return the columns of the schema as it is at each run", () => {
+    const statement = database.prepare("SELECT * FROM jobs");
+    expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null }]);
+    database.exec("ALTER TABLE jobs ADD COLUMN note TEXT");
+    expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null, note: null }]);
+  });
+
+  it("take values one by one, as one array, or by name", () => {
+    const statement = database.prepare("SELECT ? AS a, ? AS b");
+    expect([statement.get(1, "x"), statement.get([1, "x"])]).toEqual([
+      { a: 1, b: "x" },
+      { a: 1, b: "x" },
+    ]);
+    expect(database.prepare("SELECT @a + $b").pluck().get({ a: 1, b: 2 })).toBe(3);
+  });
+
+  it("tell whether they return rows", () => {
+    expect(["SELECT 1", "DELETE FROM jobs RETURNING id", "DELETE FROM jobs"].map((sql) => database.prepare(sql).reader)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it("replace the NUL character, after which texts could not be read", () => {
+    expect(database.prepare("SELECT ?").pluck().get("a\0b")).toBe("a\uFFFDb");
+  });
+
+  it("read whole numbers beyond 2^53 as the nearest number, and write bigints exactly", () => {
+    const statement = database.prepare("SELECT 9007199254740993 AS large, 7 AS small");
+    for (let time = 0; time < 2; time += 1) expect(statement.all()).toEqual([{ large: 9_007_199_254_740_992, small: 7 }]);
+    expect(database.prepare("SELECT 9007199254740993").pluck().get()).toBe(9_007_199_254_740_992);
+    expect(database.prepare("SELECT cast(? AS TEXT)").pluck().get(9_007_199_254_740_993n)).toBe("9007199254740993");
+  });
+});
+
+it("copies a database at one moment while another connection writes", async () => {
+  const copy = join(folder, "copy.sqlite");
+  const reader = new SqliteConnection(file, { readOnly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM jobs").get();
+  const copied = reader.backup(copy);
+  database.prepare("INSERT INTO jobs (id, name) VALUES (2, 'later')").run();
+  await copied;
+  reader.close();
+  expect(using(new SqliteConnection(copy, { readOnly: true }), (made) => made.prepare("SELECT name FROM jobs").pluck().all())).toEqual([
+    "first",
+  ]);
+});
+
+it("undoes a transaction whose work throws", () => {
+  expect(() =>
+    database.exclusively(() => {
+      database.exec("DELETE FROM jobs");
+      throw new Error("stop");
+    }),
+  ).toThrow("stop");
+  expect(database.prepare("SELECT count(*) FROM jobs").pluck().get()).toBe(1);
+});
+
+it("calls functions from triggers of the connection", () => {
+  const changed: unknown[] = [];
+  database.function("note", {}, (id) => {
+    changed.push(id);
+    return null;
+  });
+  database.exec("CREATE TEMP TRIGGER noted AFTER INSERT ON main.jobs BEGIN SELECT note(new.id); END");
+  database.exec("INSERT INTO jobs (id, name) VALUES (7, 'seventh')");
+  expect(changed).toEqual([7]);
+});
