@@ -2,7 +2,7 @@
 // digits alone are no extension, and an unknown extension does not override a clear media type.
 
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { kindOfName, mediaKindOf } from "@/lib/contract/views/media-kind";
+import { kindOfName, mediaKindOf } from "@/lib/contract/views/outputs-view";
 
 const plain = new Set(["image", "video", "audio", "3d"]);
 

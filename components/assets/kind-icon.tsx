@@ -1,5 +1,5 @@
 import { AudioLines, Box, File as FileIcon, FileText, Film, Image as ImageIcon, type LucideIcon } from "lucide-react";
-import { type FileKind } from "@/lib/contract/views/media-kind";
+import { type FileKind } from "@/lib/contract/views/outputs-view";
 
 const icons: Readonly<Record<FileKind, LucideIcon>> = {
   image: ImageIcon,

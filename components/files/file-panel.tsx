@@ -14,7 +14,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
+import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
 import { formatBytes } from "@/lib/shared/format";
 import { fileApiPath } from "./files-address";
 import { type FileRow } from "./files-view";

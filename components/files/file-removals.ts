@@ -5,7 +5,7 @@
 
 import { createStore } from "zustand/vanilla";
 import { learnAbsence } from "@/components/frame/connection/use-capabilities";
-import { meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
+import { meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";

@@ -1,7 +1,7 @@
 // The beginning of a stored file as text, if it is text.
 // Guarantees: reads at most a quarter of a megabyte, however large the file is; never throws.
 
-import { readFirstBytes } from "@/lib/browser/files/first-bytes";
+import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath } from "@/lib/browser/urls";
 import { ok, type Result } from "@/lib/shared/result";

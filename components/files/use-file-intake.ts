@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { showToast } from "@/components/ui/toast-store";
-import { patiently } from "@/lib/browser/bulk/patient-call";
+import { patiently } from "@/lib/browser/bulk/bulk-calls";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { upload } from "@/lib/browser/uploads/upload";
 import { coalesce } from "@/lib/shared/async";

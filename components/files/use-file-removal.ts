@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from "react"
 import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { callPatiently } from "@/lib/browser/bulk/patient-call";
+import { callPatiently } from "@/lib/browser/bulk/bulk-calls";
 import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { createFileRemovals, type FileRemovals, type RemovalState } from "./file-removals";
 import { fileApiPath, listApiPath } from "./files-address";

@@ -11,7 +11,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
-import { kindOfName } from "@/lib/contract/views/media-kind";
+import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote } from "./part";
 import { pictureGrid, PicturesSkeleton, RowsSkeleton } from "./skeletons";

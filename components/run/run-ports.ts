@@ -3,7 +3,7 @@
 import { callApi } from "@/lib/browser/api";
 import { bytesAt } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { findKnownContent } from "@/lib/browser/uploads/known-content";
+import { findKnownContent } from "@/lib/browser/uploads/offer-hash";
 import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";

@@ -1,5 +1,5 @@
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type FileKind } from "@/lib/contract/views/media-kind";
+import { type FileKind } from "@/lib/contract/views/outputs-view";
 import { type Result } from "@/lib/shared/result";
 
 /** One item that is viewed in full. */

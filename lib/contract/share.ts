@@ -1,7 +1,7 @@
 // A share: what a link without an account shows. The body that makes one, and the answers for its page and the list of shares.
 
 import { z } from "zod";
-import { type FileKind } from "./views/media-kind";
+import { type FileKind } from "./views/outputs-view";
 
 export const MOST_SHARED = 100;
 const LONGEST_SHARE_MS = 365 * 24 * 60 * 60_000;

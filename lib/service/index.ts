@@ -3,7 +3,7 @@
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { notReady } from "@/lib/shared/readiness";
 import { type Started, startService, unavailable } from "./create-service";
-import { classes } from "./nodes/classes";
+import { classes } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
 import { type ServiceSettings } from "./settings";
@@ -16,7 +16,7 @@ import { openDatabase } from "./store/sqlite";
 import { fileIn, requireRows } from "./store/where-rows-are";
 import { createKeys } from "./users/keys";
 
-export { tryBlobPlace } from "./assets/blobs/try-place";
+export { tryBlobPlace } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
 export { copyServiceStore, requireRoomForService } from "./store/copy-store";
 export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/where-rows-are";

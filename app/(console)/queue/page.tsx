@@ -6,7 +6,7 @@ import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { requireViewer } from "@/lib/server/auth/viewer";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
-import { getQueue } from "@/lib/server/queries/queue";
+import { getQueue } from "@/lib/server/queries/jobs";
 import { stamp } from "../stamp";
 
 export async function generateMetadata(): Promise<Metadata> {

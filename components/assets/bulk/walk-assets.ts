@@ -1,5 +1,4 @@
-import { type Work } from "@/lib/browser/bulk/patient-call";
-import { walkPages } from "@/lib/browser/bulk/walk-pages";
+import { type Work, walkPages } from "@/lib/browser/bulk/bulk-calls";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { toAssetPage } from "../asset-page";
 import { assetsApiPath } from "../assets-address";

@@ -7,7 +7,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
+import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
 import { assetFileUrl, carriedHref, maskHref, runHref } from "../asset-urls";
 import { toRows } from "../filter/metadata-rows";
 import { type AssetRights } from "../use-asset-rights";

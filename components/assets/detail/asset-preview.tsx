@@ -6,7 +6,7 @@ import { FileName } from "@/components/ui/cut";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Media } from "@/components/viewer/media";
 import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
-import { type Beginning, readBeginning } from "@/lib/browser/files/read-beginning";
+import { type Beginning, readBeginning } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";

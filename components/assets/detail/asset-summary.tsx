@@ -2,7 +2,7 @@ import { useLocale, useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
 import { type Size } from "@/components/ui/hooks/viewport";
 import { useSeenSize } from "@/components/viewer/seen-sizes";
-import { readFirstBytes } from "@/lib/browser/files/first-bytes";
+import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { pictureSizeOf } from "@/lib/shared/picture-size";

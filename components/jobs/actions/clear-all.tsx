@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Dialog } from "@/components/ui/dialog";
-import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/clear-all";
+import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {

@@ -1,5 +1,4 @@
-import { type BatchOutcome, inBatches } from "@/lib/browser/bulk/in-batches";
-import { callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/patient-call";
+import { type BatchOutcome, inBatches, callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";

@@ -1,7 +1,7 @@
 // Looks up jobs whose cancel, stop or removal had no clear answer, and derives the outcome from their present state.
 // Must never: send anything a second time.
 
-import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
+import { callPatiently, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";

@@ -1,5 +1,4 @@
-import { callPatiently, type Work } from "@/lib/browser/bulk/patient-call";
-import { walkPages } from "@/lib/browser/bulk/walk-pages";
+import { callPatiently, type Work, walkPages } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { jobStates, type KnownJobState } from "@/lib/contract/jobs/job-list";

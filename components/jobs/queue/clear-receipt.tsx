@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { ReceiptLine } from "@/components/ui/receipt-line";
-import { type Cleared } from "@/lib/browser/bulk/clear-all";
+import { type Cleared } from "@/lib/browser/bulk/bulk-calls";
 import { type QueueAnswer } from "@/lib/contract/schemas/queue";
 
 type ClearReceiptProps = {

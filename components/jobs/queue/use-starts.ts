@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import useSWR from "swr";
 import { callApi } from "@/lib/browser/api";
-import { isSessionOver } from "@/lib/browser/poll/retries";
+import { isSessionOver } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";

@@ -2,7 +2,7 @@
 // Guarantees: one key per copy, so that a copy makes one job at most, however often it is sent; a rate limit is waited out, nothing else
 // is retried; copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
 
-import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/patient-call";
+import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type Failure } from "@/lib/contract/failure";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunPorts } from "../run-ports";

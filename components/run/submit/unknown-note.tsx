@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { isSessionOver } from "@/lib/browser/poll/retries";
+import { isSessionOver } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

@@ -1,7 +1,7 @@
 // A workflow's name from its file name. Pure.
 // Guarantees: letters, punctuation and inner spaces are kept.
 
-import { mayCarryWorkflow } from "@/lib/contract/views/media-kind";
+import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
 
 /** Without folders and extension. */
 export function nameOfFile(path: string): string {

@@ -3,7 +3,7 @@ import { Button } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
-import { embedRefusals } from "@/lib/contract/embed/embed-refusals";
+import { embedRefusals } from "@/lib/contract/embed/embed-pages";
 import { type EmbedHostView } from "@/lib/contract/embed/embedding";
 
 type HostItemProps = { host: EmbedHostView; connection?: string; onCode: () => void; onChange: () => void; onRemove: () => void };

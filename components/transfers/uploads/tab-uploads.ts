@@ -1,6 +1,6 @@
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { patiently } from "@/lib/browser/bulk/patient-call";
+import { patiently } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { hashPool } from "@/lib/browser/uploads/hash-pool";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";

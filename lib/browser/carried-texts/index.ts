@@ -8,10 +8,8 @@ import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { parseJson, readLenientJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
-import { matroskaTexts, movieTexts } from "./films";
-import { heifTexts } from "./heif";
-import { jpegTexts, pngTexts, webpTexts } from "./pictures";
-import { flacTexts, id3Texts, oggTexts } from "./sounds";
+import { matroskaTexts, movieTexts, flacTexts, id3Texts, oggTexts } from "./audio-video";
+import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
 
 /** `text`: for `readWorkflow`. `none`: a known kind of file, but without a workflow. `unknown`: not a kind that carries one. */
 export type Carried =

@@ -1,10 +1,44 @@
-// A file of any size, read in parts: a file in this browser, or one at a service.
-// Guarantees: only the requested parts are in memory; from a service without ranges, no more than a bound is read.
+// Reads parts of files, chosen or stored, without loading them whole.
 
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { readFailure } from "../read-answer";
+import { type ApiFailure, failureOfThrown } from "../read-failure";
 import { type Failure } from "@/lib/contract/failure";
-import { ok, type Result } from "@/lib/shared/result";
-import { type ApiFailure } from "../read-failure";
-import { readFirstBytes } from "./first-bytes";
+
+/** `isWhole`: nothing comes after the bytes. `size`: of the whole file, if the service knows ranges. */
+type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
+
+export async function readFirstBytes(src: string, most: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {
+  try {
+    // One byte more than wanted, to tell a longer file from one that ends there.
+    const answer = await fetch(src, { headers: { range: `bytes=${from}-${from + most}` } });
+    if (answer.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
+    if (!answer.ok) return failed(readFailure(answer.status, answer.headers.get("retry-after"), await answer.text()));
+    if (from > 0 && answer.status !== 206) {
+      await answer.body?.cancel();
+      return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
+    }
+    const size = /\/(\d+)$/.exec(answer.headers.get("content-range") ?? "")?.[1];
+    return ok({ ...(await take(answer, most)), ...(answer.status === 206 && size !== undefined && { size: Number(size) }) });
+  } catch (cause) {
+    return failed(failureOfThrown(cause));
+  }
+}
+
+async function take({ body }: Response, most: number): Promise<FirstBytes> {
+  const reader = body?.getReader();
+  const bytes = new Uint8Array(most);
+  for (let filled = 0; ;) {
+    const { done, value = new Uint8Array() } = (await reader?.read()) ?? { done: true };
+    if (done) return { bytes: bytes.subarray(0, filled), isWhole: true };
+    bytes.set(value.subarray(0, most - filled), filled);
+    if (filled + value.length > most) {
+      await reader?.cancel();
+      return { bytes, isWhole: false };
+    }
+    filled += value.length;
+  }
+}
 
 export type ByteSource = {
   size: number;
@@ -48,4 +82,14 @@ export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailur
     return part.value.bytes;
   };
   return ok({ size, read, text: async () => new TextDecoder().decode(await read(0, size)) });
+}
+
+const MOST_BYTES = 64 * 1024;
+export type Beginning = { text: string; isWhole: boolean };
+
+export async function readBeginning(src: string): Promise<Result<Beginning, ApiFailure>> {
+  const read = await readFirstBytes(src, MOST_BYTES);
+  if (!read.ok) return read;
+  const { bytes, isWhole } = read.value;
+  return ok({ text: new TextDecoder().decode(bytes, { stream: !isWhole }), isWhole });
 }

@@ -1,7 +1,4 @@
-// A value that the server rendered, kept up to date by asking the console's API again (SWR).
-// Guarantees: shows the newer of the server's and the browser's answer; a failure keeps the last value and says since when it is old; a
-// hidden page asks nothing; a failed path is asked again by itself, and the first success wakes all paths of its connection.
-// Must never: replace a value with an empty one because a request failed.
+// Polls an address of the console: one request for all users of the same address, paused while the page is hidden, with backoff after failures.
 
 import { useEffect, useRef, useState } from "react";
 import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
@@ -9,16 +6,144 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
-import { onWake } from "./on-wake";
 import { type Motion, nextPollMs, retryPollMs } from "./poll-plan";
-import { endRetries, mustWait, retryIn } from "./retries";
-import { waitTogether } from "./shared-wait";
+
+const LOOK_MS = 2_000;
+/** A busy or throttled page seems to have slept, too; one more request does no harm. */
+const ASLEEP_MS = 10_000;
+
+const listeners = new Map<string, Set<() => void>>();
+let timer: ReturnType<typeof setInterval> | undefined;
+let lookedMs = 0;
+
+function look(): void {
+  const nowMs = Date.now();
+  const sleptMs = nowMs - lookedMs;
+  lookedMs = nowMs;
+  if (sleptMs < ASLEEP_MS || document.visibilityState === "hidden") return;
+  for (const [notify] of listeners.values()) notify?.();
+}
+
+/** `about` names what the listener does; returns how to stop. */
+function onWake(about: string, listener: () => void): () => void {
+  const others = listeners.get(about) ?? new Set();
+  listeners.set(about, others.add(listener));
+  if (!timer) {
+    lookedMs = Date.now();
+    timer = setInterval(look, LOOK_MS);
+  }
+  return () => {
+    others.delete(listener);
+    if (others.size === 0) listeners.delete(about);
+    if (listeners.size > 0 || !timer) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+type Ask = () => Promise<unknown>;
+type SharedWait = { asks: Set<Ask>; timer: ReturnType<typeof setTimeout> | undefined; dueMs: number };
+
+const waits = new Map<string, SharedWait>();
+
+/** Returns how to stop waiting. */
+function waitTogether(query: string, ms: number, ask: Ask): () => void {
+  const wait: SharedWait = waits.get(query) ?? { asks: new Set(), timer: undefined, dueMs: Number.POSITIVE_INFINITY };
+  waits.set(query, wait);
+  wait.asks.add(ask);
+  if (Date.now() + ms < wait.dueMs) arm(query, wait, ms);
+  return () => {
+    wait.asks.delete(ask);
+    if (wait.asks.size > 0) return;
+    clearTimeout(wait.timer);
+    if (waits.get(query) === wait) waits.delete(query);
+  };
+}
+
+function arm(query: string, wait: SharedWait, ms: number): void {
+  clearTimeout(wait.timer);
+  wait.dueMs = Date.now() + ms;
+  wait.timer = setTimeout(() => {
+    wait.dueMs = Number.POSITIVE_INFINITY;
+    const [ask] = wait.asks;
+    const isSeen = document.visibilityState !== "hidden";
+    const asked = isSeen && ask ? ask() : Promise.resolve();
+    void asked.finally(() => {
+      // If the answer was new, the part that shows it has already started the next wait.
+      if (wait.asks.size > 0 && wait.dueMs === Number.POSITIVE_INFINITY) arm(query, wait, ms);
+    });
+  }, ms);
+}
+
+type RetryWait = { atMs: number; isNamed: boolean; wake: () => void };
+
+const ofCaches = new WeakMap<object, Map<string, RetryWait>>();
+
+/** `cache` is SWR's: parts that share answers share waits. */
+function waitsOf(cache: object): Map<string, RetryWait> {
+  const waits = ofCaches.get(cache) ?? new Map<string, RetryWait>();
+  ofCaches.set(cache, waits);
+  return waits;
+}
+
+/** After a failure. `isNamed`: the service gave the wait. `ask` is not called if the path has answered in the meantime. */
+function retryIn(cache: object, path: string, { waitMs, isNamed }: { waitMs: number; isNamed: boolean }, ask: () => void): void {
+  const waits = waitsOf(cache);
+  let isOver = false;
+  const wake = () => {
+    if (isOver) return;
+    isOver = true;
+    ask();
+  };
+  waits.set(path, { atMs: Date.now() + waitMs, isNamed, wake });
+  const look = () => {
+    const wait = waits.get(path);
+    if (isOver) return;
+    const restMs = wait ? wait.atMs - Date.now() : 0;
+    if (restMs > 0) setTimeout(look, restMs);
+    else if (wait) wake();
+  };
+  setTimeout(look, waitMs);
+}
+
+/** After an answer. If the path had failed before, its connection is back: all other paths of that connection are asked now. */
+function endRetries(cache: object, path: string): void {
+  const waits = waitsOf(cache);
+  if (!waits.delete(path)) return;
+  for (const [other, { isNamed, wake }] of [...waits]) if (!isNamed && connectionOf(other) === connectionOf(path)) wake();
+}
+
+function connectionOf(path: string): string {
+  return /[?&]connection=([^&#]*)/.exec(path)?.[1] ?? "";
+}
+
+/** The one path that is requested after the session has ended, as signing in elsewhere makes it succeed again. */
+export const SESSION_PATH = "/api/console/session";
+let hasSessionEnded = false;
+
+/** Set by the banner that says so. While true, nothing else is requested by itself. Returns whether the session is back. */
+export function setSessionEnded(hasEnded: boolean): boolean {
+  const isBack = hasSessionEnded && !hasEnded;
+  hasSessionEnded = hasEnded;
+  return isBack;
+}
+
+export function isSessionOver(): boolean {
+  return hasSessionEnded;
+}
+
+/** The service asked to wait, and the wait is not over; or the session has ended. */
+function mustWait(cache: object, path: string): boolean {
+  if (hasSessionEnded && path !== SESSION_PATH) return true;
+  const wait = waitsOf(cache).get(path);
+  return wait !== undefined && wait.isNamed && wait.atMs > Date.now();
+}
 
 const SHORTEST_MS = 500;
 
 export type Stamped<T> = { value: T; atMs: number };
 
-export type PollOptions<Answer, T> = {
+type PollOptions<Answer, T> = {
   /** The value that the server rendered, with the moment it was read. */
   initial?: Stamped<T>;
   /** Why the server could not render a value. */

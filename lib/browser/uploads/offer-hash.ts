@@ -1,6 +1,4 @@
-// Asks the service to make an asset from content that it may have, by the hash alone.
-// Guarantees: an unknown hash is not a failure, so the browser logs no error for each new file; after an offer without a clear answer, the
-// newest assets are searched for it. Must never: offer twice.
+// Offers a file's hash, so that stored content is not uploaded again.
 
 import { toMilliseconds } from "@/lib/contract/times";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
@@ -9,9 +7,10 @@ import { ok, type Result } from "@/lib/shared/result";
 import { callApi } from "../api";
 import { type ApiFailure } from "../read-failure";
 import { withQuery } from "../urls";
+import { hashPool } from "./hash-pool";
 
 /** With the interface's field names. */
-export type HashOffer = {
+type HashOffer = {
   hash: string;
   tags: readonly string[];
   name?: string;
@@ -19,7 +18,7 @@ export type HashOffer = {
   user_metadata?: Readonly<Record<string, unknown>>;
 };
 
-export type Offered<T> =
+type Offered<T> =
   | { kind: "made"; asset: T }
   /** The service does not have this content. */
   | { kind: "unknown" }
@@ -72,4 +71,16 @@ async function findOffered<T extends { asset_hash?: string }>(
   // If the service uses another kind of hash, or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
   return found ?? (isComparable && same.length === 0 ? null : undefined);
+}
+
+type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };
+
+/** The file's BLAKE3 in bare hexadecimal digits, once the service has made an asset from it; undefined if it has not. */
+export async function findKnownContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
+  const outcome = await hashPool(file, { signal });
+  if (outcome.kind !== "hashed" || signal.aborted) return undefined;
+  const hash = `blake3:${outcome.hash}`;
+  const offer = { hash, tags, name: file.name, ...(file.type && { mime_type: file.type }) };
+  const known = await offerHash<{ asset_hash?: string }>(offer, { connection, signal });
+  return known.ok && known.value.kind === "made" && known.value.asset.asset_hash === hash ? outcome.hash : undefined;
 }

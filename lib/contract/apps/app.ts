@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type Role, roles } from "../people/roles";
 import { freeForm } from "../schemas/lenient";
 import { isSecretName } from "../secrets/mask-secrets";
-import { type FileKind } from "../views/media-kind";
+import { type FileKind } from "../views/outputs-view";
 import {
   appBounds,
   type AppChange,

@@ -1,4 +1,4 @@
-// The pages that a host page may show. Free of zod: browsers load it.
+// Pages that can be embedded, their look, and why a ticket is refused.
 
 export const embedPages = ["overview", "jobs", "queue", "history", "assets", "files", "run", "apps", "settings"] as const;
 export type EmbedPage = (typeof embedPages)[number];
@@ -20,3 +20,24 @@ export function embedPageOf(address: string): EmbedPage | undefined {
 }
 
 export type EmbedLook = { theme?: EmbedTheme; language?: string };
+
+export const embedRefusals = [
+  "unreadable",
+  "algorithm",
+  "signature",
+  "keys",
+  "audience",
+  "expired",
+  "early",
+  "lifetime",
+  "claims",
+  "origin",
+  "replayed",
+  "role",
+  "pages",
+  "connection",
+  "member",
+  "suspended",
+  "guests",
+] as const;
+export type EmbedRefusal = (typeof embedRefusals)[number];

@@ -4,8 +4,7 @@
 import { isObject, numberOf, textOf } from "../json/json";
 import { type Asset } from "../schemas/asset";
 import { toMilliseconds } from "../times";
-import { type FileKind, mediaKindOf } from "./media-kind";
-import { type OutputFile } from "./outputs-view";
+import { type FileKind, mediaKindOf, type OutputFile } from "./outputs-view";
 
 export type AssetView = {
   id: string;

@@ -8,7 +8,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
-import { kindOfName } from "@/lib/contract/views/media-kind";
+import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Asked, refusal } from "../bff/guard";

@@ -6,7 +6,7 @@ import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { composition } from "../composition";
 import { isSecure, nextAuthCookies, readCookie } from "../cookies";
-import { ADDRESS_HEADER } from "../limits/client-address";
+import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { toClaims } from "./oidc/provider";
 import { beginProviderSession, type OidcTurn } from "./oidc/turn";

@@ -10,7 +10,7 @@ import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
 import { composition } from "../composition";
 import { readCookie, sessionCookieName } from "../cookies";
-import { ADDRESS_HEADER } from "../limits/client-address";
+import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
 

@@ -14,19 +14,14 @@ import { embedAddressOf } from "@/lib/shared/console-paths";
 import { composition } from "../composition";
 import { PAGE_HEADER, VOUCHED_HEADER } from "../cookies";
 import { readEmbedAddress } from "../embed/sessions";
-import {
-  type EmbedCredential,
-  givenToken,
-  mayShow,
-  type TokenCredential,
-  viewerByEmbedding,
-  viewerByEmbeddingId,
-  viewerByToken,
-  viewerByTokenId,
-} from "./credentials";
+import { type EmbedCredential, givenToken, mayShow, type TokenCredential, viewerByEmbedding, viewerByEmbeddingId, viewerByToken, viewerByTokenId } from "./credentials";
 import { readReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 import { liveByProxy } from "./vouched";
+import { networkOf } from "@/lib/shared/ip-address";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { telemetry } from "@/lib/shared/telemetry";
+import { ADDRESS_HEADER } from "../limits/attempt-limit";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
@@ -137,4 +132,29 @@ export async function maySeeReasons({ headers }: IncomingMessage): Promise<boole
   if (headers.cookie === undefined) return false;
   const viewer = await readViewer({ get: (name) => (name === "cookie" ? (headers.cookie ?? null) : null) });
   return viewer !== undefined && hasRole(viewer.role, "admin");
+}
+
+export async function admit(sent: SentHeaders): Promise<Result<Viewer, Failure>> {
+  const viewer = await readViewer(sent);
+  if (viewer) return ok(viewer);
+  const given = givenToken(sent);
+  if (given === undefined) return failed({ code: "UNAUTHORIZED", message: "Sign in first.", status: 401 });
+  if (given === "two") return failed({ code: "BAD_REQUEST", message: "The request has two different tokens. Send one.", status: 400 });
+  const { wrongTokenLimit, log } = composition();
+  const address = sent.get(ADDRESS_HEADER) ?? "unknown";
+  const waitMs = await wrongTokenLimit.take(networkOf(address));
+  telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
+  if (waitMs > 0)
+    return failed({ code: "RATE_LIMITED", message: "Too many wrong tokens. Try again later.", status: 429, retryAfterMs: waitMs });
+  log.warn({ address }, "a token was refused");
+  return failed({
+    code: "UNAUTHORIZED",
+    message: "This token is not valid here. Make a new one in the console, under Settings, Tokens.",
+    status: 401,
+  });
+}
+
+/** The name that requests are counted under: a program that sends too many does not lock its member out of the browser. */
+export function countedAs({ memberId, credential }: Viewer): string {
+  return credential.kind === "token" ? `token ${credential.id}` : memberId;
 }

@@ -9,7 +9,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
 import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
-import { clientAddress } from "../limits/client-address";
+import { clientAddress } from "../limits/attempt-limit";
 import { jsonAnswer } from "./answers";
 import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, toActor, unguarded } from "./guard";
 import { LONGEST_OF_STRANGERS, readJson } from "./read-request";

@@ -2,7 +2,7 @@
 // Must never: send the client secret, or follow a redirect.
 
 import "server-only";
-import { discover, type Discovered, FRESH_MS } from "../auth/oidc/discovery";
+import { discover, type Discovered, FRESH_MS } from "../auth/oidc/provider";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../sign-in-settings";
 import { ask, attempt, type Finding, noted, passed, wrong } from "./findings";

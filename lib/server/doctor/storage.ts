@@ -1,4 +1,4 @@
-// Checks files, keys and databases.
+// Checks the program, files, keys and databases.
 
 import "server-only";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
@@ -17,6 +17,8 @@ import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 import { lookAtConsole, lookAtServer, lookAtService, readIdOn } from "./postgres";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 
 const CHECK = "files";
 const remedy = "Set LIGHTDESK_BLOBS to a place that this user or key may read, write and list, or see to that place.";
@@ -249,4 +251,28 @@ function checkClock(newest: number, now: number, shared: number | undefined): Fi
     `Rows are stored that are ${Math.round(ahead / 60_000)} minutes younger than this machine's clock says.`,
     "Set the clock (NTP).",
   );
+}
+
+const execute = promisify(execFile);
+
+/** `build`: the folder of the built pages for the configured base path. */
+export async function checkProgram({ root, service }: Env, { version, build }: { version: string; build: string }): Promise<Finding[]> {
+  const missing = ["dist/console.mjs", "dist/node-worker.mjs", "dist/answer-thread.mjs"].find((file) => !existsSync(join(root, file)));
+  return [
+    passed("version", `Lightdesk ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}.`),
+    missing
+      ? wrong("program", `${missing} is missing.`, "Run npm start, which builds it.")
+      : passed("program", "The console, its worker and its threads are built."),
+    existsSync(join(root, build, ".lightdesk-built"))
+      ? passed("pages", `They are built in ${build}.`)
+      : noted("pages", "They are not built for these settings.", "npm start builds them, in about a minute."),
+    await attempt("ffmpeg", () => checkFfmpeg(service.ffmpeg), "Set LIGHTDESK_FFMPEG to the path of ffmpeg, or to none."),
+  ];
+}
+
+async function checkFfmpeg(path: string | undefined): Promise<Finding> {
+  if (!path)
+    return noted("ffmpeg", "There is none: films and sounds have a placeholder for a thumbnail.", "Install ffmpeg, or leave it so.");
+  const { stdout } = await execute(path, ["-version"], { timeout: 10_000 });
+  return passed("ffmpeg", stdout.split("\n")[0] ?? path);
 }

@@ -3,8 +3,7 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type JWTPayload } from "jose";
-import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
-import { type EmbedRefusal } from "@/lib/contract/embed/embed-refusals";
+import { type EmbedLook, type EmbedRefusal } from "@/lib/contract/embed/embed-pages";
 import {
   CLOCK_SLACK_SECONDS,
   EMBED_SESSION_MS,

@@ -10,16 +10,15 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { passMessages } from "../answers/landed";
-import { admit, countedAs } from "../auth/admit";
+import { admit, countedAs, endOf, readViewer, type Viewer } from "../auth/viewer";
 import { givenToken } from "../auth/credentials";
-import { endOf, readViewer, type Viewer } from "../auth/viewer";
 import { CHALLENGE } from "../bff/answers";
 import { isSameOrigin } from "../bff/checked-body";
 import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { VOUCHED_HEADER } from "../cookies";
-import { ADDRESS_HEADER } from "../limits/client-address";
+import { ADDRESS_HEADER } from "../limits/attempt-limit";
 
 const LONGEST_CLIENT_ID = 200;
 /** Members who only run apps may not listen: they would get messages about other members' jobs too. */

@@ -98,3 +98,9 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
     },
   };
 }
+
+export const ADDRESS_HEADER = "x-lightdesk-address";
+
+export function clientAddress(request: Request): string {
+  return request.headers.get(ADDRESS_HEADER) ?? "unknown";
+}

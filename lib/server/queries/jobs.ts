@@ -1,18 +1,23 @@
-// Jobs and history of a connection, and node classes that its service lacks.
+// Jobs, queue and history of a connection, and node classes that its service lacks.
 
 import "server-only";
-import { type LackingClasses } from "@/lib/contract/console";
+import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
-import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus, type JobListItem } from "@/lib/contract/schemas/job";
+import { type HistoryAnswer, queueListSchema } from "@/lib/contract/schemas/queue";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { findVisible, openQuietly, readThrough } from "../connections/access";
+import { findVisible, openQuietly, readThrough, type Access, openForJobs } from "../connections/access";
 import { learnClassNames } from "../workflows/with-names";
+import { toJobState } from "@/lib/contract/jobs/job-list";
+import { passOn } from "../answers/pass-on";
+import { canStop } from "../capabilities/has-capability";
+import { unreadable } from "../upstream/failures";
+import { TOO_LARGE } from "../upstream/read-body";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });
@@ -62,4 +67,72 @@ export async function listLackingClasses(
   learnClassNames(access.value.connection.id, info.value.value);
   const classes = objectOf(info.value.value) ?? {};
   return ok({ lacking: names.filter((name) => !Object.hasOwn(classes, name)) });
+}
+
+const MOST_ROWS = 1000;
+
+/** By waiting job; undefined if the service's queue did not name it. */
+type QueuePlaces = ReadonlyMap<string, number | undefined>;
+
+export async function getQueue(viewer: Viewer, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
+  const access = await openForJobs(viewer, connection);
+  if (!access.ok) return access;
+  const { upstream } = access.value;
+  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };
+  const jobs = await upstream.call(operations.listJobs, { query, signal, waits: signal ? "poll" : "page" });
+  if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
+  const waiting = jobs.value.jobs.filter(isPending).map(({ id }) => id);
+  const places = await findPlaces(access.value, waiting, signal);
+  if (!places.ok) return places;
+  const mayStop = jobs.value.jobs.length > waiting.length && (await canStop(access.value, signal));
+  const named = await passOn(operations.listJobs, access.value, jobs.value);
+  const view = toQueueView(named.jobs, places.value);
+  return ok({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable });
+}
+
+/** Undefined if nothing tells the places. Kept from poll to poll: the order of waiting jobs does not change while they wait. */
+async function findPlaces(
+  access: Access,
+  waiting: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Result<QueuePlaces | undefined, Failure>> {
+  const { capabilities, queuePlaces } = composition();
+  const { id, baseUrl } = access.connection;
+  const key = `${id} ${baseUrl}`;
+  const kept = queuePlaces.get(key);
+  if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return ok(undefined);
+  const known = kept && waiting.every((job) => kept.has(job)) ? kept : undefined;
+  const found = known ? ok(known) : await readPlaces(access, signal);
+  if (!found.ok || !found.value) return found;
+  // Jobs that have left are dropped: if one comes back, it is asked for again.
+  const places = new Map(waiting.map((job) => [job, found.value?.get(job)]));
+  queuePlaces.set(key, places);
+  return ok(places);
+}
+
+async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<Result<QueuePlaces | undefined, Failure>> {
+  // The graphs are not parsed.
+  const answer = await access.upstream.exchange(operations.listQueue, { signal });
+  if (!answer.ok) return ok(undefined);
+  const queue = queueListSchema.safeParse(answer.value.value);
+  // The service's answer had this shape; if this value does not, it had too many rows to be read one by one.
+  if (!queue.success) return failed(toBrowser(unreadable(access.connection.baseUrl, 200, TOO_LARGE), access));
+  // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
+  const order = [...queue.data.queue_pending].sort((one, other) => one[0] - other[0]);
+  return ok(new Map(order.map(([, job], index) => [job, index])));
+}
+
+export function toQueueView(jobs: readonly JobListItem[], places: QueuePlaces | undefined): Omit<QueueView, "canStop"> {
+  // Only running and waiting jobs were requested: a job with an unknown state is listed with the running ones, with the service's word.
+  const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
+  const pending = jobs.filter(isPending);
+  if (!places) return { running, pending, source: "jobs" };
+  const placeOf = ({ id }: JobListItem) => places.get(id) ?? Infinity;
+  const rows = pending.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : placeOf(one) > placeOf(other) ? 1 : 0));
+  const placed = rows.map((job, index): QueueRow => ({ ...job, position: placeOf(job) === Infinity ? undefined : index + 1 }));
+  return { running, pending: placed, source: "queue" };
+}
+
+function isPending(job: JobListItem): boolean {
+  return toJobState(job.status) === "pending";
 }

@@ -11,7 +11,7 @@ import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract
 import { networkOf } from "@/lib/shared/ip-address";
 import { type SentHeaders, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { ADDRESS_HEADER } from "../limits/client-address";
+import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
 

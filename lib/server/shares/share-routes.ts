@@ -14,7 +14,7 @@ import { verifyPassword } from "../auth/passwords";
 import { emptyAnswer, jsonAnswer } from "../bff/answers";
 import { type Handler, type Opened, refusal, unguarded } from "../bff/guard";
 import { LONGEST_OF_STRANGERS, readJson, searchOf } from "../bff/read-request";
-import { clientAddress } from "../limits/client-address";
+import { clientAddress } from "../limits/attempt-limit";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
 import { isThere } from "./item-source";

@@ -5,7 +5,7 @@
 import "server-only";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { mediaKinds } from "@/lib/contract/views/media-kind";
+import { mediaKinds } from "@/lib/contract/views/outputs-view";
 import { type Database } from "./database";
 import { hashToken } from "./people/set-up-token";
 import { type ShareRow } from "./tables";

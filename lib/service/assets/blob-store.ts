@@ -6,6 +6,7 @@ import { type Readable } from "node:stream";
 import { codeOf } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type StagedFile } from "./staged-file";
+import { join } from "node:path";
 
 export type StoredBytes = {
   size: number;
@@ -57,7 +58,7 @@ export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 
 /** A place where bytes are stored. It knows nothing of rows. */
 export type BlobPlace = {
-  /** For workers: files by hash in the layout of blob-path.ts, as far as this machine has them. A missing file is not fetched. */
+  /** For workers: files by hash in the layout of `blobPath`, as far as this machine has them. A missing file is not fetched. */
   folder: string;
   /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file itself. */
   adopt(staged: Content): Promise<void>;
@@ -179,4 +180,8 @@ export function createOwnHolds(named: Named): Holds {
       return removal;
     },
   };
+}
+
+export function blobPath(folder: string, hash: string): string {
+  return join(folder, hash.slice(0, 2), hash.slice(2));
 }

@@ -2,7 +2,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
-import { foldName } from "@/lib/shared/text";
+import { foldName, toUuid } from "@/lib/shared/text";
 import { newId } from "../new-id";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
@@ -12,8 +12,14 @@ import { findAsset, readAssets, type StoredAsset } from "./asset-row";
 import { type BlobStore } from "./blob-store";
 import { byHash } from "./file-names";
 import { requireRoom } from "./quota";
-import { type StagedFile } from "./staged-file";
+import { type StagedFile, stageStream } from "./staged-file";
 import { addTags } from "./tags";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type ServiceLog } from "../options";
+import { asStorageFailure } from "../storage-failure";
 
 type AssetToInsert = {
   id: string;
@@ -200,4 +206,62 @@ async function requirePreview(tx: Transaction, wanted: NewAsset): Promise<void> 
   if (!(await findAsset(tx, wanted.previewId, [wanted.ownerId, PUBLIC_OWNER]))) {
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
+}
+
+type ShippingStores = { database: Database; blobs: BlobStore; tempFolder: string; now: () => number; log: ServiceLog };
+
+export async function shipPublicAssets(stores: ShippingStores, imagesDir: string): Promise<void> {
+  const names = await readdir(imagesDir).catch((error: unknown) => {
+    stores.log.warn({ err: error, folder: imagesDir }, "the images of the samples are missing");
+    return [];
+  });
+  for (const name of names.filter((one) => /\.(png|jpe?g|webp)$/i.test(one)).sort()) {
+    try {
+      await shipOne(stores, join(imagesDir, name), name);
+    } catch (error) {
+      // A full disk must not keep the service from starting: users can delete something only while it runs.
+      if (!asStorageFailure(error)) throw error;
+      stores.log.error({ err: error, name }, "an image of the samples could not be stored");
+    }
+  }
+}
+
+async function shipOne(stores: ShippingStores, path: string, name: string): Promise<void> {
+  const { database, blobs } = stores;
+  const staged = await stageStream(createReadStream(path), { folder: stores.tempFolder, maxBytes: Number.MAX_SAFE_INTEGER });
+  try {
+    await blobs.hold([staged.hash], async () => {
+      await blobs.adopt(staged);
+      await database.commit(async (tx) => {
+        const at = stores.now();
+        await insertBlob(tx, staged, at);
+        const shipped = await tx.row(
+          query.selectFrom("assets").select(["seq", "hash"]).where("owner_id", "=", PUBLIC_OWNER).where("name", "=", name),
+        );
+        if (!shipped) {
+          const asset = {
+            id: idOf(name),
+            ownerId: PUBLIC_OWNER,
+            origin: "shipped",
+            content: staged,
+            name,
+            tags: ["input"],
+            metadata: {},
+          } as const;
+          await insertAsset(tx, asset, at);
+        } else if (shipped.hash !== staged.hash) {
+          await tx.run(
+            query.updateTable("assets").set({ hash: staged.hash, size: staged.size, updated_at: at }).where("seq", "=", shipped.seq),
+          );
+        }
+      });
+    });
+  } finally {
+    await staged.dispose();
+  }
+}
+
+/** The same on every machine, so that links to a sample's image stay valid. */
+function idOf(name: string): string {
+  return toUuid(createHash("sha256").update(`lightdesk public asset ${name}`).digest("hex"), 8);
 }

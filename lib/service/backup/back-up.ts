@@ -9,7 +9,7 @@ import { openPool } from "@/lib/shared/database/postgres";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { codeOf } from "@/lib/shared/error-codes";
 import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
-import { blobPath } from "../assets/blob-path";
+import { blobPath } from "../assets/blob-store";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { filesBelow } from "../store/data-folder";
 import { SERVICE_SCHEMA } from "../store/postgres/migrate";

@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, normalize } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
-import { blobPath } from "../assets/blob-path";
+import { blobPath } from "../assets/blob-store";
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.number().int().min(0);

@@ -6,7 +6,7 @@ import { mkdir, opendir, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
-import { blobPath } from "../assets/blob-path";
+import { blobPath } from "../assets/blob-store";
 import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/open-blobs";
 import { migrations } from "../store/migrations";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";

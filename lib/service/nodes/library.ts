@@ -1,11 +1,52 @@
-// The node library as GET /api/object_info describes it, in the form that clients of the family read.
-// Node errors quote the same specs as `input_config`, so that a refusal shows what is allowed.
+// All node classes, and their description as a catalogue.
 
+import { type NodeDefinition, type InputField } from "./definition";
+import { imageAddNoise, imageBatch, imageBlend, imageBlur, imageCompositeMasked, imageInvert, imageSharpen } from "./definitions/combine";
+import { fail, previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate, wait } from "./definitions/literals";
+import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
+import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
+import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
+import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate, imageScale, imageScaleBy } from "./definitions/transform";
 import { type z } from "zod";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
-import { classes } from "./classes";
-import { type InputField, type NodeDefinition } from "./definition";
+
+const definitions: readonly NodeDefinition[] = [
+  loadImage,
+  loadImageMask,
+  emptyImage,
+  solidMaskNode,
+  imageScale,
+  imageScaleBy,
+  imageCrop,
+  imagePadForOutpaint,
+  imageInvert,
+  imageBlend,
+  imageBlur,
+  imageSharpen,
+  imageAddNoise,
+  imageRotate,
+  imageFlip,
+  imageBatch,
+  imageCompositeMasked,
+  maskToImageNode,
+  imageToMask,
+  invertMask,
+  imageColorToMask,
+  saveImage,
+  previewImage,
+  saveAnimatedWebp,
+  primitiveInt,
+  primitiveFloat,
+  primitiveString,
+  primitiveBoolean,
+  stringConcatenate,
+  previewAny,
+  wait,
+  fail,
+];
+
+export const classes: ReadonlyMap<string, NodeDefinition> = new Map(definitions.map((definition) => [definition.name, definition]));
 
 type NodeInfo = z.input<typeof nodeInfoSchema>;
 

@@ -3,7 +3,7 @@
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { classes } from "./classes";
+import { classes } from "./library";
 import { type InputField, type NodeDefinition } from "./definition";
 import { type LinkTo, toLink } from "./literal";
 

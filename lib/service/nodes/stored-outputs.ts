@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { codeOf } from "@/lib/shared/error-codes";
-import { blobPath } from "../assets/blob-path";
+import { blobPath } from "../assets/blob-store";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 

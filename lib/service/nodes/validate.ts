@@ -1,16 +1,130 @@
-// What is checked before a graph is queued, and what is accepted. Only nodes that an output reaches are checked. An output is good if
-// nothing that it reaches has an error; one good output is enough, and the errors of the others are reported in nodeErrors.
-// Nothing recurses and the work is bounded, so that no graph holds up the service.
+// Validates a prompt: its outputs, the nodes they need, and their inputs.
 
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type CheckedNode, checkInputs, type Files } from "./validation/check-inputs";
+import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { classes } from "./classes";
+import { classes } from "./library";
 import { type NodeLibrary } from "./definition";
 import { fileTexts, neededBy, type Needs } from "./needs";
-import { type CheckedNode, checkInputs, type Files } from "./validation/check-inputs";
-import { collectErrors, findCycles, reach } from "./validation/collect-errors";
-import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
+
+/** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
+function reach(
+  starts: readonly string[],
+  nextOf: (id: string) => readonly string[],
+  budget = Number.POSITIVE_INFINITY,
+): Set<string> {
+  const found = new Set(starts);
+  const open = [...found];
+  let steps = 0;
+  for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
+    for (const next of nextOf(id)) {
+      steps++;
+      if (found.has(next)) continue;
+      found.add(next);
+      open.push(next);
+    }
+  }
+  return found;
+}
+
+/** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
+const MOST_NODES = 100;
+
+/** Each loop as its node ids in the order of the links, starting at the first id of `order` that is on it. */
+function findCycles(order: readonly string[], sourcesOf: (id: string) => readonly string[]): string[][] {
+  const finished = new Set<string>();
+  const cycles: string[][] = [];
+  for (const start of order) {
+    if (finished.has(start)) continue;
+    const path: { id: string; next: number }[] = [{ id: start, next: 0 }];
+    const places = new Map([[start, 0]]);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const source = sourcesOf(top.id)[top.next++];
+      if (source === undefined) {
+        path.pop();
+        places.delete(top.id);
+        finished.add(top.id);
+        continue;
+      }
+      const place = places.get(source);
+      if (place !== undefined) {
+        cycles.push(path.slice(place, place + MOST_NODES).map(({ id }) => id));
+      } else if (!finished.has(source)) {
+        places.set(source, path.length);
+        path.push({ id: source, next: 0 });
+      }
+    }
+  }
+  return cycles;
+}
+
+type Found = {
+  graph: ParsedGraph;
+  checked: ReadonlyMap<string, CheckedNode>;
+  cycles: readonly (readonly string[])[];
+  outputs: readonly string[];
+};
+
+/** Steps spent on naming the outputs that depend on each bad node; after these, lists may be short. */
+const BUDGET = 500_000;
+const MOST_LINES = 50;
+/** Nodes whose loop is described in full; beyond these, each loop is reported briefly at one of its nodes. */
+const MOST_CYCLE_NODES = 100;
+
+function collectErrors({ graph, checked, cycles, outputs }: Found): {
+  nodeErrors: NodeErrors;
+  lines: string[];
+  badOutputs: Set<string>;
+} {
+  const errors = new Map<string, NodeError[]>();
+  const add = (id: string, found: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...found]);
+  for (const [id, node] of checked) if (node.errors.length > 0) add(id, node.errors);
+  const looped = new Set<string>();
+  const tell = (cycle: readonly string[], id: string) => {
+    if (looped.has(id)) return;
+    add(id, [cycleError(graph, cycle, id, looped.size < MOST_CYCLE_NODES ? 20 : 2)]);
+    looped.add(id);
+  };
+  for (const cycle of cycles) for (const id of cycle.slice(0, 1)) tell(cycle, id);
+  for (const cycle of cycles) for (const id of cycle) if (looped.size < MOST_CYCLE_NODES) tell(cycle, id);
+
+  const dependentsOf = reverse(checked);
+  const bad = reach([...errors.keys()], dependentsOf);
+  const each = Math.floor(BUDGET / Math.max(1, errors.size));
+  const entries = [...errors].map(([id, found]) => {
+    const affected = reach([id], dependentsOf, each);
+    const dependent_outputs = outputs.filter((output) => affected.has(output));
+    return [id, { errors: found, dependent_outputs, class_type: graph.get(id)?.definition.name }] as const;
+  });
+  const lines = [...errors.values()].flat().map(({ message, details }) => `${message}: ${details}`);
+  return {
+    nodeErrors: Object.fromEntries(entries),
+    lines: lines.slice(0, MOST_LINES),
+    badOutputs: new Set(outputs.filter((id) => bad.has(id))),
+  };
+}
+
+function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, most: number): NodeError {
+  const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
+  const shown = cycle.length > most ? [...cycle.slice(0, most).map(named), "…"] : cycle.map(named);
+  const details = [...shown, named(cycle[0] ?? id)].join(" -> ");
+  const cycle_nodes = cycle.slice(0, 5 * most);
+  return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
+}
+
+function reverse(checked: ReadonlyMap<string, CheckedNode>): (id: string) => readonly string[] {
+  const dependents = new Map<string, string[]>();
+  for (const [id, { sources }] of checked) {
+    for (const source of sources) {
+      const list = dependents.get(source);
+      if (list) list.push(id);
+      else dependents.set(source, [id]);
+    }
+  }
+  return (id) => dependents.get(id) ?? [];
+}
 
 export type Validation =
   | { ok: true; graph: Graph; outputs: string[]; nodeErrors: NodeErrors; images: string[]; needs: Needs }

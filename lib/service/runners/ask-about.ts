@@ -1,5 +1,4 @@
-// What a runner says about itself (version, devices, queue, node classes); or a sentence that says why the server at the address is no
-// runner.
+// Asks a runner about its queue, its catalogue, and where a job is.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
@@ -7,7 +6,9 @@ import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { withoutFileNames } from "./libraries";
-import { askJson, type ExchangeFailure, nonsense } from "./speak";
+import { askJson, type ExchangeFailure, nonsense, askText } from "./speak";
+import { own } from "@/lib/contract/json/own";
+import { type Listening } from "./events-of";
 
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };
@@ -16,11 +17,11 @@ const CATALOGUE_ANSWER_MS = 90_000;
 const MOST_DEVICES = 64;
 
 type Health = Omit<RunnerFacts, "classes">;
-export type Catalogue = Record<string, unknown>;
+type Catalogue = Record<string, unknown>;
 type Problem = { code: RunnerProblem; message: string };
 
 /** `answerMs`: how long the first answer may take, instead of the usual time. */
-export type Patience = { signal?: AbortSignal; answerMs?: number };
+type Patience = { signal?: AbortSignal; answerMs?: number };
 
 export async function askHealth(address: string, patience: Patience = {}): Promise<Result<Health, ExchangeFailure>> {
   const stats = await askJson(address, "/system_stats", patience);
@@ -47,7 +48,7 @@ export async function askHealth(address: string, patience: Patience = {}): Promi
 export type QueueEntry = { number: number; promptId: string; clientId: string | undefined };
 
 /** A queue or history contains whole graphs. Nothing below a job's extra_data is read. */
-export const ENTRY_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
+const ENTRY_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 
 export async function askQueue(
   address: string,
@@ -61,7 +62,7 @@ export async function askQueue(
 }
 
 /** [number, id, graph, extra_data, output node ids] */
-export function toEntry(item: unknown): QueueEntry[] {
+function toEntry(item: unknown): QueueEntry[] {
   if (!Array.isArray(item) || typeof item[1] !== "string") return [];
   const extra = objectOf(item[3]);
   return [
@@ -111,4 +112,95 @@ async function inWords(address: string, failure: ExchangeFailure): Promise<Probl
       };
   }
   return { code, message };
+}
+
+type Whereabouts =
+  | { kind: "ended"; entry: unknown }
+  /** `ahead`: the queue entries before it. */
+  | { kind: "waits"; ahead: readonly QueueEntry[] }
+  | { kind: "runs" | "nowhere" }
+  | { kind: "silent"; failure: ExchangeFailure };
+
+/** A job's graph, the editor's workflow, and its nodes' outputs. */
+const HISTORY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
+const POLLS_PER_QUEUE_REQUEST = 10;
+/** How many of the last entries are searched for a job whose id there is not known. */
+const LAST_ENTRIES = 200;
+
+/** By its id at the runner, or by our own name for it, whatever id the runner gave it. */
+type Known = { promptId: string; clientId: string };
+const isOf = (known: Known) => (entry: QueueEntry) => entry.promptId === known.promptId || entry.clientId === known.clientId;
+
+/**
+ * Polls for a job. A queue contains whole graphs. While the runner reports over the same connection (number `connection`), only one of ten
+ * polls requests the queue, plus one after each change for a waiting job. Other polls assume the last position unless the job has ended.
+ */
+export function looksFor(
+  address: string,
+  known: Known,
+  { connection, queueVersion }: Pick<Listening, "connection" | "queueVersion">,
+): (signal: AbortSignal) => Promise<Whereabouts> {
+  let before: { place: Whereabouts; connection: number; version: string; looks: number } | undefined;
+  return async (signal) => {
+    const now = { connection: connection(), version: queueVersion() };
+    const isSame = before?.connection === now.connection && (before?.place.kind === "runs" || before?.version === now.version);
+    if (before && isSame && before.looks < POLLS_PER_QUEUE_REQUEST) {
+      before.looks += 1;
+      const ended = await historyOf(address, known, signal);
+      return ended.kind === "nowhere" ? before.place : ended;
+    }
+    const place = await whereIs(address, known, signal);
+    const isThere = place.kind === "runs" || place.kind === "waits";
+    before = isThere && now.connection !== undefined ? { ...now, connection: now.connection, place, looks: 1 } : undefined;
+    return place;
+  };
+}
+
+/** The history, then the queue, then the history again: a job may move from one to the other in between. */
+export async function whereIs(address: string, known: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  const first = await historyOf(address, known, signal);
+  if (first.kind !== "nowhere") return first;
+  const queue = await askQueue(address, signal);
+  if (!queue.ok) return { kind: "silent", failure: queue.failure };
+  const isIt = isOf(known);
+  if (queue.value.running.some(isIt)) return { kind: "runs" };
+  const waiting = queue.value.pending.find(isIt);
+  if (waiting)
+    return { kind: "waits", ahead: [...queue.value.running, ...queue.value.pending.filter(({ number }) => number < waiting.number)] };
+  const again = await historyOf(address, known, signal);
+  return again.kind === "nowhere" ? historyByClient(address, known, signal) : again;
+}
+
+async function historyOf(address: string, { promptId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  // The server chose this id: it must not change the rest of the URL.
+  if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "nowhere" };
+  const answer = await askJson(address, `/history/${encodeURIComponent(promptId)}`, { signal }, HISTORY_BOUNDS);
+  if (!answer.ok) return { kind: "silent", failure: answer.failure };
+  const entry = own(objectOf(answer.value), promptId);
+  return entry === undefined ? { kind: "nowhere" } : { kind: "ended", entry };
+}
+
+/** For a server that chose an id of its own, which did not arrive here. */
+async function historyByClient(address: string, { clientId }: Known, signal?: AbortSignal): Promise<Whereabouts> {
+  const answer = await askJson(address, `/history?max_items=${LAST_ENTRIES}`, { signal }, ENTRY_BOUNDS);
+  if (!answer.ok) return { kind: "silent", failure: answer.failure };
+  const entries = Object.entries(objectOf(answer.value) ?? {});
+  const [promptId] = entries.find(([, one]) => toEntry(objectOf(one)?.prompt)[0]?.clientId === clientId) ?? [];
+  return promptId === undefined ? { kind: "nowhere" } : historyOf(address, { promptId, clientId }, signal);
+}
+
+/** True if the job is neither queued nor running any more. Takes out only this job, and interrupts only where this job runs. */
+export async function clearAway(address: string, known: Known, signal?: AbortSignal): Promise<boolean> {
+  const queue = await askQueue(address, signal);
+  if (!queue.ok) return false;
+  const isIt = isOf(known);
+  const waiting = queue.value.pending.find(isIt);
+  const running = queue.value.running.find(isIt);
+  if (waiting) await askText(address, "/queue", { method: "POST", body: { delete: [waiting.promptId] }, signal });
+  // Servers that do not know the id interrupt whatever runs, so this job must be the only one that runs.
+  if (running && queue.value.running.length === 1)
+    await askText(address, "/interrupt", { method: "POST", body: { prompt_id: running.promptId }, signal });
+  if (!waiting && !running) return true;
+  const after = await askQueue(address, signal);
+  return after.ok && ![...after.value.pending, ...after.value.running].some(isIt);
 }

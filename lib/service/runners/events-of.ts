@@ -10,7 +10,7 @@ import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/cont
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { type RunEvent } from "../nodes/run";
-import { meterJson, type RunnerTraffic } from "./runner-limits";
+import { meterJson, type RunnerTraffic } from "./speak";
 
 /** SaveImageWebsocket sends full-size pictures. */
 const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;

@@ -13,7 +13,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
-import { createRunnerTraffic, type RunnerTraffic } from "./runner-limits";
+import { createRunnerTraffic, type RunnerTraffic } from "./speak";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
 export type Place = { runner: RunnerRow; slot: string };

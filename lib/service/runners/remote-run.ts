@@ -5,14 +5,13 @@ import { ok } from "@/lib/shared/result";
 import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
-import { bringOutputs } from "./bring-outputs";
-import { type Ending, readEnding } from "./ending";
+import { bringOutputs, type Ending, readEnding } from "./bring-outputs";
 import { type Listening, listenTo } from "./events-of";
 import { lost, type Order, patiently, type RemoteJob, type RemoteParts, shouldGoElsewhere, stale, write } from "./remote-job";
 import { askText, overLimits } from "./speak";
 import { submitThere } from "./submit-there";
 import { asKnown, userNames } from "./transfer";
-import { clearAway, looksFor, whereIs } from "./whereabouts";
+import { clearAway, looksFor, whereIs } from "./ask-about";
 
 type Watched = {
   promptId: string;

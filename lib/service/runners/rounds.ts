@@ -5,10 +5,9 @@ import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
-import { askCatalogue, askHealth } from "./ask-about";
+import { askCatalogue, askHealth, clearAway } from "./ask-about";
 import { clearedAway, lostAttempts } from "./attempts";
 import { isOverLimits, readRunner, readRunners, type RunnerRow, settleDraining, storeAbout, storeFacts, storeProblem } from "./store";
-import { clearAway } from "./whereabouts";
 
 /** Models may be added to a runner while it runs. */
 const CATALOGUE_MS = 300_000;

@@ -7,12 +7,11 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { askQueue } from "./ask-about";
+import { askQueue, clearAway } from "./ask-about";
 import { type Listening } from "./events-of";
 import { lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
 import { askJson, type ExchangeFailure } from "./speak";
 import { asKnown, bring, type Input, userNames, withNames } from "./transfer";
-import { clearAway } from "./whereabouts";
 
 const MAX_NODE_ERRORS = 50;
 const MAX_TEXT_LENGTH = 300;

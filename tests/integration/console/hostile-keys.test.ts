@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { graphSchema } from "@/lib/contract/schemas/graph";
 import { listenTo } from "@/lib/service/runners/events-of";
-import { createRunnerTraffic } from "@/lib/service/runners/runner-limits";
+import { createRunnerTraffic } from "@/lib/service/runners/speak";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import sharp from "sharp";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
-import { classes } from "@/lib/service/nodes/classes";
+import { classes } from "@/lib/service/nodes/library";
 import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "@/lib/service/nodes/run";
 import { createRunner, type Runner } from "@/lib/service/nodes/runner";
 import { fileNamesIn, validatePrompt } from "@/lib/service/nodes/validate";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { blobPath } from "@/lib/service/assets/blob-path";
+import { blobPath } from "@/lib/service/assets/blob-store";
 import { type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";

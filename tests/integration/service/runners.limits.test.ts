@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { listenTo } from "@/lib/service/runners/events-of";
-import { createRunnerTraffic } from "@/lib/service/runners/runner-limits";
+import { createRunnerTraffic } from "@/lib/service/runners/speak";
 import { fetchOutput } from "@/lib/service/runners/transfer";
 import { startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";

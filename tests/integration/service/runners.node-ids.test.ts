@@ -1,6 +1,6 @@
 // A runner is another machine: the ids of nodes and jobs and the output keys that it sends are its own choice.
 import { afterEach, describe, expect, it } from "vitest";
-import { whereIs } from "@/lib/service/runners/whereabouts";
+import { whereIs } from "@/lib/service/runners/ask-about";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";

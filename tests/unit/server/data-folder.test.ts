@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { holdDataFolder } from "@/lib/server/data-folder";
+import { holdDataFolder } from "@/lib/server/installation";
 
 const root = mkdtempSync(join(tmpdir(), "lightdesk-folder-"));
 afterEach(() => rmSync(root, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 // Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
 import { describe, expect, it } from "vitest";
 import { type JobState } from "@/lib/contract/jobs/job-list";
-import { countByDay } from "@/lib/server/queries/runs-by-day";
+import { countByDay } from "@/lib/server/queries/usage";
 
 const nowMs = Date.parse("2026-11-22T01:00:00Z");
 const job = (time: string, state: JobState = "completed") => ({ ms: Date.parse(time), state, count: 1 });

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { readBeginning } from "@/lib/browser/files/read-beginning";
+import { readBeginning } from "@/lib/browser/files/byte-source";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
 
 const KIB = 1024;

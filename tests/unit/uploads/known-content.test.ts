@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { hashFile } from "@/lib/browser/uploads/hash-file";
 import { type FromHashWorker, type ToHashWorker } from "@/lib/browser/uploads/hash-worker";
-import { findKnownContent } from "@/lib/browser/uploads/known-content";
+import { findKnownContent } from "@/lib/browser/uploads/offer-hash";
 
 /** Hashes like the real worker, but on this thread, since there are no browser workers here. */
 class ThisThread {

@@ -3,7 +3,7 @@ import { changeAccount } from "@/lib/server/auth/account";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { refusal } from "@/lib/server/bff/guard";
-import { clientAddress } from "@/lib/server/limits/client-address";
+import { clientAddress } from "@/lib/server/limits/attempt-limit";
 import { getAccount } from "@/lib/server/queries/members";
 import { failed, ok } from "@/lib/shared/result";
 

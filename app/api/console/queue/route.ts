@@ -2,7 +2,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { searchOf } from "@/lib/server/bff/read-request";
-import { getQueue } from "@/lib/server/queries/queue";
+import { getQueue } from "@/lib/server/queries/jobs";
 import { ok } from "@/lib/shared/result";
 
 /** For the page's polls: the same view, by the same query, as in its first paint. */

@@ -2,7 +2,7 @@ import { CONNECTION_PARAMETER, runsByDayQuerySchema } from "@/lib/contract/conso
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { readQuery, searchOf } from "@/lib/server/bff/read-request";
-import { listRunsByDay } from "@/lib/server/queries/runs-by-day";
+import { listRunsByDay } from "@/lib/server/queries/usage";
 import { ok } from "@/lib/shared/result";
 
 export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, viewer }) => {

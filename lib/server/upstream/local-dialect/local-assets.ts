@@ -5,11 +5,9 @@
 import "server-only";
 import { z } from "zod";
 import { isObject, textOf } from "@/lib/contract/json/json";
-import { mediaKindOf } from "@/lib/contract/views/media-kind";
-import { type OutputFile } from "@/lib/contract/views/outputs-view";
+import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
-import { isNoRoute, type LocalExchange, notThere, readLocal, translated, type Translation } from "./local-exchange";
-import { wording } from "./wording";
+import { isNoRoute, type LocalExchange, notThere, readLocal, translated, type Translation, wording } from "./local-exchange";
 
 const LONGEST_REFUSAL = 64 * 1024;
 const folders = ["input", "output", "temp"];

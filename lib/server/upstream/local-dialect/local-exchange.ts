@@ -1,20 +1,65 @@
-// What every translation needs: further calls to the same local server, and reading and writing JSON.
-// Guarantees: a further call has the first one's signal and only its own body; an answer is read within a limit, and large ones are parsed,
-// translated and written in a thread; a refusal is passed on unchanged, for the reader of answers to judge.
+// Exchanges with a local server, translated into the interface.
 
 import "server-only";
+import { createLru } from "@/lib/shared/lru";
+import { type LocalJob } from "./local-entries";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { parseServiceJson } from "@/lib/contract/json/parse-json";
+import { parseExactJson, TooManyExactNumbers, parseServiceJson } from "@/lib/contract/json/parse-json";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
 import { keyHeader } from "../outgoing";
 import { TOO_LARGE } from "../read-body";
 import { type Send } from "../send";
 import { oneChunk, readBytes } from "../streams";
-import { type EndedMemory } from "./ended-jobs";
-import { type Wording } from "./wording";
+
+/** `say` returns undefined if the requested thing does not exist; it throws what its schemas throw. */
+type Wording<Args, T> = { name: string; say(answers: readonly unknown[], args: Args): T };
+
+/** The type of a wording of which only the name is known. */
+export type AnyWording = Wording<never, unknown>;
+
+export function wording<Args = undefined, T = unknown>(
+  name: string,
+  say: (answers: readonly unknown[], args: Args) => T,
+): Wording<Args, T> {
+  return { name, say };
+}
+
+const KNOWN_MS = 60_000;
+const MOST_SERVERS = 20;
+
+/** `isCut`: the server has older ones. */
+export type Ended = { newestFirst: readonly LocalJob[]; isCut: boolean };
+type Known = { ended: Ended; at: number };
+type EndedMemory = {
+  now(): number;
+  of(base: string): Ended | undefined;
+  /** Called when the history was just read completely. */
+  keep(base: string, ended: Ended): void;
+  /** Adds jobs; the entries read before keep their age. */
+  extend(base: string, ended: Ended): void;
+  forget(base: string): void;
+};
+
+export function createEndedMemory(now: () => number): EndedMemory {
+  const known = createLru<string, Known>({ max: MOST_SERVERS });
+  return {
+    now,
+    of(base) {
+      const one = known.get(base);
+      return one && now() - one.at < KNOWN_MS ? one.ended : undefined;
+    },
+    keep(base, ended) {
+      known.set(base, { ended, at: now() });
+    },
+    extend(base, ended) {
+      const one = known.get(base);
+      if (one) one.ended = ended;
+    },
+    forget: (base) => void known.delete(base),
+  };
+}
 
 const MOST_BYTES = 64 * 1024 ** 2;
 /** Enough for more jobs than anyone waits for at once. */
@@ -57,7 +102,7 @@ export type Translation = {
   speak(exchange: LocalExchange): Promise<Response>;
 };
 
-export type LocalTools = { send: Send; ended: EndedMemory; largeAnswers: Pick<LargeAnswers, "word">; clientId: string };
+type LocalTools = { send: Send; ended: EndedMemory; largeAnswers: Pick<LargeAnswers, "word">; clientId: string };
 
 export function openExchange(
   { send, ended, largeAnswers, clientId }: LocalTools,
@@ -114,7 +159,7 @@ export function openExchange(
   };
 }
 
-export type Read = { ok: true; bytes: Uint8Array } | { ok: false; answer: Response };
+type Read = { ok: true; bytes: Uint8Array } | { ok: false; answer: Response };
 
 export async function readLocal(answer: Response): Promise<Read> {
   if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return { ok: false, answer };

@@ -5,9 +5,8 @@ import { z } from "zod";
 import { own } from "@/lib/contract/json/own";
 import { toMilliseconds } from "@/lib/contract/times";
 import { queueSchema, wholeOf } from "./local-entries";
-import { hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation } from "./local-exchange";
+import { hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation, wording } from "./local-exchange";
 import { listOlderJobs, olderJob } from "./older-jobs";
-import { wording } from "./wording";
 
 const sortFields: Readonly<Record<string, string>> = { create_time: "created_at", execution_time: "execution_duration" };
 

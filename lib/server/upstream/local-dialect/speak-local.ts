@@ -10,14 +10,11 @@ import { objectOf } from "@/lib/contract/json/json";
 import { UnreadableAnswer } from "../failures";
 import { type LargeAnswers } from "../large-answers";
 import { type Send } from "../send";
-import { createEndedMemory } from "./ended-jobs";
+import { createEndedMemory, Misread, openExchange, readLocal, translated, type Translation, type AnyWording, wording } from "./local-exchange";
 import { assetTranslations, wordsOfAssets } from "./local-assets";
-import { Misread, openExchange, readLocal, translated, type Translation } from "./local-exchange";
-import { historyTranslations, wordsOfHistory } from "./local-history";
+import { historyTranslations, wordsOfHistory, queueTranslations, wordsOfQueue } from "./local-queue";
 import { jobTranslations, wordsOfJobs } from "./local-jobs";
-import { queueTranslations, wordsOfQueue } from "./local-queue";
 import { wordsOfOlderJobs } from "./older-jobs";
-import { type AnyWording, wording } from "./wording";
 
 const LARGEST_EDGE = "res";
 

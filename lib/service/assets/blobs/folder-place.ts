@@ -1,8 +1,6 @@
-// Blobs in a folder: FOLDER/blake3-v1/<aa>/<rest of the hash>. It may be the service's own, or one that several processes share.
-// Guarantees: a file gets its name only after it was hashed, measured and synced; the name, and any new folder, is synced before the call
-// resolves, whichever process made it; the same content again changes nothing on disk; bytes that the disk has damaged are replaced by
-// their next upload. Must never: rename over a blob, or hold one in memory.
+// Stores blobs in a folder, which several processes may share.
 
+import { type BlobPlace, blobPath, type Content, openFile } from "../blob-store";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -10,10 +8,48 @@ import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { blobPath } from "../blob-path";
-import { type Content, openFile } from "../blob-store";
 import { stageFile } from "../staged-file";
-import { type SharedPlace } from "./shared-place";
+
+export type SharedPlace = BlobPlace & {
+  readMark(): Promise<string | undefined>;
+  /** Writes the mark if there is none; an existing one stays. */
+  writeMark(mark: string): Promise<void>;
+};
+
+/** What is wrong with LIGHTDESK_BLOBS, worded for the operator who starts the service. */
+export class ForeignPlace extends Error {}
+
+export async function claimPlace(place: SharedPlace, id: string): Promise<void> {
+  const mark = await place.readMark();
+  if (mark === undefined) {
+    if (!(await isEmpty(place)))
+      throw new ForeignPlace(`${foreign("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
+    await place.writeMark(id);
+  }
+  if ((mark ?? (await place.readMark())) !== id)
+    throw new ForeignPlace(`${foreign("holds the files of another database")} Restore that database from a backup, or set another place.`);
+}
+
+async function isEmpty(place: BlobPlace): Promise<boolean> {
+  const first = await place.list()[Symbol.asyncIterator]().next();
+  return first.done === true;
+}
+
+const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${what}, which would be swept away.`;
+
+/** Everything that changes the place waits for `claimed` first. */
+export function guarded(place: BlobPlace, claimed: () => Promise<void>): BlobPlace {
+  return {
+    ...place,
+    adopt: async (staged) => claimed().then(() => place.adopt(staged)),
+    remove: async (hash) => claimed().then(() => place.remove(hash)),
+    tidy: async () => claimed().then(() => place.tidy()),
+    async *list() {
+      await claimed();
+      yield* place.list();
+    },
+  };
+}
 
 const HASH_LENGTH = 64;
 const DAY_MS = 24 * 60 * 60_000;

@@ -10,9 +10,8 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { telemetry } from "@/lib/shared/telemetry";
-import { blobPath } from "../blob-path";
-import { type BlobPlace, type Content, type Named } from "../blob-store";
-import { evictOldest, sweepCacheFolder } from "../evict";
+import { blobPath, type BlobPlace, type Content, type Named } from "../blob-store";
+import { evictOldest, sweepCacheFolder } from "../folders";
 import { createBatchedWriter } from "../staged-file";
 
 type Options = {

@@ -16,12 +16,13 @@ import { writeWhole } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
-import { isBucketError, openBucket } from "./bucket";
-import { createBucketPlace, readBlob } from "./bucket-place";
-import { createFolderPlace } from "./folder-place";
+import { isBucketError, openBucket, type Bucket } from "./bucket";
+import { createBucketPlace, readBlob, MARK } from "./bucket-place";
+import { createFolderPlace, claimPlace, ForeignPlace, guarded, type SharedPlace } from "./folder-place";
 import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
-import { claimPlace, ForeignPlace, guarded, type SharedPlace } from "./shared-place";
+import { randomUUID } from "node:crypto";
+import { link, open, rm } from "node:fs/promises";
 
 const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
 
@@ -150,3 +151,65 @@ function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
     return underWay;
   };
 }
+
+/**
+ * `mark`: the id of the database whose files are there. `keepsFirst`: writing an existing key as a new one leaves its content unchanged.
+ */
+export type TriedPlace = { isThere: boolean; mark?: string; keepsFirst?: boolean };
+
+/** Throws a sentence that says what does not work. */
+export async function tryBlobPlace(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<TriedPlace> {
+  if (setting.kind === "folder") return tryFolder(setting.path);
+  return tryBucket(await openBucket(setting, bucketKeys));
+}
+
+async function tryFolder(path: string): Promise<TriedPlace> {
+  if (!existsSync(path)) return { isThere: false };
+  const mark = await createFolderPlace(join(path, "blake3-v1")).readMark();
+  const probe = join(path, probeName());
+  const second = `${probe}-2`;
+  try {
+    const file = await open(probe, "wx", 0o600);
+    await file.sync().finally(() => file.close());
+    await link(probe, second);
+    return { isThere: true, mark };
+  } finally {
+    for (const one of [probe, second]) await rm(one, { force: true });
+  }
+}
+
+async function tryBucket(bucket: Bucket): Promise<TriedPlace> {
+  const found = await bucket.get(MARK);
+  const mark = (await found?.Body?.transformToString())?.trim();
+  const key = probeName();
+  const bytes = Buffer.from(key);
+  try {
+    const isTaken = await putNew(bucket, key, bytes);
+    if (!isTaken) await bucket.put(key, bytes, false);
+    const read = await (await bucket.get(key))?.Body?.transformToString();
+    if (read !== key) throw new Error("The object store does not give back what it took.");
+    if (!(await isListed(bucket, key))) throw new Error("The object store does not list what it took.");
+    return { isThere: true, mark, keepsFirst: isTaken && !(await putNew(bucket, key, bytes)) };
+  } finally {
+    // If the store accepts nothing, there is nothing to remove either, and its first error is the one to report.
+    await bucket.remove(key).catch(() => undefined);
+  }
+}
+
+/** False if the key exists, or the store does not support the condition. */
+async function putNew(bucket: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
+  try {
+    await bucket.put(key, bytes, true);
+    return true;
+  } catch (error) {
+    if (isBucketError(error) && (error.status === 412 || error.status === 501)) return false;
+    throw error;
+  }
+}
+
+async function isListed(bucket: Bucket, key: string): Promise<boolean> {
+  for await (const one of bucket.keys(key)) if (one === key) return true;
+  return false;
+}
+
+const probeName = () => `lightdesk-doctor-${randomUUID()}`;

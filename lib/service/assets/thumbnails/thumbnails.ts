@@ -13,7 +13,7 @@ import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "../asset-view";
 import { type Named } from "../blob-store";
-import { evictOldest, sweepCacheFolder } from "../evict";
+import { evictOldest, sweepCacheFolder } from "../folders";
 import { createMovingPreviews } from "./moving-preview";
 import { drawPlaceholder, GROUND, type PreviewKind, previewKindOf } from "./placeholder";
 

@@ -3,7 +3,7 @@
 
 import { sql } from "kysely";
 import { endAttempt } from "@/lib/service/runners/attempts";
-import { clearAway } from "@/lib/service/runners/whereabouts";
+import { clearAway } from "@/lib/service/runners/ask-about";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { isTerminal } from "../transitions";
 import { type Running } from "./claim";

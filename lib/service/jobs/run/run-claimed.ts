@@ -1,7 +1,7 @@
 // A job that the queue has given out, from the folder for its files until nothing of it is left to be done here.
 // Guarantees: an error around a run ends that job, never the process; while the disk accepts nothing, its end is tried again until it is stored.
 
-import { blobPath } from "@/lib/service/assets/blob-path";
+import { blobPath } from "@/lib/service/assets/blob-store";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { query } from "@/lib/service/store/database";
 import { isStoreAway } from "@/lib/shared/error-codes";

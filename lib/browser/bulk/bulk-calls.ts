@@ -1,0 +1,125 @@
+// Calls over many things: in batches or page by page, waiting out rate limits.
+
+import { isPlainRateLimit } from "@/lib/contract/failure";
+import { sleep } from "@/lib/shared/async";
+import { ACT_HEADER } from "@/lib/shared/headers";
+import { type Result, failed, ok } from "@/lib/shared/result";
+import { callApi, type CallInit } from "../api";
+import { type ApiFailure } from "../read-failure";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+
+/** What a longer piece of work is given, and reports. Ending `signal` lets the call under way finish, so that its outcome is known. */
+export type Work = {
+  connection: string | undefined;
+  signal: AbortSignal;
+  /** The same id for all of the work: the audit log shows it as one row. */
+  act?: string;
+  /** That many more are done. */
+  onDone: (count: number) => void;
+  /** The service asked to wait; undefined once the wait is over. */
+  onWait: (ms: number | undefined) => void;
+  /** The page is being left: everything is sent at once, in requests that outlive it. */
+  isLeaving?: boolean;
+};
+
+const FIRST_WAIT_MS = 1_000;
+const MOST_TRIES = 6;
+
+/** A plain rate limit is the only refusal that did nothing and is worth the same request again, after the wait that it names. */
+export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
+  const headers = new Headers(init.headers);
+  if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
+  const call = () => callApi<T>(path, { ...init, headers, ...(work.isLeaving && { keepalive: true }) });
+  return work.isLeaving ? call() : patiently(call, work);
+}
+
+/** Also for calls that do not use callApi. */
+export async function patiently<T>(
+  call: () => Promise<Result<T, ApiFailure>>,
+  { signal, onWait }: Pick<Work, "signal" | "onWait">,
+): Promise<Result<T, ApiFailure>> {
+  for (let tried = 1; ; tried++) {
+    const result = await call();
+    if (result.ok || tried === MOST_TRIES || !isPlainRateLimit(result.failure)) return result;
+    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
+    onWait(waitMs);
+    const isFull = await sleep(waitMs, { signal });
+    onWait(undefined);
+    if (!isFull) return result;
+  }
+}
+
+/** The next call would fail in the same way: no session, no right, no key, no money, no network. */
+export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
+  return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
+}
+
+/** `isOver`: every other batch would be refused for the same reason. */
+export type BatchOutcome<Entry> = { entries: Entry[]; isOver?: boolean };
+
+export async function inBatches<Item extends { id: string }, Entry extends { id: string }>(
+  items: readonly Item[],
+  size: number,
+  act: (batch: readonly Item[]) => Promise<BatchOutcome<Entry>>,
+  work: Work,
+): Promise<(Entry | { id: string; outcome: "notDone" })[]> {
+  const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+  if (work.isLeaving) return (await Promise.all(batches.map(act))).flatMap(({ entries }) => entries);
+  const entries: (Entry | { id: string; outcome: "notDone" })[] = [];
+  let isOver = false;
+  for (const batch of batches) {
+    if (isOver || work.signal.aborted) {
+      entries.push(...batch.map(({ id }) => ({ id, outcome: "notDone" as const })));
+      continue;
+    }
+    const outcome = await act(batch);
+    entries.push(...outcome.entries);
+    isOver = outcome.isOver ?? false;
+    work.onDone(batch.length);
+  }
+  return entries;
+}
+
+/** `rows`: how many places of the list the page took, including rows that could not be read. */
+type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
+/** `isCut`: there are more. */
+export type Walked<Item> = { items: Item[]; isCut: boolean };
+
+type List<Answer, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Answer) => Page<Item>; most: number };
+
+export async function walkPages<Answer, Item extends { id: string }>(
+  { pathAt, read, most }: List<Answer, Item>,
+  work: Work,
+): Promise<Result<Walked<Item>, ApiFailure>> {
+  const found = new Map<string, Item>();
+  let isOver = false;
+  for (let offset = 0; !isOver && found.size < most && !work.signal.aborted;) {
+    const result = await callPatiently<Answer>(pathAt(offset), { cache: "no-store" }, work);
+    if (!result.ok) return failed(result.failure);
+    const { items, rows, total, hasMore } = read(result.value);
+    const before = found.size;
+    for (const item of items) found.set(item.id, item);
+    work.onDone(found.size - before);
+    offset += rows;
+    isOver = found.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
+  }
+  return ok({ items: [...found.values()].slice(0, most), isCut: found.size > most || (!isOver && found.size === most) });
+}
+
+/** `left`: how many jobs remain after an answer was lost. */
+export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
+
+/** `leftPath`: lists what was to be cleared, one job a page. A failure is that of the clearing. */
+export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {
+  const result = await callApi<T>(path, { method: "POST", json: { clear: true } });
+  if (result.ok) return ok({ kind: "answered", answer: result.value });
+  if (!isUnanswered(result.failure)) return result;
+  const list = await callApi<JobsAnswer>(leftPath, { cache: "no-store" });
+  return list.ok && list.value.pagination.total !== undefined ? ok({ kind: "lost", left: list.value.pagination.total }) : result;
+}
+
+/** The clearing may have happened anyway. */
+export function isUnanswered(failure: ApiFailure): boolean {
+  return failure.status === 0 || mayHaveStarted(failure);
+}
