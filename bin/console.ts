@@ -15,9 +15,9 @@ import { judgeMethods, type NameRequest, nameRequests } from "@/lib/http/route-m
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { isSecure } from "@/lib/server/cookies";
-import { holdDataFolder } from "@/lib/server/installation";
 import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
-import { createAttemptLimit, ADDRESS_HEADER } from "@/lib/server/limits/attempt-limit";
+import { holdDataFolder } from "@/lib/server/installation";
+import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { keptAdmission, keptReasonsCheck, keptVisitorRules, runningComposition, waitForComposition } from "@/lib/server/running";
 import { tellSeen } from "@/lib/server/seen-request";
 import { takeVouched } from "@/lib/server/sign-in-settings";

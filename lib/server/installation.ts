@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHmac } from "node:crypto";
-import { existsSync, readFileSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { codeOf } from "@/lib/shared/error-codes";

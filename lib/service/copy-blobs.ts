@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { createLimiter } from "@/lib/shared/async";
 import { type BlobPlace } from "./assets/blob-store";
-import { createFolderPlace, claimPlace } from "./assets/blobs/folder-place";
+import { claimPlace, createFolderPlace } from "./assets/blobs/folder-place";
 import { noteHere, openSharedPlace } from "./assets/blobs/open-blobs";
 import { makeFolders } from "./assets/folders";
 import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-setting";

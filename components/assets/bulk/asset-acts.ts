@@ -1,5 +1,5 @@
 import { learnAbsence } from "@/components/frame/connection/use-capabilities";
-import { type BatchOutcome, inBatches, callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetPath, requests, type TagsAnswer } from "../asset-calls";

@@ -1,4 +1,4 @@
-import { type Work, walkPages } from "@/lib/browser/bulk/bulk-calls";
+import { walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { toAssetPage } from "../asset-page";
 import { assetsApiPath } from "../assets-address";

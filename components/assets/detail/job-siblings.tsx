@@ -12,7 +12,7 @@ import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { mediaKindOf, listOutputs } from "@/lib/contract/views/outputs-view";
+import { listOutputs, mediaKindOf } from "@/lib/contract/views/outputs-view";
 import { assetHref } from "../asset-urls";
 import { KindIcon } from "../kind-icon";
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
-import { type Work, type Walked } from "@/lib/browser/bulk/bulk-calls";
+import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";

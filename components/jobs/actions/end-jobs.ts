@@ -1,4 +1,4 @@
-import { type BatchOutcome, inBatches, callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";

@@ -1,5 +1,5 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { type BatchOutcome, inBatches, callPatiently, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";

@@ -3,7 +3,7 @@ import { summarize } from "@/components/data-table/bulk/summarize";
 import { type Meant, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
-import { type Work, type Walked } from "@/lib/browser/bulk/bulk-calls";
+import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";

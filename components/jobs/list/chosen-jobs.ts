@@ -1,4 +1,4 @@
-import { callPatiently, type Work, walkPages } from "@/lib/browser/bulk/bulk-calls";
+import { callPatiently, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { jobStates, type KnownJobState } from "@/lib/contract/jobs/job-list";

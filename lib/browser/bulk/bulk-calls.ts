@@ -1,13 +1,13 @@
 // Calls over many things: in batches or page by page, waiting out rate limits.
 
 import { isPlainRateLimit } from "@/lib/contract/failure";
-import { sleep } from "@/lib/shared/async";
-import { ACT_HEADER } from "@/lib/shared/headers";
-import { type Result, failed, ok } from "@/lib/shared/result";
-import { callApi, type CallInit } from "../api";
-import { type ApiFailure } from "../read-failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { sleep } from "@/lib/shared/async";
+import { ACT_HEADER } from "@/lib/shared/headers";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { callApi, type CallInit } from "../api";
+import { type ApiFailure } from "../read-failure";
 
 /** What a longer piece of work is given, and reports. Ending `signal` lets the call under way finish, so that its outcome is known. */
 export type Work = {

@@ -1,6 +1,6 @@
 // Texts embedded in video and audio files.
 
-import { type Bytes, type Found, latin1, part, textOf, Unreadable, viewOf, joined } from "./bytes";
+import { type Bytes, type Found, joined, latin1, part, textOf, Unreadable, viewOf } from "./bytes";
 
 /** `isCut`: it claims to end after the box that contains it. */
 type Box = { type: string; from: number; to: number; isCut: boolean };

@@ -7,8 +7,8 @@ import { isObject, objectOf } from "@/lib/contract/json/json";
 import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { parseJson, readLenientJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
+import { flacTexts, id3Texts, matroskaTexts, movieTexts, oggTexts } from "./audio-video";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
-import { matroskaTexts, movieTexts, flacTexts, id3Texts, oggTexts } from "./audio-video";
 import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
 
 /** `text`: for `readWorkflow`. `none`: a known kind of file, but without a workflow. `unknown`: not a kind that carries one. */

@@ -1,7 +1,7 @@
 // Texts embedded in pictures.
 
-import { type Bytes, type Found, latin1, part, textOf, unpacked, Unreadable, viewOf } from "./bytes";
 import { boxesIn, boxesOf } from "./audio-video";
+import { type Bytes, type Found, latin1, part, textOf, unpacked, Unreadable, viewOf } from "./bytes";
 
 const LONGEST_KEYWORD = 80;
 

@@ -1,9 +1,9 @@
 // Reads parts of files, chosen or stored, without loading them whole.
 
+import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readFailure } from "../read-answer";
 import { type ApiFailure, failureOfThrown } from "../read-failure";
-import { type Failure } from "@/lib/contract/failure";
 
 /** `isWhole`: nothing comes after the bytes. `size`: of the whole file, if the service knows ranges. */
 type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };

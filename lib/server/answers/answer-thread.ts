@@ -15,7 +15,7 @@ import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { placesInJob } from "@/lib/contract/secrets/secret-places";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { answeredOf, notesOf } from "../ledger/notes";
-import { type Digest, type Done, type Task, takeApart } from "../upstream/large-answers";
+import { type Digest, type Done, takeApart, type Task } from "../upstream/large-answers";
 import { wordings } from "../upstream/local-dialect/speak-local";
 import { readBody, TOO_LARGE } from "../upstream/read-body";
 import { EMBEDDED_BASE_URL } from "../upstream/send";

@@ -11,17 +11,26 @@ import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { embedAddressOf } from "@/lib/shared/console-paths";
-import { composition } from "../composition";
-import { PAGE_HEADER, VOUCHED_HEADER } from "../cookies";
-import { readEmbedAddress } from "../embed/sessions";
-import { type EmbedCredential, givenToken, mayShow, type TokenCredential, viewerByEmbedding, viewerByEmbeddingId, viewerByToken, viewerByTokenId } from "./credentials";
-import { readReadOnly } from "./read-only";
-import { findSession, type Live, noteUse, sessionIdIn } from "./session";
-import { liveByProxy } from "./vouched";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
+import { composition } from "../composition";
+import { PAGE_HEADER, VOUCHED_HEADER } from "../cookies";
+import { readEmbedAddress } from "../embed/sessions";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
+import {
+  type EmbedCredential,
+  givenToken,
+  mayShow,
+  type TokenCredential,
+  viewerByEmbedding,
+  viewerByEmbeddingId,
+  viewerByToken,
+  viewerByTokenId,
+} from "./credentials";
+import { readReadOnly } from "./read-only";
+import { findSession, type Live, noteUse, sessionIdIn } from "./session";
+import { liveByProxy } from "./vouched";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };

@@ -1,8 +1,10 @@
 // Checks the program, files, keys and databases.
 
 import "server-only";
+import { execFile } from "node:child_process";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { serviceMigrations, tryBlobPlace } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
@@ -17,8 +19,6 @@ import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 import { lookAtConsole, lookAtServer, lookAtService, readIdOn } from "./postgres";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 
 const CHECK = "files";
 const remedy = "Set LIGHTDESK_BLOBS to a place that this user or key may read, write and list, or see to that place.";

@@ -3,21 +3,21 @@
 import "server-only";
 import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { toJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
-import { type JobDetail, type JobsAnswer, type JobsQuery, type JobStatus, type JobListItem } from "@/lib/contract/schemas/job";
+import { type JobDetail, type JobListItem, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer, queueListSchema } from "@/lib/contract/schemas/queue";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
-import { findVisible, openQuietly, readThrough, type Access, openForJobs } from "../connections/access";
-import { learnClassNames } from "../workflows/with-names";
-import { toJobState } from "@/lib/contract/jobs/job-list";
-import { passOn } from "../answers/pass-on";
 import { canStop } from "../capabilities/has-capability";
+import { composition } from "../composition";
+import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
 import { unreadable } from "../upstream/failures";
 import { TOO_LARGE } from "../upstream/read-body";
+import { learnClassNames } from "../workflows/with-names";
 
 export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(viewer, connection, operations.listJobs, { query });

@@ -2,24 +2,33 @@
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { isTerminalWord, toJobState, type JobState, jobStates } from "@/lib/contract/jobs/job-list";
-import { hasRole } from "@/lib/contract/people/roles";
-import { addUp, type Amount, amountNames, submitterText, type UsageConnection, type UsageQuery, type UsageRow, type UsageView } from "@/lib/contract/people/usage";
-import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
-import { visibleConnections, openForJobs } from "../connections/access";
-import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
+import { isTerminalWord, type JobState, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
+import { hasRole } from "@/lib/contract/people/roles";
+import {
+  addUp,
+  type Amount,
+  amountNames,
+  submitterText,
+  type UsageConnection,
+  type UsageQuery,
+  type UsageRow,
+  type UsageView,
+} from "@/lib/contract/people/usage";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
+import { type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { openForJobs, visibleConnections } from "../connections/access";
 import { oldestReachOf } from "../jobs/job-search";
 import { type LedgerGap } from "../ledger/list-reader";
+import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -2,16 +2,16 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
+import { Worker } from "node:worker_threads";
 import { needsSpelling, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
-import { MOST_NAMES, type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
-import { Worker } from "node:worker_threads";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { createLimiter } from "@/lib/shared/async";
 import { codeOf } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
+import { MOST_NAMES, type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
 /** `end`: where the part ends in `json`; the next one begins there. */
 type Place = { path: readonly (string | number)[]; end: number };

@@ -5,22 +5,33 @@
 
 import "server-only";
 import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
-import { noteSkipped } from "@/lib/contract/json/readers";
-import { type Operation, type AnswerOf, isRead } from "@/lib/contract/operation";
-import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusal, unreadable, callerWentAway, lacksIt, lookupOf, notAddressable, nothingThere, timedOut, unreachable, UnreadableAnswer } from "./failures";
-import { keyGate } from "./key-gate";
-import { LARGE_ANSWER, type LargeAnswers } from "./large-answers";
-import { answerFor, readBody, TOO_LARGE } from "./read-body";
-import { readBytes, watched } from "./streams";
 import { own } from "@/lib/contract/json/own";
+import { noteSkipped } from "@/lib/contract/json/readers";
+import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { sleep } from "@/lib/shared/async";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { observed } from "@/lib/shared/telemetry";
 import { createDeadline, type GiveUp, type Silences } from "./deadline";
+import {
+  callerWentAway,
+  lacksIt,
+  lookupOf,
+  notAddressable,
+  nothingThere,
+  refusal,
+  timedOut,
+  unreachable,
+  unreadable,
+  UnreadableAnswer,
+} from "./failures";
+import { keyGate } from "./key-gate";
+import { LARGE_ANSWER, type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
 import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
+import { answerFor, readBody, TOO_LARGE } from "./read-body";
 import { type Send } from "./send";
+import { readBytes, watched } from "./streams";
 
 const LONGEST_REFUSAL = 1024 * 1024;
 

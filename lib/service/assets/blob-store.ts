@@ -2,11 +2,11 @@
 
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { type Readable } from "node:stream";
 import { codeOf } from "@/lib/shared/error-codes";
 import { ServiceError } from "../service-error";
 import { type StagedFile } from "./staged-file";
-import { join } from "node:path";
 
 export type StoredBytes = {
   size: number;

@@ -1,10 +1,16 @@
 // Creates assets of staged files, and of content that is already stored.
 
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { foldName, toUuid } from "@/lib/shared/text";
 import { newId } from "../new-id";
+import { type ServiceLog } from "../options";
 import { ServiceError } from "../service-error";
+import { asStorageFailure } from "../storage-failure";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
@@ -14,12 +20,6 @@ import { byHash } from "./file-names";
 import { requireRoom } from "./quota";
 import { type StagedFile, stageStream } from "./staged-file";
 import { addTags } from "./tags";
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { type ServiceLog } from "../options";
-import { asStorageFailure } from "../storage-failure";
 
 type AssetToInsert = {
   id: string;

@@ -1,9 +1,9 @@
 // Folders of files, and eviction of the oldest.
 
-import { join } from "node:path";
-import { makeSyncedFolder } from "../store/sync-folder";
 import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { filesByAge } from "@/lib/shared/files";
+import { makeSyncedFolder } from "../store/sync-folder";
 import { type Named } from "./blob-store";
 
 export type Folders = ReturnType<typeof makeFolders>;

@@ -1,15 +1,24 @@
 // All node classes, and their description as a catalogue.
 
-import { type NodeDefinition, type InputField } from "./definition";
+import { type z } from "zod";
+import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
+import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
+import { type InputField, type NodeDefinition } from "./definition";
 import { imageAddNoise, imageBatch, imageBlend, imageBlur, imageCompositeMasked, imageInvert, imageSharpen } from "./definitions/combine";
-import { fail, previewAny, primitiveBoolean, primitiveFloat, primitiveInt, primitiveString, stringConcatenate, wait } from "./definitions/literals";
+import {
+  fail,
+  previewAny,
+  primitiveBoolean,
+  primitiveFloat,
+  primitiveInt,
+  primitiveString,
+  stringConcatenate,
+  wait,
+} from "./definitions/literals";
 import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
 import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
 import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
 import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate, imageScale, imageScaleBy } from "./definitions/transform";
-import { type z } from "zod";
-import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
-import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
 
 const definitions: readonly NodeDefinition[] = [
   loadImage,

@@ -3,8 +3,8 @@
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
-import { classes } from "./library";
 import { type InputField, type NodeDefinition } from "./definition";
+import { classes } from "./library";
 import { type LinkTo, toLink } from "./literal";
 
 export type PlannedNode = {

@@ -1,20 +1,16 @@
 // Validates a prompt: its outputs, the nodes they need, and their inputs.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type NodeLibrary } from "./definition";
+import { classes } from "./library";
+import { fileTexts, neededBy, type Needs } from "./needs";
 import { type CheckedNode, checkInputs, type Files } from "./validation/check-inputs";
 import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { classes } from "./library";
-import { type NodeLibrary } from "./definition";
-import { fileTexts, neededBy, type Needs } from "./needs";
 
 /** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
-function reach(
-  starts: readonly string[],
-  nextOf: (id: string) => readonly string[],
-  budget = Number.POSITIVE_INFINITY,
-): Set<string> {
+function reach(starts: readonly string[], nextOf: (id: string) => readonly string[], budget = Number.POSITIVE_INFINITY): Set<string> {
   const found = new Set(starts);
   const open = [...found];
   let steps = 0;

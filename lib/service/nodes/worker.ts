@@ -4,9 +4,9 @@
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
 import { createNodeCache } from "./cache/reuse";
-import { type Cancellation, createCancellation, type FromWorker, type ToWorker } from "./run";
 import { executeGraph } from "./execute";
 import { createImageFiles } from "./image-files";
+import { type Cancellation, createCancellation, type FromWorker, type ToWorker } from "./run";
 
 // One job, one picture at a time: sharp's own cache and parallelism are not needed, and memory stays bounded.
 sharp.cache(false);

@@ -2,13 +2,13 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { withoutFileNames } from "./libraries";
-import { askJson, type ExchangeFailure, nonsense, askText } from "./speak";
-import { own } from "@/lib/contract/json/own";
 import { type Listening } from "./events-of";
+import { withoutFileNames } from "./libraries";
+import { askJson, askText, type ExchangeFailure, nonsense } from "./speak";
 
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };

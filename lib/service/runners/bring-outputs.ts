@@ -1,20 +1,20 @@
 // Brings a job's outputs here from a runner, as the run goes on and as the history names them.
 
+import { basename } from "node:path/posix";
+import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
+import { toFileName } from "@/lib/contract/plain-line";
 import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type NodeOthers, type ProducedFile, type RunEvent } from "../nodes/run";
-import { type FileThere, asKnown, type FetchedFile, fetchOutput, type Input, userNames } from "./transfer";
-import { basename } from "node:path/posix";
-import { setTimeout as sleep } from "node:timers/promises";
-import { toFileName } from "@/lib/contract/plain-line";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/media-type";
 import { type StagedFile } from "../assets/staged-file";
+import { type NodeOthers, type ProducedFile, type RunEvent } from "../nodes/run";
 import { type Listening } from "./events-of";
 import { type OutputBudget } from "./remote-job";
+import { asKnown, type FetchedFile, fetchOutput, type FileThere, type Input, userNames } from "./transfer";
 
 type OutputFile = FileThere & { nodeId: string; key: string; index: number; facts: Record<string, unknown> };
 type Outputs = { files: OutputFile[]; texts: Map<string, string[]>; others: Map<string, NodeOthers> };

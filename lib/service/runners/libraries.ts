@@ -9,8 +9,8 @@ import { own } from "@/lib/contract/json/own";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { readInputSpec, settingsOf, typeOf } from "@/lib/contract/nodes/input-spec";
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
-import { classes, describeLibrary } from "../nodes/library";
 import { type InputField, type NodeDeclaration, type NodeLibrary } from "../nodes/definition";
+import { classes, describeLibrary } from "../nodes/library";
 import { isPrivateName } from "../nodes/needs";
 import { type Database, query } from "../store/database";
 

@@ -12,7 +12,7 @@ import { type Database } from "../store/database";
 import { whileAway } from "../store/while-away";
 import { type QueueEntry } from "./ask-about";
 import { type Attempt, openClients, writeAttempt } from "./attempts";
-import { type RunnerTraffic, type ExchangeFailure } from "./speak";
+import { type ExchangeFailure, type RunnerTraffic } from "./speak";
 import { type Input } from "./transfer";
 
 const MAX_FILE_BYTES = 16 * 1024 ** 3;

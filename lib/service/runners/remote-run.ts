@@ -4,6 +4,7 @@ import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
+import { clearAway, looksFor, whereIs } from "./ask-about";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { bringOutputs, type Ending, readEnding } from "./bring-outputs";
 import { type Listening, listenTo } from "./events-of";
@@ -11,7 +12,6 @@ import { lost, type Order, patiently, type RemoteJob, type RemoteParts, shouldGo
 import { askText, overLimits } from "./speak";
 import { submitThere } from "./submit-there";
 import { asKnown, userNames } from "./transfer";
-import { clearAway, looksFor, whereIs } from "./ask-about";
 
 type Watched = {
   promptId: string;

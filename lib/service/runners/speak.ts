@@ -1,12 +1,12 @@
 // Requests to a runner, within limits of time, size and rate.
 
-import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { maxExactNumbers, TooManyExactNumbers, readLenientJson } from "@/lib/contract/json/parse-json";
+import { maxExactNumbers, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { guardedConnector } from "@/lib/shared/guarded-connector";
+import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** `keepDepth`: objects and lists below this level are read as null, and count only toward `bytes`. */
 type JsonBounds = { bytes: number; values: number; keepDepth?: number };

@@ -5,7 +5,7 @@ import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { getFrame } from "@/lib/server/connections/views";
 import { getAsset, listAssets } from "@/lib/server/queries/assets";
-import { getJob, listJobs, getQueue, toQueueView } from "@/lib/server/queries/jobs";
+import { getJob, getQueue, listJobs, toQueueView } from "@/lib/server/queries/jobs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 

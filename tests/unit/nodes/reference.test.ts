@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { frameOfBytes } from "@/lib/service/images/frame";
 import { type Raster } from "@/lib/service/images/raster";
-import { classes } from "@/lib/service/nodes/library";
 import { type NodeContext } from "@/lib/service/nodes/definition";
 import { createInputs, type GivenInput } from "@/lib/service/nodes/failure-report";
+import { classes } from "@/lib/service/nodes/library";
 
 const rasterSchema = z.object({
   width: z.number(),

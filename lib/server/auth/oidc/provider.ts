@@ -1,14 +1,14 @@
 // An OIDC provider: its discovery document, its claims, and its form for next-auth.
 
 import "server-only";
+import { type OAuthConfig } from "next-auth/providers/oauth";
 import { z } from "zod";
 import { isLoopback } from "@/lib/contract/connections";
-import { type OidcProvider, EVERYBODY } from "@/lib/server/sign-in-settings";
-import { readBytes } from "@/lib/server/upstream/streams";
-import { type OAuthConfig } from "next-auth/providers/oauth";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type Role, roles } from "@/lib/contract/people/roles";
+import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
+import { readBytes } from "@/lib/server/upstream/streams";
 
 export type Discovered = {
   issuer: string;

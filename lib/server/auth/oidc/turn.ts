@@ -9,7 +9,7 @@ import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
 import { type Asked, type Purpose } from "../sealed-cookies";
 import { beginSession, confirmSession, findSession, sessionIdIn } from "../session";
 import { admit, type Admitted, type Refused } from "./admit";
-import { discover, type Discovered, KEPT_MS, type Claims, readPerson, toNextAuth } from "./provider";
+import { type Claims, discover, type Discovered, KEPT_MS, readPerson, toNextAuth } from "./provider";
 
 export type OidcTurn = {
   config: OAuthConfig<Claims>;

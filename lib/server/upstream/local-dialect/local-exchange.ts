@@ -1,17 +1,17 @@
 // Exchanges with a local server, translated into the interface.
 
 import "server-only";
-import { createLru } from "@/lib/shared/lru";
-import { type LocalJob } from "./local-entries";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { parseExactJson, TooManyExactNumbers, parseServiceJson } from "@/lib/contract/json/parse-json";
+import { parseExactJson, parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
+import { createLru } from "@/lib/shared/lru";
 import { UnreadableAnswer } from "../failures";
 import { LARGE_ANSWER, type LargeAnswers } from "../large-answers";
 import { keyHeader } from "../outgoing";
 import { TOO_LARGE } from "../read-body";
 import { type Send } from "../send";
 import { oneChunk, readBytes } from "../streams";
+import { type LocalJob } from "./local-entries";
 
 /** `say` returns undefined if the requested thing does not exist; it throws what its schemas throw. */
 type Wording<Args, T> = { name: string; say(answers: readonly unknown[], args: Args): T };

@@ -3,9 +3,9 @@
 import "server-only";
 import { z } from "zod";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
-import { extraSchema, historyEntries, type HistoryEntry, historyEntry, type QueueItem, queueSchema } from "./local-entries";
-import { hasNoJobs, type LocalExchange, readLocal, translated, type Translation, wording, toBytes } from "./local-exchange";
 import { UnreadableAnswer } from "../failures";
+import { extraSchema, historyEntries, type HistoryEntry, historyEntry, type QueueItem, queueSchema } from "./local-entries";
+import { hasNoJobs, type LocalExchange, readLocal, toBytes, translated, type Translation, wording } from "./local-exchange";
 
 const totalSchema = z.looseObject({ pagination: z.looseObject({ total: loosely(anyCount) }) });
 

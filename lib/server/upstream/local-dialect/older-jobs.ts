@@ -6,8 +6,8 @@ import "server-only";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { UnreadableAnswer } from "../failures";
 import { TOO_LARGE } from "../read-body";
-import { type Ended, type LocalExchange, readLocal, translated, wording } from "./local-exchange";
 import { historyEntries, historyJob, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
+import { type Ended, type LocalExchange, readLocal, translated, wording } from "./local-exchange";
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40];

@@ -10,10 +10,19 @@ import { objectOf } from "@/lib/contract/json/json";
 import { UnreadableAnswer } from "../failures";
 import { type LargeAnswers } from "../large-answers";
 import { type Send } from "../send";
-import { createEndedMemory, Misread, openExchange, readLocal, translated, type Translation, type AnyWording, wording } from "./local-exchange";
 import { assetTranslations, wordsOfAssets } from "./local-assets";
-import { historyTranslations, wordsOfHistory, queueTranslations, wordsOfQueue } from "./local-queue";
+import {
+  type AnyWording,
+  createEndedMemory,
+  Misread,
+  openExchange,
+  readLocal,
+  translated,
+  type Translation,
+  wording,
+} from "./local-exchange";
 import { jobTranslations, wordsOfJobs } from "./local-jobs";
+import { historyTranslations, queueTranslations, wordsOfHistory, wordsOfQueue } from "./local-queue";
 import { wordsOfOlderJobs } from "./older-jobs";
 
 const LARGEST_EDGE = "res";

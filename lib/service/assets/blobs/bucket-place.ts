@@ -8,8 +8,8 @@ import { Readable } from "node:stream";
 import { createLimiter } from "@/lib/shared/async";
 import { type Content, damagedBytes, missingBytes } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
-import { type createLocalCopies } from "./local-copies";
 import { type SharedPlace } from "./folder-place";
+import { type createLocalCopies } from "./local-copies";
 
 const LAYOUT = "blake3-v1/";
 export const MARK = "lightdesk-store";

@@ -1,6 +1,5 @@
 // Stores blobs in a folder, which several processes may share.
 
-import { type BlobPlace, blobPath, type Content, openFile } from "../blob-store";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -8,6 +7,7 @@ import { dirname, join } from "node:path";
 import { syncFolder } from "@/lib/service/store/sync-folder";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
+import { blobPath, type BlobPlace, type Content, openFile } from "../blob-store";
 import { stageFile } from "../staged-file";
 
 export type SharedPlace = BlobPlace & {

@@ -1,6 +1,8 @@
 // Opens the blob store of the settings, and checks that all processes use the same.
 
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
+import { link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
@@ -16,13 +18,11 @@ import { writeWhole } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
-import { isBucketError, openBucket, type Bucket } from "./bucket";
-import { createBucketPlace, readBlob, MARK } from "./bucket-place";
-import { createFolderPlace, claimPlace, ForeignPlace, guarded, type SharedPlace } from "./folder-place";
+import { type Bucket, isBucketError, openBucket } from "./bucket";
+import { createBucketPlace, MARK, readBlob } from "./bucket-place";
+import { claimPlace, createFolderPlace, ForeignPlace, guarded, type SharedPlace } from "./folder-place";
 import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
-import { randomUUID } from "node:crypto";
-import { link, open, rm } from "node:fs/promises";
 
 const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
 

@@ -2,8 +2,8 @@
 // gets a notice and ends it.
 
 import { sql } from "kysely";
-import { endAttempt } from "@/lib/service/runners/attempts";
 import { clearAway } from "@/lib/service/runners/ask-about";
+import { endAttempt } from "@/lib/service/runners/attempts";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { isTerminal } from "../transitions";
 import { type Running } from "./claim";

@@ -4,8 +4,8 @@ import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/im
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
 import { stages, type Tick } from "@/lib/service/images/frame";
 import { type Raster } from "@/lib/service/images/raster";
-import { Cancelled } from "../run";
 import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
+import { Cancelled } from "../run";
 import { bareList, field, output, pixels } from "./fields";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
