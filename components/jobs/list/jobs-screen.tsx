@@ -11,7 +11,7 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/job-inputs";
+import { readInputIds } from "@/lib/contract/jobs/input-ids";
 import { isSearch } from "@/lib/contract/jobs/job-list";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { choiceOfOne, type ColumnChoice, shownInputs, usualChoice, withInputs } from "../columns/column-choice";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CONNECTION_PARAMETER, jobSearchQuerySchema } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/job-inputs";
+import { readInputIds } from "@/lib/contract/jobs/input-ids";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
