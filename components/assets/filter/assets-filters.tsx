@@ -45,7 +45,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
         onSearch={(name) => go({ name_contains: name || undefined })}
       />
-      <div className="-m-1 flex min-w-0 items-center gap-2 overflow-x-auto p-1 empty:hidden max-md:contents">
+      <div className="-my-1 -mr-2 -ml-1 flex min-w-0 items-center gap-2 overflow-x-auto mask-r-from-[calc(100%-12px)] py-1 pr-3 pl-1 empty:hidden max-md:contents">
         {shownTags(query).map((tag) => {
           const state = tagState(query, tag);
           return (

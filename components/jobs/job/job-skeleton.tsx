@@ -9,7 +9,7 @@ export function JobSkeleton() {
   return (
     <div role="status" aria-label={t("loading")}>
       <PageHeader
-        trail={t("trail")}
+        trail={<span className="max-sm:hidden">{t("trail")}</span>}
         title={
           <>
             <span className="sr-only">{t("title")}</span>
