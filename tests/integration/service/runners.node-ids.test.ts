@@ -36,12 +36,12 @@ describe("node ids from a runner", () => {
   }
 
   /** `outputs` is JSON text: an object literal cannot have an own `__proto__`. */
-  function answersHistory(runner: RunnerServer, outputs: string): void {
-    const status = '{"status_str":"success","completed":true,"messages":[]}';
+  function answersHistory(runner: RunnerServer, outputs: string, status = '{"status_str":"success","completed":true,"messages":[]}'): void {
+    const meta = '{"99":{"node_id":"99","display_node":"98"},"prototype":{"display_node":"__proto__"}}';
     runner.faults.set("GET /history/*", (request, response) => {
       const id = request.url?.split("/").at(-1) ?? "";
       const isOver = runner.seen.ran.includes(id) && runner.queue().running !== id;
-      const text = isOver ? `{"${id}":{"prompt":[],"outputs":${outputs},"status":${status}}}` : "{}";
+      const text = isOver ? `{"${id}":{"prompt":[],"outputs":${outputs},"meta":${meta},"status":${status}}}` : "{}";
       response.writeHead(200, { "content-type": "application/json" }).end(text);
     });
   }
