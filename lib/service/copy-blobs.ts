@@ -16,7 +16,7 @@ import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-settin
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
-import { type DataLock, lockDataFolder } from "./store/data-lock";
+import { type DataLock, lockDataFolder } from "./store/data-folder";
 import { query, type Reader } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
 import { liveProcesses } from "./store/postgres/processes";

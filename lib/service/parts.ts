@@ -7,7 +7,7 @@ import { type AssetSearch } from "./assets/search/asset-search";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
 import { type Downloads } from "./downloads/downloads";
 import { type JobEvents } from "./events/elsewhere";
-import { type HistoryClears } from "./jobs/history/history-clears";
+import { type HistoryClears } from "./jobs/history/ended-jobs";
 import { type Engine } from "./jobs/run/engine";
 import { type LiveRuns } from "./jobs/run/live-runs";
 import { type ServiceLog } from "./options";

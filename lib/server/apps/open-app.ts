@@ -12,7 +12,7 @@ import { idOf } from "../bff/console-route";
 import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection } from "../connections/access";
-import { type StoredCard } from "../store/apps/app-cards";
+import { type StoredCard } from "../store/apps/app-rows";
 import { type Asker, type StoredApp } from "../store/apps/apps";
 
 export const noApp = refusal("NOT_FOUND", "There is no such app.");

@@ -2,12 +2,16 @@
 // Guarantees: every read names the member; a personal connection is found only by its own member.
 
 import "server-only";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { randomUUID } from "node:crypto";
 import { type CheckOutcome, checkOutcomes } from "@/lib/contract/connections";
 import { type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
 import { type Database, prepareOne } from "./database";
-import { ownOrTeams } from "./own-or-teams";
 import { type ConnectionRow } from "./tables";
+
+export function ownOrTeams(memberId: string): RawBuilder<SqlBool> {
+  return sql`("member_id" is null or "member_id" = ${memberId})`;
+}
 
 export type Connection = {
   id: string;
@@ -23,7 +27,7 @@ export type Connection = {
   hasAssets: boolean;
   createdAt: number;
 };
-export type NewConnection = {
+type NewConnection = {
   id?: string;
   name: string;
   baseUrl: string;
@@ -34,7 +38,7 @@ export type NewConnection = {
   createdAt: number;
 };
 /** Absent fields stay unchanged; an empty account URL is removed. */
-export type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
+type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 export function createConnectionStore(database: Database) {

@@ -7,8 +7,7 @@ import { type Kysely, sql } from "kysely";
 import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type Database } from "./database";
 import { dialectOf } from "./dialect/dialect";
-import { indexed } from "./jobs/ledger-entry";
-import { readItem } from "./jobs/ledger-rows";
+import { indexed, readItem } from "./jobs/ledger-entry";
 import { type Tables } from "./tables";
 
 type Copying = { from: Database; to: Database; say(progress: string): void; alongside?(): Promise<void> };

@@ -4,7 +4,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type Database } from "./database";
-import { ownOrTeams } from "./own-or-teams";
+import { ownOrTeams } from "./connections";
 import { type SavedViewRow } from "./tables";
 
 /** `memberId` undefined: the team's view. */

@@ -2,8 +2,7 @@
 // commit per picture. A crash or a full disk may lose the last second of these times, nothing else.
 
 import { sql } from "kysely";
-import { type Database } from "../store/database";
-import { statement } from "../store/statement";
+import { type Database, statement } from "../store/database";
 import { type StoredAsset } from "./asset-row";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;

@@ -5,8 +5,7 @@
 
 import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
-import { query, type Reader } from "../store/database";
-import { statement } from "../store/statement";
+import { query, type Reader, statement } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 import { readAssets, type StoredAsset } from "./asset-row";
 import { rasterTypes } from "./media-type";

@@ -3,7 +3,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { filesByAge } from "@/lib/shared/files";
-import { makeSyncedFolder } from "../store/sync-folder";
+import { makeSyncedFolder } from "../store/data-folder";
 import { type Named } from "./blob-store";
 
 export type Folders = ReturnType<typeof makeFolders>;

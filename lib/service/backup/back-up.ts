@@ -11,9 +11,8 @@ import { codeOf } from "@/lib/shared/error-codes";
 import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { copyServiceSnapshot } from "../store/copy-store";
-import { filesBelow } from "../store/data-folder";
+import { filesBelow, syncFolder } from "../store/data-folder";
 import { SERVICE_SCHEMA } from "../store/postgres/migrate";
-import { syncFolder } from "../store/sync-folder";
 import { type BackedUpFile, blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type LiveDatabase = {

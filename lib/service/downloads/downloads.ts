@@ -8,8 +8,7 @@ import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
-import { type Processes } from "../store/processes";
-import { type Questions } from "../store/questions";
+import { type Processes, type Questions } from "../store/processes";
 import {
   createOpenSource,
   discard,

@@ -7,8 +7,7 @@ import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
-import { type Processes } from "../store/processes";
-import { type Questions } from "../store/questions";
+import { type Processes, type Questions } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
   claimTask,

@@ -3,9 +3,8 @@
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
-import { type Database } from "../store/database";
+import { type Database, plainStatement } from "../store/database";
 import { MOST_NOTICE_BYTES, type Processes } from "../store/processes";
-import { plainStatement } from "../store/statement";
 import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
 
 const LISTENERS_CHANNEL = "listeners";

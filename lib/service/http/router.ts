@@ -17,8 +17,7 @@ import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
 import { type Route, route } from "./route";
-import { downloadRoutes, serviceRoutes } from "./service-routes";
-import { userdataRoutes } from "./userdata-routes";
+import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
 /** Need no key: they show no user's data. */
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);

@@ -1,14 +1,15 @@
-// Rows of jobs as the engine and the views read them.
+// Rows of jobs, and the JSON texts stored with them.
 
-import { type Selectable, sql } from "kysely";
+import { type Selectable, sql, type RawBuilder } from "kysely";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type JobRow } from "../store/schema";
-import { isBeingCleared, isCleared, wasCleared } from "./history-cleared";
-import { isUnfinished } from "./transitions";
+import { isBeingCleared, isCleared, wasCleared, isUnfinished } from "./transitions";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type StoreDialect } from "../store/dialect/dialect";
 
 const DAMAGED =
   "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
@@ -74,4 +75,106 @@ export function orEmpty<T>(read: () => T, empty: T): T {
     if (asRefusal(error)?.message !== DAMAGED) throw error;
     return empty;
   }
+}
+
+/** Null for a damaged text. `text`: the SQL of what is returned. */
+function sound({ isJson }: StoreDialect, column: string, text = column): RawBuilder<string | null> {
+  return sql.raw(`case when ${isJson(column)} then ${text} end`);
+}
+
+/** The editor's drawing is by far the largest part of it, and lists leave it out. Anything longer is shown only with its own job. */
+const LONGEST_IN_LIST = 64 * 1024;
+const withoutDrawing = (dialect: StoreDialect) =>
+  sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
+
+/** Null: the text is damaged. */
+type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
+type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
+/** By the jobs' numbers; a job of which nothing is stored is missing. */
+type OfJobs<T> = ReadonlyMap<number, T>;
+
+export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<InputTexts>> {
+  const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
+  return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
+}
+
+/** The texts that the queue shows of a job. */
+export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"prompt" | "outputs_to_execute">>> {
+  const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
+  return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
+}
+
+/** For lists: a text longer than LONGEST_IN_LIST is empty. */
+export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
+  const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
+  const isLong = (text: string | null) => text !== null && text.length > LONGEST_IN_LIST;
+  return byJob(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
+}
+
+export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"outputs" | "messages" | "meta">>> {
+  const columns = (["outputs", "messages", "meta"] as const).map((column) => sound(reader.dialect, column).as(column));
+  return byJob(await reader.rows(ofJobs(reader, "job_results", seqs).select(columns)));
+}
+
+function ofJobs({ dialect }: Reader, table: "job_inputs" | "job_results", seqs: readonly number[]) {
+  return query.selectFrom(table).select("job_seq").where("job_seq", "in", dialect.numbers(seqs));
+}
+
+function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<number, Row> {
+  return new Map(rows.map((row) => [row.job_seq, row]));
+}
+
+/** Throws if one of them is damaged. */
+export function whole<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
+  if (!isWhole(texts)) throw damaged();
+  return texts;
+}
+
+function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly<Record<Column, string>> {
+  return !Object.values(texts).includes(null);
+}
+
+/** How many bytes of jobs' texts are read at once. */
+const TOGETHER = 256 * 1024;
+
+/** The jobs in their order, in batches of short texts: the database is not asked for each job, and at most one long graph is in memory. */
+export async function* together<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
+  const length = sql<number>`octet_length(prompt) + octet_length(extra_data)
+    + coalesce((select octet_length(outputs) + octet_length(messages) from job_results where job_seq = job_inputs.job_seq), 0)`;
+  const seqs = jobs.map((job) => job.seq);
+  const lengths = byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(length.as("length"))));
+  let batch: Job[] = [];
+  let sum = 0;
+  for (const job of jobs) {
+    const own = lengths.get(job.seq)?.length ?? 0;
+    if (batch.length > 0 && sum + own > TOGETHER) {
+      yield batch;
+      [batch, sum] = [[], 0];
+    }
+    batch.push(job);
+    sum += own;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** An object as JSON, some of whose fields are JSON text already. */
+export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
+  const written = writeExactJson(fields).slice(1, -1);
+  const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
+  return `{${[...(written === "" ? [] : [written]), ...members].join(",")}}`;
+}
+
+export function listText(items: readonly string[]): string {
+  return `[${items.join(",")}]`;
+}
+
+/** In pieces, for lists that may be too long to hold in memory. */
+export async function* inPieces(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
+  yield open;
+  let isFirst = true;
+  for await (const item of items) {
+    yield isFirst ? item : `,${item}`;
+    isFirst = false;
+  }
+  yield close;
 }

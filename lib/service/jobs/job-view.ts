@@ -6,11 +6,12 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
-import { damaged, readRecord, type StoredJob } from "./job-row";
+import { damaged, readRecord, type StoredJob, inputTexts, objectText, resultTexts, whole } from "./job-row";
 import { resultOfNoRun } from "./run/finish";
 import { type Progress, type Queued } from "./run/run-record";
-import { inputTexts, objectText, resultTexts, whole } from "./stored-texts";
 import { isTerminal, terminalStates } from "./transitions";
+import { readAssets } from "../assets/asset-row";
+import { fileNameOf, toAsset } from "../assets/asset-view";
 
 /** A member of the item, if there is something to show. */
 const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
@@ -43,7 +44,7 @@ type Item = {
   text: string;
 };
 /** What is known of a job apart from its row: its progress, and why it waits. */
-export type LiveFacts = {
+type LiveFacts = {
   progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
   /** Only for those needs for which jobs wait for something. */
   waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
@@ -144,4 +145,20 @@ export function resultOf(
   const { outputs, messages, meta } = whole(texts);
   const completed = job.state === "completed";
   return { outputs, status: objectText({ status_str: completed ? "success" : "error", completed }, { messages }), meta };
+}
+
+export async function listJobAssets(reader: Reader, jobId: string, page: { limit: number; offset: number }, baseUrl: string) {
+  const { limit, offset } = page;
+  const ofJob = query.selectFrom("assets").where("prompt_id", "=", jobId);
+  const seqs = (await reader.rows(ofJob.select("seq").orderBy("seq").limit(limit).offset(offset))).map((row) => row.seq);
+  const total = (await reader.row(ofJob.select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
+  const assets = (await readAssets(reader, seqs)).map((asset) => ({
+    ...toAsset(asset, baseUrl),
+    hash: `blake3:${asset.hash}`,
+    filename: fileNameOf(asset),
+    node_id: asset.node_id,
+    output_key: asset.output_key,
+    output_index: asset.output_index,
+  }));
+  return { job_id: jobId, assets, pagination: { offset, limit, total, has_more: offset + assets.length < total } };
 }

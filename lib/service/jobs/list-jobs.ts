@@ -4,11 +4,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { type Reader } from "../store/database";
+import { type Reader, plainStatement, statement } from "../store/database";
 import { type JobCountRow } from "../store/schema";
-import { plainStatement, statement } from "../store/statement";
-import { isBeingCleared } from "./history-cleared";
-import { isTerminal, terminalStates } from "./transitions";
+import { isBeingCleared, isTerminal, terminalStates } from "./transitions";
 
 type JobFilter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
 type Condition = RawBuilder<unknown>;

@@ -1,4 +1,4 @@
-// The queue as its user sees and manages it: only pending jobs are cancelled here, and the receipt lists those that really were.
+// The queue as clients see it, and what they do to it: delete, clear and cancel.
 
 import { sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
@@ -9,7 +9,8 @@ import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { type Engine } from "./run/engine";
 import { cancelPending } from "./run/finish";
-import { inPieces, listText, queuedTexts, together } from "./stored-texts";
+import { inPieces, listText, queuedTexts, together } from "./job-row";
+import { type JobEvents } from "../events/elsewhere";
 
 /** The list is cut here; GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;
@@ -58,7 +59,7 @@ export async function manageQueue(parts: QueueParts, userId: number, body: Manag
 }
 
 /** Unknown, running and ended ids are left out of the answer. */
-export async function cancelPendingJobs(parts: QueueParts, userId: number, ids: readonly string[]): Promise<string[]> {
+async function cancelPendingJobs(parts: QueueParts, userId: number, ids: readonly string[]): Promise<string[]> {
   const asked = [...new Set(ids)];
   const deleted: string[] = [];
   for (let start = 0; start < asked.length; start += AT_ONCE) {
@@ -122,4 +123,17 @@ async function cancelSome({ database, engine, now }: QueueParts, waiting: Return
   });
   await engine.cancelledAtRunners(cancelled.filter(atRunner).map(({ seq }) => seq));
   return cancelled;
+}
+
+/** Returns the ids that were really cancelled. */
+export async function cancelJobs(
+  parts: { database: Database; engine: Engine; events: JobEvents; now: () => number },
+  userId: number,
+  ids: readonly string[],
+): Promise<string[]> {
+  // Pending jobs first: one that starts in between is then found running.
+  const pending = await cancelPendingJobs(parts, userId, ids);
+  const running = await parts.engine.cancelRunning(userId, ids);
+  if (pending.length > 0) parts.events.queueChanged(userId);
+  return [...pending, ...running];
 }

@@ -1,7 +1,11 @@
-// Accepts a graph: validates it, pins its files, drops its secrets, writes one durable row. An acknowledged job survives kill -9.
+// Accepts submissions: validates them, removes secrets from what is stored, and queues the job.
 
-import { randomUUID } from "node:crypto";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { createHash, randomUUID } from "node:crypto";
+import { isObject } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { toUuid } from "@/lib/shared/text";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/queue";
 import { findFiles } from "../assets/file-names";
@@ -11,11 +15,83 @@ import { type PromptError } from "../nodes/validation/parse-prompt";
 import { type Pool, storeNeeds } from "../runners/pool";
 import { type Database, query } from "../store/database";
 import { type Engine } from "./run/engine";
-import { toStoredTexts } from "./secrets";
-import { workflowIdOf } from "./workflow-id";
 
-export type Accepted = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
-export type Refused = Extract<Validation, { ok: false }>;
+const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
+const REDACTED = "[REDACTED]";
+/** Shorter values are no keys, and removing them would break ordinary words. */
+const SHORTEST_VALUE = 8;
+
+type Fields = Record<string, unknown>;
+type Parts<T> = { prompt: T; graph: T; extra_data: T };
+
+/** Each part as JSON text, ready to be stored. Usually there is no secret, and then nothing is walked through. */
+function toStoredTexts(parts: Parts<Fields>): Parts<string> {
+  const texts = mapParts(parts, writeExactJson);
+  const hasSecret = Object.values(texts).some((text) => [...secretKeys].some((key) => text.includes(key)));
+  if (!hasSecret) return texts;
+  // The longest first: if two begin alike, nothing of the longer one may be left.
+  const secrets = [...new Set(Object.values(parts).flatMap((part) => [...secretsIn(part)]))].sort((a, b) => b.length - a.length);
+  return mapParts(parts, (part) => writeExactJson(clean(part, secrets)));
+}
+
+function* secretsIn(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (secretKeys.has(key) && typeof inner === "string" && inner.length >= SHORTEST_VALUE) yield inner;
+    else yield* secretsIn(inner);
+  }
+}
+
+function clean(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => REDACTED), value);
+  if (Array.isArray(value))
+    return withSpellingsOf(
+      value,
+      value.map((item) => clean(item, secrets)),
+    );
+  if (typeof value !== "object" || value === null) return value;
+  const publicEntries = Object.entries(value).filter(([key]) => !secretKeys.has(key));
+  return withSpellingsOf(value, Object.fromEntries(publicEntries.map(([key, inner]) => [key, clean(inner, secrets)])));
+}
+
+function mapParts<A, B>({ prompt, graph, extra_data }: Parts<A>, change: (part: A) => B): Parts<B> {
+  return { prompt: change(prompt), graph: change(graph), extra_data: change(extra_data) };
+}
+
+const NAMESPACE = Buffer.from("6f1c2b0a8d5e4f7b9a3c1e2d4b6a8c0e", "hex");
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function workflowIdOf(graph: Record<string, unknown>, extraData: Record<string, unknown>): string {
+  const id = field(field(field(extraData, "extra_pnginfo"), "workflow"), "id");
+  return typeof id === "string" && uuid.test(id) ? id.toLowerCase() : uuidOf(shapeOf(graph));
+}
+
+function shapeOf(graph: Record<string, unknown>): string {
+  const nodes = Object.keys(graph)
+    .sort()
+    .map((nodeId) => {
+      const inputs = field(graph[nodeId], "inputs");
+      const links =
+        typeof inputs === "object" && inputs !== null
+          ? Object.entries(inputs)
+              .filter(([, value]) => isLink(value))
+              .sort(([a], [b]) => (a < b ? -1 : 1))
+          : [];
+      return [nodeId, field(graph[nodeId], "class_type"), links];
+    });
+  return writeExactJson(nodes);
+}
+
+function uuidOf(name: string): string {
+  return toUuid(createHash("sha1").update(NAMESPACE).update(name).digest("hex"), 5);
+}
+
+function field(value: unknown, name: string): unknown {
+  return isObject(value) ? own(value, name) : undefined;
+}
+
+type Accepted = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
+type Refused = Extract<Validation, { ok: false }>;
 
 export async function submitPrompt(
   stores: { database: Database; pool: Pool; engine: Pick<Engine, "enqueue">; now: () => number },

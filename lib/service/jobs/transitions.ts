@@ -1,18 +1,18 @@
 // The states of a job and every legal step between them:
-//
+// 
 //   pending ──claim──▶ in_progress ──succeed──▶ completed
 //      │                 │    │
 //      │                 │    └──fail──▶ failed      (a node's exception; WorkerLost after three attempts)
 //      └──cancel──▶ cancelled ◀──cancel──┘
 //   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
-//
+// 
 // A pending job that waits in a runner's own queue has a `slot`. It is started, given back or cancelled, and no other slot claims it.
-//
+// 
 // completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
-import { sql, type Updateable } from "kysely";
+import { sql, type Updateable, type RawBuilder } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
-import { query, type Transaction } from "../store/database";
+import { query, type Transaction, type Reader, plainStatement } from "../store/database";
 import { type JobRow } from "../store/schema";
 
 const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
@@ -70,4 +70,20 @@ export async function moveAll(
     .where("seq", "in", tx.dialect.numbers(step.seqs))
     .where("state", "=", step.from);
   return tx.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
+}
+
+/** True between a clear and the end of the removal. */
+export async function isBeingCleared(reader: Reader, userId: number): Promise<boolean> {
+  const marked = plainStatement("SELECT 1 FROM users WHERE id = ? AND history_cleared_until IS NOT NULL", [userId]);
+  return (await reader.row(marked)) !== undefined;
+}
+
+/** A condition on a row of `jobs` that has ended, while its user's history is being cleared. */
+export const wasCleared: RawBuilder<boolean> = sql<boolean>`not exists
+  (select 1 from ended_since_clear where ended_since_clear.user_id = jobs.user_id and job_seq = jobs.seq)`;
+
+export async function isCleared(reader: Reader, job: { user_id: number; seq: number; state: KnownJobState }): Promise<boolean> {
+  if (!isTerminal(job.state) || !(await isBeingCleared(reader, job.user_id))) return false;
+  const since = query.selectFrom("ended_since_clear").select("job_seq").where("user_id", "=", job.user_id).where("job_seq", "=", job.seq);
+  return (await reader.row(since)) === undefined;
 }

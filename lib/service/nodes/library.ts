@@ -15,9 +15,8 @@ import {
   stringConcatenate,
   wait,
 } from "./definitions/literals";
-import { emptyImage, loadImage, loadImageMask, solidMaskNode } from "./definitions/load";
+import { emptyImage, loadImage, loadImageMask, solidMaskNode, previewImage, saveAnimatedWebp, saveImage } from "./definitions/files";
 import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
-import { previewImage, saveAnimatedWebp, saveImage } from "./definitions/save";
 import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate, imageScale, imageScaleBy } from "./definitions/transform";
 
 const definitions: readonly NodeDefinition[] = [

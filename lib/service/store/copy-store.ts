@@ -9,7 +9,7 @@ import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { lockDataFolder } from "./data-lock";
+import { lockDataFolder } from "./data-folder";
 import { migrate, postgresMigrations } from "./migrations";
 import { migratePostgres, SERVICE_SCHEMA } from "./postgres/migrate";
 import { type Tables } from "./schema";

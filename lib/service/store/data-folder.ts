@@ -1,10 +1,37 @@
-// Makes the service's folder. Errors are worded for the setting that chose the folder.
+// The service's data folder: made, locked, and synced to disk.
 
-import { type Dirent, readdirSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync, type Dirent, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { codeOf } from "@/lib/shared/error-codes";
-import { makeSyncedFolder } from "./sync-folder";
+import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder and every missing one above it, each synced into its parent. For the start, before requests are accepted. */
+export function makeSyncedFolder(path: string): void {
+  // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found) throw new Error(`${path} is no folder`);
+  const parent = dirname(path);
+  if (parent !== path) makeSyncedFolder(parent);
+  mkdirSync(path, { mode: 0o700 });
+  const handle = openSync(parent, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
 
 export function makeDataFolder(path: string): void {
   try {
@@ -47,5 +74,59 @@ export async function readFolder(folder: string): Promise<Dirent[]> {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
+  }
+}
+
+export type DataLock = { release(): void };
+
+export function lockDataFolder(dataDir: string): DataLock {
+  const pidFile = join(dataDir, "lock.pid");
+  const lockFile = join(dataDir, "lock.sqlite");
+  let connection: SqliteConnection;
+  try {
+    connection = takeLock(lockFile);
+  } catch (error) {
+    if (codeOf(error) === "SQLITE_BUSY")
+      throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
+    if (codeOf(error) !== "SQLITE_NOTADB") throw error;
+    // The lock is taken before the file is read: so it is free, and the file has nothing to lose.
+    rmSync(lockFile);
+    connection = takeLock(lockFile);
+  }
+  try {
+    writeFileSync(pidFile, String(process.pid));
+  } catch (error) {
+    // Without the pid file, only a second service's refusal says less.
+    if (!isFullDisk(error)) {
+      connection.close();
+      throw error;
+    }
+  }
+  return {
+    release() {
+      rmSync(pidFile, { force: true });
+      connection.close();
+    },
+  };
+}
+
+function takeLock(file: string): SqliteConnection {
+  const connection = new SqliteConnection(file, { timeoutMs: 0 });
+  try {
+    // Nothing is ever stored in it: a journal on the disk would only need room when the disk is full.
+    connection.pragma("journal_mode = MEMORY");
+    connection.exec("BEGIN EXCLUSIVE");
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function readPid(pidFile: string): string {
+  try {
+    return readFileSync(pidFile, "utf8").trim() || "(unknown)";
+  } catch {
+    return "(unknown)";
   }
 }

@@ -2,10 +2,11 @@
 // Guarantees: what `commit` has resolved is on disk; a reader sees whole commits only; only a `Transaction` can write, so the compiler
 // ensures that nothing is written outside of a commit.
 
-import { type CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type RawBuilder } from "kysely";
 import { type ServiceSettings } from "../settings";
 import { type StoreDialect } from "./dialect/dialect";
 import { type Tables } from "./schema";
+import { isStoreAway } from "@/lib/shared/error-codes";
 
 export type Compilable<R> = { compile(): CompiledQuery<R> };
 
@@ -56,3 +57,25 @@ export type Database = Reader & {
   /** Commits waiting work first. */
   close(): Promise<void>;
 };
+
+type Statement<R> = { compile(): CompiledQuery<R> };
+
+export function statement<R>(text: RawBuilder<R>): Statement<R> {
+  return { compile: () => text.compile(query) };
+}
+
+export function plainStatement<R>(text: string, values: readonly unknown[] = []): Statement<R> {
+  return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller declares what the text returns
+}
+
+/** Tries again and again. `pause` throws to give up. */
+export async function whileAway<T>(work: () => Promise<T>, pause: (error: unknown) => Promise<unknown>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStoreAway(error)) throw error;
+      await pause(error);
+    }
+  }
+}

@@ -6,7 +6,7 @@ import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { SqliteConnection, type SqliteStatement } from "@/lib/shared/database/sqlite";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
-import { sqliteDialect as dialect } from "./dialect/sqlite";
+import { sqliteDialect as dialect } from "./dialect/dialect";
 import { createGroupCommit } from "./group-commit";
 import { migrate } from "./migrations";
 

@@ -11,7 +11,7 @@ import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { openApiKey } from "@/lib/server/keys/api-keys";
 import { type KeyRing, seal } from "@/lib/server/keys/key-ring";
-import { firstKey } from "@/lib/server/store/jobs/ledger-rows";
+import { firstKey } from "@/lib/server/store/jobs/ledger-entry";
 import { migrations } from "@/lib/server/store/migrations";
 import { PASSWORD } from "@/tests/support/harness";
 import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { copyStores } from "@/lib/server/backup/copy-stores";
 import { openStore } from "@/lib/server/store/store";
 import { copyServiceStore } from "@/lib/service/index";
-import { lockDataFolder } from "@/lib/service/store/data-lock";
+import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { migrate } from "@/lib/service/store/migrations";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { createClaimers, type Question } from "@/lib/service/jobs/queue/claimers";
 import { enqueueAll, makeQueue } from "@/lib/service/jobs/queue/queue-entries";
-import { openQueuePool } from "@/lib/service/jobs/queue/shared-queues";
+import { openQueuePool } from "@/lib/service/jobs/queue/shared-queue";
 import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";

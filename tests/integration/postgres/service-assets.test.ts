@@ -17,10 +17,9 @@ import { type AssetSearch } from "@/lib/service/assets/search/asset-search";
 import { createPostgresSearch } from "@/lib/service/assets/search/postgres-search";
 import { openSqliteSearch } from "@/lib/service/assets/search/sqlite/sqlite-search";
 import { addTags, listTags, removeTags } from "@/lib/service/assets/tags";
-import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { type Database, query, type Reader, type Transaction, plainStatement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { plainStatement } from "@/lib/service/store/statement";
 import { evenly } from "@/tests/support/evenly";
 import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 

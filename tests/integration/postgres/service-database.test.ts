@@ -1,9 +1,8 @@
 // The service's database on PostgreSQL keeps the promises of its interface, also while connections break and other processes write.
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { type Database, query } from "@/lib/service/store/database";
+import { type Database, query, statement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
-import { statement } from "@/lib/service/store/statement";
 import { isStoreAway, StoreAway } from "@/lib/shared/error-codes";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";

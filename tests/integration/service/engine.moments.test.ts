@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { makeFolders } from "@/lib/service/assets/folders";
 import { createJobEvents, createNowhereElse } from "@/lib/service/events/elsewhere";
-import { cancelJobs } from "@/lib/service/jobs/cancel";
+import { cancelJobs } from "@/lib/service/jobs/queue-view";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";

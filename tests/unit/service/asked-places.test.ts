@@ -1,6 +1,6 @@
 // A runner that found nothing in a long queue does not search it again at once, and one that could find something is never held back.
 import { expect, it } from "vitest";
-import { createAskedPlaces } from "@/lib/service/jobs/queue/asked-places";
+import { createAskedPlaces } from "@/lib/service/jobs/queue/claimers";
 
 let now = 0;
 const clock = () => now;

@@ -8,8 +8,7 @@ import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
-import { type AppFileRow } from "./app-rows";
-import { readKept } from "./app-rows";
+import { type AppFileRow, readKept } from "./app-rows";
 import { RUNS_KEPT_MS } from "./app-runs";
 
 export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };

@@ -2,6 +2,9 @@
 // Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
 
 import "server-only";
+import { randomUUID } from "node:crypto";
+import { familyOf } from "@/lib/contract/audit/audit-items";
+import { createLru } from "@/lib/shared/lru";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Selectable, sql } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
@@ -10,10 +13,29 @@ import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
 import { type Database } from "../database";
 import { oneOf } from "../dialect/dialect";
 import { type AuditRow } from "../tables";
-import { createActIds } from "./audit-acts";
 import { hashRow, verifyChain } from "./audit-chain";
 
-export type AuditEntry = {
+/** Longer than any wait that a service asks for. */
+const PAUSE_MS = 10 * 60_000;
+const MOST_ENTRIES = 1_000;
+
+type Written = { act?: string; action: string; memberId?: string; via?: string; connectionId?: string; at: number };
+
+function createActIds() {
+  const open = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
+  return ({ act, action, memberId, via, connectionId, at }: Written): string | null => {
+    const family = act === undefined ? undefined : familyOf(action);
+    if (family === undefined) return null;
+    const key = [memberId, via, connectionId, family, act].join(" ");
+    const known = open.get(key);
+    const isOpen = known && known.entries < MOST_ENTRIES && at - known.at <= PAUSE_MS;
+    const { id, entries } = isOpen ? known : { id: randomUUID(), entries: 0 };
+    open.set(key, { id, entries: entries + 1, at });
+    return id;
+  };
+}
+
+type AuditEntry = {
   at: number;
   requestId: string;
   memberId?: string;

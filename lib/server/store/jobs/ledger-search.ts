@@ -7,9 +7,8 @@ import { type RawBuilder, sql } from "kysely";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect/dialect";
-import { type Term } from "../dialect/dialect-type";
-import { firstKey, MS_OF_KEY, readItem } from "./ledger-rows";
+import { dialectOf, type Term } from "../dialect/dialect";
+import { firstKey, MS_OF_KEY, readItem } from "./ledger-entry";
 import { fold, markOf, pieceOf } from "./ledger-words";
 
 export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {

@@ -1,12 +1,128 @@
-// Jobs at a local server: its list has other sort fields and no filter by kind of output, and a job has no short status.
+// Jobs of a local server, also of one whose history is the only list of them.
 
 import "server-only";
+import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { UnreadableAnswer } from "../failures";
+import { TOO_LARGE } from "../read-body";
+import { historyEntries, historyJob, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
+import { type Ended, type LocalExchange, readLocal, translated, wording, hasNoJobs, notThere, type Translation } from "./local-exchange";
 import { z } from "zod";
 import { own } from "@/lib/contract/json/own";
 import { toMilliseconds } from "@/lib/contract/times";
-import { queueSchema, wholeOf } from "./local-entries";
-import { hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation, wording } from "./local-exchange";
-import { listOlderJobs, olderJob } from "./older-jobs";
+
+/** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
+const READINGS = [1000, 200, 40];
+const MOST_ENDED = 1000;
+/** One entry tells whether a job has ended since; a few more tell which. */
+const PEEKS = [1, 20];
+const ENDED = ["completed", "failed", "cancelled"];
+
+const queuedJobs = wording("queued-jobs", ([queue]) => {
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  return [...queue_pending.map((item) => toQueuedJob(item, "pending")), ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
+});
+/** Newest first. */
+const endedJobs = wording("ended-jobs", ([history]) =>
+  historyEntries(history)
+    .slice(-MOST_ENDED - 1)
+    .map(({ id, entry }): LocalJob => (entry ? toEndedJob(id, entry) : { id }))
+    .reverse(),
+);
+const endedJob = wording("ended-job", ([history], { id }: { id: string }) => historyJob(history, id));
+const queuedJob = wording("queued-job", ([queue], { id }: { id: string }) => {
+  const { queue_running, queue_pending } = queueSchema.parse(queue);
+  const running = queue_running.find((one) => one?.[1] === id);
+  const item = running ?? queue_pending.find((one) => one?.[1] === id);
+  return item && { ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) };
+});
+export const wordsOfOlderJobs = [queuedJobs, endedJobs, endedJob, queuedJob];
+
+async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
+  const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
+  const wants = (status: string) => query.status === undefined || query.status.some((word) => word === status);
+  const wantsAllEnded = ENDED.every(wants);
+  const matches = ({ status, workflow_id }: LocalJob) =>
+    (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
+  const queue = await readLocal(await exchange.ask("/api/queue"));
+  if (!queue.ok) return queue.answer;
+  const moving = await exchange.learn(queuedJobs, [queue.bytes], undefined);
+  const wantsEnded = ENDED.some(wants);
+  const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: { newestFirst: [], isCut: false } };
+  if (!ended.ok) return ended.answer;
+  const { newestFirst, isCut } = ended.value;
+  // A job that ended between the two readings is in both.
+  const over = new Set(newestFirst.map(({ id }) => id));
+  const jobs = [...moving.filter(({ id }) => !over.has(id)), ...newestFirst]
+    .filter(matches)
+    .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
+    .sort((one, other) => (query.sort_order === "asc" ? one.key - other.key : other.key - one.key))
+    .map(({ job }) => job);
+  const page = jobs.slice(query.offset, query.offset + query.limit);
+  const has_more = query.offset + page.length < jobs.length;
+  const pagination = { offset: query.offset, limit: query.limit, ...(!isCut && { total: jobs.length }), has_more };
+  return translated({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
+}
+
+async function olderJob({ ask, say }: LocalExchange, id: string): Promise<Response> {
+  const history = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
+  if (!history.ok) return history.answer;
+  const ended = await say(endedJob, [history.bytes], { id });
+  if (ended) return ended;
+  const queue = await readLocal(await ask("/api/queue"));
+  if (!queue.ok) return queue.answer;
+  const moving = await say(queuedJob, [queue.bytes], { id });
+  return moving ?? translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
+}
+
+/** Newest first. */
+async function readEnded(exchange: LocalExchange): Promise<Read<Ended>> {
+  const { base, ended } = exchange;
+  const known = ended.of(base);
+  for (const count of known ? PEEKS : []) {
+    const read = await readNewest(exchange, count);
+    if (!read.ok) return read;
+    const { newestFirst: before = [], isCut = false } = known ?? {};
+    const at =
+      before.length === 0 && read.value.length < count ? read.value.length : read.value.findIndex(({ id }) => id === before[0]?.id);
+    if (at < 0) continue;
+    const now = cutTo(MOST_ENDED, [...read.value.slice(0, at), ...before], isCut);
+    ended.extend(base, now);
+    return { ok: true, value: now };
+  }
+  for (const count of READINGS) {
+    // One more tells whether there are more.
+    const read = await readNewest(exchange, count + 1).catch(unlessTooLarge);
+    if (!read) continue;
+    if (!read.ok) return read;
+    const now = cutTo(count, read.value);
+    ended.keep(base, now);
+    return { ok: true, value: now };
+  }
+  throw new UnreadableAnswer(TOO_LARGE);
+}
+
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof UnreadableAnswer) || error.why !== TOO_LARGE) throw error;
+}
+
+function cutTo(most: number, newestFirst: readonly LocalJob[], wasCut = false): Ended {
+  return { newestFirst: newestFirst.slice(0, most), isCut: wasCut || newestFirst.length > most };
+}
+
+type Read<T> = { ok: true; value: T } | { ok: false; answer: Response };
+
+async function readNewest({ ask, learn }: LocalExchange, count: number): Promise<Read<readonly LocalJob[]>> {
+  const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));
+  return read.ok ? { ok: true, value: await learn(endedJobs, [read.bytes], undefined) } : read;
+}
+
+/** Sorts like newer versions: a missing time counts as zero. */
+function sortKey(job: LocalJob, field: "create_time" | "execution_time"): number {
+  const numeric = (name: string) => (typeof job[name] === "number" ? job[name] : 0);
+  if (field === "create_time") return numeric("create_time");
+  const [start, end] = [numeric("execution_start_time"), numeric("execution_end_time")];
+  return start > 0 && end > 0 ? end - start : 0;
+}
 
 const sortFields: Readonly<Record<string, string>> = { create_time: "created_at", execution_time: "execution_duration" };
 

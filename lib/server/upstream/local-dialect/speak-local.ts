@@ -21,9 +21,8 @@ import {
   type Translation,
   wording,
 } from "./local-exchange";
-import { jobTranslations, wordsOfJobs } from "./local-jobs";
+import { jobTranslations, wordsOfJobs, wordsOfOlderJobs } from "./local-jobs";
 import { historyTranslations, queueTranslations, wordsOfHistory, wordsOfQueue } from "./local-queue";
-import { wordsOfOlderJobs } from "./older-jobs";
 
 const LARGEST_EDGE = "res";
 

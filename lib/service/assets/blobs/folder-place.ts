@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder } from "@/lib/service/store/sync-folder";
+import { syncFolder } from "@/lib/service/store/data-folder";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { blobPath, type BlobPlace, type Content, openFile } from "../blob-store";

@@ -3,8 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Reader } from "@/lib/service/store/database";
-import { statement } from "@/lib/service/store/statement";
+import { type Reader, statement } from "@/lib/service/store/database";
 import { type ReadFilter } from "../asset-filter";
 import { type MetadataCondition } from "../metadata-filter";
 import { type AssetSearch, orders, ownersOf } from "./asset-search";

@@ -1,17 +1,19 @@
-// Removes jobs that have ended, oldest first and in small commits: a million of them must not hold up other requests.
-// A job's inputs and results are removed with it; its assets stay. Waiting and running jobs are never touched.
+// Removes ended jobs: by id, when a history is cleared, and by age.
 
 import { type RawBuilder, sql } from "kysely";
-import { unhurried } from "@/lib/service/housekeeping";
+import { unhurried, isFirst } from "@/lib/service/housekeeping";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
-import { isBeingCleared, wasCleared } from "../history-cleared";
-import { terminalStates } from "../transitions";
+import { isBeingCleared, wasCleared, terminalStates } from "../transitions";
+import { type ServiceLog } from "@/lib/service/options";
+import { type Processes } from "@/lib/service/store/processes";
+import { countJobs } from "../list-jobs";
+import { type ServiceSettings } from "@/lib/service/settings";
 
 /** Takes about twenty milliseconds of a commit. */
 const AT_ONCE = 100;
 
-export type Removal = {
+type Removal = {
   userId: number;
   /** Only jobs that ended by then. */
   endedUntil: number;
@@ -22,7 +24,7 @@ export type Removal = {
 };
 
 /** Returns how many jobs were removed. */
-export async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, goOn }: Removal): Promise<number> {
+async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, goOn }: Removal): Promise<number> {
   let removed = 0;
   while (removed < atMost && (goOn?.() ?? true)) {
     const limit = Math.min(AT_ONCE, atMost - removed);
@@ -40,7 +42,7 @@ export async function removeEnded(database: Database, { userId, endedUntil, atMo
  * Removes the rows that a cleared history still has; the mark is removed after the last of them. `isOwn`: false if another process does it
  * from now on.
  */
-export async function removeCleared(
+async function removeCleared(
   database: Database,
   userId: number,
   { goOn, isOwn }: { goOn: () => boolean; isOwn: () => Promise<boolean> },
@@ -93,4 +95,92 @@ function oldestEnded(userId: number, endedUntil: number, limit: number, also: Ra
     .orderBy("create_time")
     .orderBy("id")
     .limit(limit);
+}
+
+export type HistoryClears = ReturnType<typeof createHistoryClears>;
+
+const CHANNEL = "history cleared";
+
+export function createHistoryClears(database: Database, processes: Processes, log: ServiceLog) {
+  const underWay = new Map<number, Promise<void>>();
+  let isStopping = false;
+
+  function inBackground(userId: number): void {
+    if (isStopping) return;
+    // A removal that is under way may have looked for the last time, so one more runs after it.
+    const before = underWay.get(userId) ?? Promise.resolve();
+    const work = before
+      .then(() => removeCleared(database, userId, { goOn: () => !isStopping, isOwn: () => isFirst(processes) }))
+      .catch((error: unknown) => log.error({ err: error }, "a cleared history could not be removed: it is tried again"))
+      .finally(() => underWay.get(userId) === work && underWay.delete(userId));
+    underWay.set(userId, work);
+  }
+
+  /** Inside a commit. Returns how many entries will be removed. */
+  async function mark(tx: Transaction, userId: number, at: number): Promise<number> {
+    const entries = await countJobs(tx, userId, terminalStates);
+    if (entries === 0) return 0;
+    await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
+    await tx.run(query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId));
+    return entries;
+  }
+
+  /** Continues every removal that is unfinished, whichever process began it. */
+  async function round(): Promise<void> {
+    if (!(await isFirst(processes))) return;
+    const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
+    for (const { id } of await database.rows(left)) if (!underWay.has(id)) inBackground(id);
+  }
+
+  return {
+    round,
+
+    async start(): Promise<void> {
+      const onNotice = () =>
+        void round().catch((error: unknown) => log.warn({ err: error }, "a cleared history is removed a little later"));
+      processes.listen(CHANNEL, onNotice, onNotice);
+      await round();
+    },
+
+    /** Returns how many entries were cleared. */
+    async clear(userId: number, at: number): Promise<number> {
+      const entries = await database.commitFreeing(async (tx) => {
+        const marked = await mark(tx, userId, at);
+        if (marked > 0) await processes.tell(CHANNEL, null, tx);
+        return marked;
+      });
+      if (entries > 0 && (await isFirst(processes))) inBackground(userId);
+      return entries;
+    },
+
+    /** A removal that is under way ends after its current piece. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+export type RetentionParts = { database: Database; settings: Pick<ServiceSettings, "retentionDays" | "retentionJobs">; now: () => number };
+
+export function hasRetention({ retentionDays, retentionJobs }: RetentionParts["settings"]): boolean {
+  return retentionDays !== undefined || retentionJobs !== undefined;
+}
+
+/** Returns how many jobs were removed. */
+export async function applyRetention({ database, settings, now }: RetentionParts, goOn: () => boolean): Promise<number> {
+  const { retentionDays, retentionJobs } = settings;
+  let removed = 0;
+  for (const { id: userId } of await database.rows(query.selectFrom("users").select("id"))) {
+    if (retentionDays !== undefined) {
+      removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, goOn });
+    }
+    if (retentionJobs !== undefined) {
+      const atMost = (await countJobs(database, userId, terminalStates)) - retentionJobs;
+      removed += await removeEnded(database, { userId, endedUntil: now(), atMost, goOn });
+    }
+  }
+  return removed;
 }

@@ -3,13 +3,11 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database, type Reader } from "@/lib/service/store/database";
-import { orEmpty, readJobs, type StoredJob } from "../job-row";
+import { orEmpty, readJobs, type StoredJob, extraDataTexts, inPieces, inputTexts, listText, objectText, resultTexts, together, whole } from "../job-row";
 import { readError, resultOf } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
-import { extraDataTexts, inPieces, inputTexts, listText, objectText, resultTexts, together, whole } from "../stored-texts";
 import { terminalStates } from "../transitions";
-import { removeEndedByIds } from "./ended-jobs";
-import { type HistoryClears } from "./history-clears";
+import { removeEndedByIds, type HistoryClears } from "./ended-jobs";
 
 type Page = { max_items: number; offset: number };
 

@@ -1,6 +1,4 @@
-// The workers of graphile-worker in this process: each asks for an entry while there is a place for the job, and hands the entry on.
-// Guarantees: they are listed with the process, so that a process that takes over frees what they hold; each question ends once: answered,
-// found nothing, or given up; a worker whose answer was lost is freed before anything else is asked.
+// Workers of graphile-worker that ask for jobs a runner can do, while one is free.
 
 import { EventEmitter } from "node:events";
 import { type Worker, type WorkerEvents } from "graphile-worker";
@@ -11,6 +9,51 @@ import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { EVERY, freeWorkers, QUEUE_SCHEMA, queueLogger } from "./queue-entries";
+
+/** At most a fifth of a process's time is spent on searching in vain. */
+const TIMES = 4;
+const MOST_MS = 1000;
+/** Every free place is asked for so often, in case a notice was lost. */
+const EVERY_MS = 1000;
+
+export function createAskedPlaces(clock: () => number) {
+  const asked = new Map<string, number>();
+  const vain = new Map<string, { skipped: readonly string[]; until: number }>();
+  let newsAt = -Infinity;
+  const lastOf = (place: string) => asked.get(place) ?? -Infinity;
+  return {
+    /** A job is looked for, for this place. */
+    asks: (place: string): void => void asked.set(place, clock()),
+
+    /** `skip`: the kinds that were not asked for. */
+    foundNothing(place: string, skip: readonly string[], askedAt: number): void {
+      asked.set(place, Math.max(lastOf(place), askedAt));
+      vain.set(place, { skipped: skip, until: clock() + Math.min(MOST_MS, TIMES * (clock() - askedAt)) });
+    },
+
+    /** For how long not to ask this question. */
+    restMs(place: string, skip: readonly string[]): number {
+      const last = vain.get(place);
+      return last?.skipped.every((kind) => skip.includes(kind)) ? last.until - clock() : 0;
+    },
+
+    /** A job of this kind waits now. Returns whether this ends a wait. */
+    came(kind: string): boolean {
+      const ended = [...vain].filter(([, { skipped }]) => !skipped.includes(kind));
+      for (const [place] of ended) vain.delete(place);
+      return ended.length > 0;
+    },
+
+    /** Some process has put jobs into the queue. */
+    news: (): void => void (newsAt = clock()),
+
+    /** It was not asked for since then, or not lately. */
+    isDue: (place: string): boolean => lastOf(place) <= newsAt || lastOf(place) < clock() - EVERY_MS,
+
+    inTurn: <Offered extends { place: string }>(places: readonly Offered[]): Offered[] =>
+      places.toSorted((one, other) => lastOf(one.place) - lastOf(other.place)),
+  };
+}
 
 /** How many claims run at once. */
 const CLAIMERS = 4;

@@ -1,19 +1,19 @@
-// The queue in a PostgreSQL that several processes share: graphile-worker chooses the next job, and wakes a process for it (decision 63).
-// Guarantees: what it gives out is a hint, and a claim counts only if the job's row still waits; an entry that this process cannot take
-// goes back to its place. Must never: hold an entry for longer than a claim takes.
+// The queue in a PostgreSQL that several processes share: graphile-worker chooses the next job and wakes a process for it (decision 63).
+// An entry is a hint: a claim counts only if the job's row still waits.
 
-import { type Pool } from "pg";
+import { type Pool, type PoolClient } from "pg";
 import { z } from "zod";
 import { type Place } from "@/lib/service/runners/pool";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Processes } from "@/lib/service/store/processes";
 import { type Claimed } from "../run/claim";
-import { type Floor, type JobQueue } from "../run/job-queue";
-import { createAskedPlaces } from "./asked-places";
-import { createClaimers, type Question } from "./claimers";
-import { beginClearing, endClearing, enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry } from "./queue-entries";
+import { type Floor, type JobQueue, waitingJobs, type CreateQueue } from "../run/job-queue";
+import { createAskedPlaces, createClaimers, type Question } from "./claimers";
+import { beginClearing, endClearing, enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, makeQueue } from "./queue-entries";
 import { createSharedClaims, type Entry, type Offer } from "./shared-claims";
-import { waitingJobs } from "./waiting-jobs";
+import { type ServiceLog } from "@/lib/service/options";
+import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
+import { isStoreAway } from "@/lib/shared/error-codes";
 
 const PAUSE_MS = 1000;
 /** Once in this time, for all processes together. */
@@ -26,7 +26,7 @@ const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.stri
 /** For a free place, or for one that a job is about to leave. */
 type Asked = Question & { offer?: Offer };
 
-export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
+function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
   const { database, pool, log, concurrency } = floor.parts;
   const kinds = new Set<string>();
   const asked = createAskedPlaces(() => performance.now());
@@ -209,4 +209,47 @@ export function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool:
 function needsOf(kind: string): number | null {
   const [needs = ""] = kind.split("|");
   return needs === "" ? null : Number(needs);
+}
+
+export type SharedQueues = { create: CreateQueue; close(): Promise<void> };
+type Limits = { statementMs?: number; connectMs?: number };
+
+/** For the claims, one that listens, and one spare. */
+const MOST_CONNECTIONS = 6;
+const STATEMENT_MS = 30_000;
+
+export async function openSharedQueues(url: string, processes: Processes, log: ServiceLog): Promise<SharedQueues> {
+  const pgPool = await openQueuePool(url);
+  try {
+    await makeQueue(pgPool, log);
+  } catch (error) {
+    await pgPool.end();
+    throw toStoreError(error);
+  }
+  return { create: (floor) => createSharedQueue(floor, { pgPool, processes }), close: () => pgPool.end() };
+}
+
+export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, connectMs }: Limits = {}): Promise<Pool> {
+  const { default: pg } = await import("pg");
+  const pgPool = new pg.Pool({
+    ...poolBounds(MOST_CONNECTIONS, statementMs, connectMs),
+    connectionString: url,
+    // The holder of an entry is a hint: if a crash of the database loses it, the job's row says whether it waits.
+    onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
+  });
+  // A broken connection: the query that uses it reports the error. Without a listener here it would end the process.
+  pgPool.on("error", () => undefined);
+  pgPool.on("connect", endWhenSilent);
+  return pgPool;
+}
+
+/** The library uses a connection again after any error; on one that is silent, each later question would wait as long. */
+function endWhenSilent(client: PoolClient): void {
+  client.query = new Proxy(client.query, {
+    apply(query, self, asked) {
+      const answer: unknown = Reflect.apply(query, self, asked);
+      if (answer instanceof Promise) answer.catch((error: unknown) => isStoreAway(toStoreError(error)) && void client.end());
+      return answer;
+    },
+  });
 }

@@ -1,14 +1,104 @@
-// What the engine works with; made once, when the service starts.
+// What running jobs need: stores, runners, background work, folders, and writes that are tried until they succeed.
 
+import { setTimeout as sleep } from "node:timers/promises";
+import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Database, type Transaction, whileAway } from "@/lib/service/store/database";
+import { type ServiceLog } from "@/lib/service/options";
+import { randomUUID } from "node:crypto";
+import { mkdir, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
 import { type JobEvents } from "@/lib/service/events/elsewhere";
 import { type Runner } from "@/lib/service/nodes/runner";
-import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
-import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+
+const PAUSE_MS = 1000;
+
+export type Patience = ReturnType<typeof createPatience>;
+
+/** `mayWait`: once it is false, the first failure is thrown. */
+export function createPatience(database: Database, mayWait: () => boolean) {
+  return {
+    /** Commits until the disk and the database accept it. `undo`: reverts what was noted in a commit that failed. */
+    async untilStored<T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> {
+      for (;;) {
+        try {
+          return await database.commitFreeing(write);
+        } catch (error) {
+          undo();
+          if (!mayWait() || !asStorageFailure(error)) throw error;
+          await sleep(PAUSE_MS);
+        }
+      }
+    },
+
+    /** Tries again while the database does not answer. */
+    untilThere: <T>(work: () => Promise<T>): Promise<T> =>
+      whileAway(work, async (error) => {
+        if (!mayWait()) throw error;
+        await sleep(PAUSE_MS);
+      }),
+  };
+}
+
+export type Background = ReturnType<typeof createBackground>;
+
+export function createBackground(log: ServiceLog) {
+  const underWay = new Set<Promise<void>>();
+  return {
+    add(work: Promise<void>): void {
+      const counted = work
+        .catch((error: unknown) => log.error({ err: error }, "how a job ended could not be stored: the next start finds it running"))
+        .finally(() => underWay.delete(counted));
+      underWay.add(counted);
+    },
+
+    /** Returns once what is under way now is done, or after `ms`. */
+    async doneWithin(ms: number): Promise<void> {
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([Promise.all(underWay), new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
+      clearTimeout(timer);
+    },
+
+    /** Also what is added meanwhile. */
+    async done(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
+
+export function createWorkFolders(parent: string) {
+  const spare: string[] = [];
+
+  /** A worker that was ended may still have one write under way, which arrives while the folder is being emptied. */
+  async function remove(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined); // the next start sweeps it
+  }
+
+  return {
+    async take(): Promise<string> {
+      const known = spare.pop();
+      if (known !== undefined) return known;
+      const folder = join(parent, randomUUID());
+      await mkdir(folder, { mode: 0o700 });
+      return folder;
+    },
+
+    /** `files`: everything in the folder; undefined if that is not known. */
+    async giveBack(folder: string, files: readonly string[] | undefined): Promise<void> {
+      try {
+        if (!files) return await remove(folder);
+        for (const file of files) await unlink(file);
+        spare.push(folder);
+      } catch {
+        await remove(folder);
+      }
+    },
+  };
+}
 
 export type EngineParts = {
   database: Database;

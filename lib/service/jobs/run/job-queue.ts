@@ -2,10 +2,11 @@
 // that several processes share (queue/shared-queue.ts).
 // Guarantees: fair between users; a job is given only to a slot that can do it; the job's row decides, and is read when the job is claimed.
 
-import { type Place } from "@/lib/service/runners/pool";
-import { type Transaction } from "@/lib/service/store/database";
+import { type Place, kindWith, triedRunners } from "@/lib/service/runners/pool";
+import { type Transaction, query, type Reader } from "@/lib/service/store/database";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
+import { isInOwnQueue, isUnfinished } from "../transitions";
 
 /** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
 export type Waiting = { userId: number; seq: number; kind: string };
@@ -60,3 +61,21 @@ export type Floor = {
 };
 
 export type CreateQueue = (floor: Floor) => JobQueue;
+
+type Which = { userId: number; last: number } | { seqs: readonly number[] };
+
+export async function waitingJobs(reader: Reader, which?: Which): Promise<(Waiting & { needs: number | null })[]> {
+  const pending = query
+    .selectFrom("jobs")
+    .select(["seq", "user_id", "needs"])
+    .where(isUnfinished)
+    .where("state", "=", "pending")
+    .where(isInOwnQueue);
+  const some = !which
+    ? pending
+    : "seqs" in which
+      ? pending.where("seq", "in", reader.dialect.numbers(which.seqs))
+      : pending.where("user_id", "=", which.userId).where("seq", "<=", which.last);
+  const [jobs, tried] = [await reader.rows(some.orderBy("seq")), await triedRunners(reader)];
+  return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: kindWith(needs, tried.get(seq)) }));
+}

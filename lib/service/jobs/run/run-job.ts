@@ -14,12 +14,11 @@ import { query, type Transaction } from "@/lib/service/store/database";
 import { begin, move } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
-import { type EngineParts } from "./engine-parts";
+import { type EngineParts, type Patience } from "./engine-parts";
 import { finishRun } from "./finish";
 import { type JobQueue, type NextClaim, type Waiting } from "./job-queue";
 import { giveBackOrFail } from "./recover";
 import { type RunRecord } from "./run-record";
-import { type Patience } from "./until-stored";
 
 /** `waits`: its worker was lost, and it is tried again. `isClean`: the record lists all files in the folder. */
 type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };

@@ -1,8 +1,7 @@
-// The type of what SQLite and PostgreSQL express differently. A reader has the dialect of its database (`reader.dialect`), and no code asks
-// which of the two it is. What both understand is written the same way: `case when` (not `iif`), `true` and `false`, a name for each
-// subquery.
+// What SQLite and PostgreSQL say differently in the service's queries.
 
-import { type CompiledQuery, type RawBuilder, type SqlBool } from "kysely";
+import { CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 export type StoreDialect = {
   /** For `in`: the statement has the same text for any number of values. */
@@ -26,4 +25,57 @@ export type StoreDialect = {
   asJson(column: string): string;
   /** For a column that is a JSON object: the same text without one member of one of its members. */
   withoutMember(column: string, member: string, ofMember: string): string;
+};
+
+const list = <T>(values: readonly T[]) => sql<T>`(select value from json_each(${writeExactJson(values)}))`;
+
+export const sqliteDialect: StoreDialect = {
+  numbers: list,
+  texts: list,
+  inOrder: <R>(columns: string, table: string, seqs: readonly number[]) => {
+    const text = `SELECT ${columns} FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN ${table} ON seq = wanted`;
+    return { compile: () => CompiledQuery.raw(text, [writeExactJson(seqs)]) as CompiledQuery<R> }; // the caller declares the columns
+  },
+
+  // Merges selections that an index returns in order. A limit keeps those that have to be sorted short; for many rows it would sort twice.
+  merged(selections, order, reach) {
+    const isShort = reach <= 1000 && selections.length > 1;
+    const limited = selections.map((selection) => (isShort ? sql`select * from (${selection} ${order} limit ${reach})` : selection));
+    return sql.join(limited, sql` union all `);
+  },
+  rowByRow: (column) => sql`+${sql.ref(column)}`,
+
+  greater: (a, b) => sql`max(${a}, ${b})`,
+  holds: (column, text) => sql`instr(${column}, ${text}) > 0`,
+
+  isJson: (column) => `json_valid(${column})`,
+  isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE false END`,
+  asJson: (column) => `json_quote(${column})`,
+  withoutMember: (column, member, ofMember) => `json_remove(${column}, '$.${ofMember}.${member}')`,
+};
+
+// Arrays instead of JSON: a JSON text could contain a character that PostgreSQL does not accept.
+export const postgresDialect: StoreDialect = {
+  numbers: (values) => sql`(select unnest(${[...values]}::bigint[]))`,
+  texts: (values) => sql`(select unnest(${[...values]}::text[]))`,
+  inOrder: <R>(columns: string, table: string, seqs: readonly number[]) => {
+    const wanted = "unnest(?::bigint[]) WITH ORDINALITY AS listed (wanted, place)";
+    const text = `SELECT ${columns} FROM ${wanted} JOIN ${table} ON seq = wanted ORDER BY place`;
+    return { compile: () => CompiledQuery.raw(text, [[...seqs]]) as CompiledQuery<R> }; // the caller declares the columns
+  },
+
+  // Without a limit of its own each would be read to its end, and all of it sorted.
+  merged(selections, order, reach) {
+    const limited = selections.map((selection) => sql`(${selection} ${order} limit ${reach})`);
+    return sql`select * from (${sql.join(limited, sql` union all `)}) as merged`;
+  },
+  rowByRow: (column) => sql`${sql.ref(column)}`,
+
+  greater: (a, b) => sql`greatest(${a}, ${b})`,
+  holds: (column, text) => sql`strpos(${column}, ${text}) > 0`,
+
+  isJson: (column) => `is_json(${column})`,
+  isJsonObject: (column) => `CASE WHEN is_json(${column}) THEN json_typeof(${column}::json) = 'object' ELSE false END`,
+  asJson: (column) => `to_json(${column})::text`,
+  withoutMember: (column, member, ofMember) => `without_member(${column}, '${member}', '${ofMember}')`,
 };

@@ -3,15 +3,27 @@
 // it writes; what it has resolved is on disk; an outage is a StoreAway; if the connection is lost during a COMMIT, its outcome is looked up
 // before the commit counts as failed.
 
+import { createLru } from "@/lib/shared/lru";
 import { type PostgresPool } from "kysely";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
-import { postgresDialect as dialect } from "../dialect/postgres";
+import { postgresDialect as dialect } from "../dialect/dialect";
 import { createGroupCommit } from "../group-commit";
 import { migratePostgres, SERVICE_SCHEMA } from "./migrate";
-import { numbered } from "./numbered";
+
+const known = createLru<string, string>({ max: 400 });
+
+/** A `?` in a text or in a quoted name stays as it is. */
+function numbered(text: string): string {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  let count = 0;
+  const result = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) => (part === "?" ? `$${(count += 1)}` : part));
+  known.set(text, result);
+  return result;
+}
 
 const MOST_READERS = 8;
 const STATEMENT_MS = 30_000;

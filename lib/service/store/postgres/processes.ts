@@ -7,9 +7,8 @@ import { sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
-import { type Database, type Reader } from "../database";
+import { type Database, type Reader, plainStatement } from "../database";
 import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
-import { plainStatement } from "../statement";
 import { SERVICE_SCHEMA } from "./migrate";
 
 const CHANNEL = "lightdesk_service";

@@ -3,8 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
-import { query, type Reader } from "@/lib/service/store/database";
-import { statement } from "@/lib/service/store/statement";
+import { query, type Reader, statement } from "@/lib/service/store/database";
 import { countOwned } from "../asset-search";
 import { anyTag, type OwnerFilter } from "./owner-filter";
 

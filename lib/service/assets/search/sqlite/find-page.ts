@@ -4,8 +4,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
-import { type Reader } from "@/lib/service/store/database";
-import { statement } from "@/lib/service/store/statement";
+import { type Reader, statement } from "@/lib/service/store/database";
 import { type AssetPage, type AssetSort, countOwned, orders, ownersOf } from "../asset-search";
 import { findMatching, foundSeqs, gathered, type Matching } from "./counts";
 import { anyTag, forOwner, type OwnerFilter } from "./owner-filter";

@@ -5,9 +5,8 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readMetadata } from "@/lib/service/assets/asset-view";
-import { type Transaction } from "@/lib/service/store/database";
+import { type Transaction, plainStatement } from "@/lib/service/store/database";
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
-import { plainStatement } from "@/lib/service/store/statement";
 import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
 
 const AT_ONCE = 2000;

@@ -4,8 +4,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
 import { type MetadataCondition, type Scalar } from "@/lib/service/assets/metadata-filter";
-import { type Reader } from "@/lib/service/store/database";
-import { statement } from "@/lib/service/store/statement";
+import { type Reader, statement } from "@/lib/service/store/database";
 import { nameTerm, tagToken, unlistedToken, valueToken } from "./tokens";
 
 export type OwnerFilter = {

@@ -2,8 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type ReadFilter } from "@/lib/service/assets/asset-filter";
-import { query, type Reader } from "@/lib/service/store/database";
-import { statement } from "@/lib/service/store/statement";
+import { query, type Reader, statement } from "@/lib/service/store/database";
 import { anyTag, forOwner, type OwnerFilter } from "./owner-filter";
 
 type TagCounts = Map<string, number>;
