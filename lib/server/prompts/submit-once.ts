@@ -25,7 +25,7 @@ import { runOperation } from "../bff/bff-route";
 import { type Asked, refusal } from "../bff/guard";
 import { readWhole } from "../bff/read-request";
 import { type Composition, type SubmissionOutcome } from "../composition-type";
-import { type JobLabel, type Attempt, type KeptSubmission } from "../store/jobs/submissions";
+import { type Attempt, type JobLabel, type KeptSubmission } from "../store/jobs/submissions";
 
 const LONGEST_ANSWER = 64 * 1024;
 

@@ -2,8 +2,8 @@
 // Guarantees: every read names the member; a personal connection is found only by its own member.
 
 import "server-only";
-import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { randomUUID } from "node:crypto";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { type CheckOutcome, checkOutcomes } from "@/lib/contract/connections";
 import { type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
 import { type Database, prepareOne } from "./database";

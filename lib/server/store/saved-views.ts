@@ -3,8 +3,8 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type Database } from "./database";
 import { ownOrTeams } from "./connections";
+import { type Database } from "./database";
 import { type SavedViewRow } from "./tables";
 
 /** `memberId` undefined: the team's view. */

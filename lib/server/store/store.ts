@@ -20,13 +20,20 @@ import { type Database, migrate, openDatabase } from "./database";
 import { migratePostgres, openPostgres } from "./dialect/open-postgres";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
-import { createJobLabelStore, type JobLabelStore, createSubmissionStore, type SubmissionStore, createWorkflowNameStore, type WorkflowNameStore } from "./jobs/submissions";
 import { createJobLedgerStore, type JobLedgerStore } from "./jobs/job-ledger";
 import { createJobUsageStore, type JobUsageStore } from "./jobs/job-usage";
 import { createJobViewerStore, type JobViewerStore } from "./jobs/job-viewers";
 import { createLedgerSearch, type LedgerSearchStore } from "./jobs/ledger-search";
+import {
+  createJobLabelStore,
+  createSubmissionStore,
+  createWorkflowNameStore,
+  type JobLabelStore,
+  type SubmissionStore,
+  type WorkflowNameStore,
+} from "./jobs/submissions";
 import { createKeyStore, type KeyStore } from "./keys";
-import { createNoPeers, type Peers, createPostgresPeers } from "./peers/peers";
+import { createNoPeers, createPostgresPeers, type Peers } from "./peers/peers";
 import { type AttemptStore, createAttemptStore } from "./people/attempts";
 import { createEmbedSessionStore, type EmbedSessionStore } from "./people/embed-sessions";
 import { createIdentityStore, type IdentityStore } from "./people/identities";

@@ -5,7 +5,7 @@ import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readRecord } from "../jobs/job-row";
 import { type ServiceSettings } from "../settings";
-import { type Database, query, type Reader, type Transaction, plainStatement } from "../store/database";
+import { type Database, plainStatement, query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
 import { hideSecrets, nameOfSource } from "../store/source-secrets";
 import { PUBLIC_OWNER } from "../users/keys";

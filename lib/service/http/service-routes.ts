@@ -5,17 +5,17 @@ import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews } from "../assets/asset-row";
 import { toAsset } from "../assets/asset-view";
 import { listInputNames } from "../assets/file-names";
-import { requireSomeRoom, usedBytes, quotaExceeded } from "../assets/quota";
+import { quotaExceeded, requireSomeRoom, usedBytes } from "../assets/quota";
 import { listTags, refineTags } from "../assets/tags";
 import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
 import { type Parts } from "../parts";
-import { ServiceError, asRefusal } from "../service-error";
+import { asRefusal, ServiceError } from "../service-error";
+import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { empty, json, jsonText } from "./answers";
 import { invalid, whileMoving } from "./read-json";
 import { type Route, route } from "./route";
-import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/files";
 import { sendBytes } from "./send-bytes";
 
 /**

@@ -1,15 +1,15 @@
 // Rows of jobs, and the JSON texts stored with them.
 
-import { type Selectable, sql, type RawBuilder } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
-import { type JobRow } from "../store/schema";
-import { isBeingCleared, isCleared, wasCleared, isUnfinished } from "./transitions";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type StoreDialect } from "../store/dialect/dialect";
+import { type JobRow } from "../store/schema";
+import { isBeingCleared, isCleared, isUnfinished, wasCleared } from "./transitions";
 
 const DAMAGED =
   "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";

@@ -4,14 +4,14 @@
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
+import { readAssets } from "../assets/asset-row";
+import { fileNameOf, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
-import { damaged, readRecord, type StoredJob, inputTexts, objectText, resultTexts, whole } from "./job-row";
+import { damaged, inputTexts, objectText, readRecord, resultTexts, type StoredJob, whole } from "./job-row";
 import { resultOfNoRun } from "./run/finish";
 import { type Progress, type Queued } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
-import { readAssets } from "../assets/asset-row";
-import { fileNameOf, toAsset } from "../assets/asset-view";
 
 /** A member of the item, if there is something to show. */
 const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;

@@ -4,7 +4,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
-import { type Reader, plainStatement, statement } from "../store/database";
+import { plainStatement, type Reader, statement } from "../store/database";
 import { type JobCountRow } from "../store/schema";
 import { isBeingCleared, isTerminal, terminalStates } from "./transitions";
 

@@ -4,13 +4,13 @@ import { sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
+import { type JobEvents } from "../events/elsewhere";
 import { endAttempt } from "../runners/attempts";
 import { type Database, query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
+import { inPieces, listText, queuedTexts, together } from "./job-row";
 import { type Engine } from "./run/engine";
 import { cancelPending } from "./run/finish";
-import { inPieces, listText, queuedTexts, together } from "./job-row";
-import { type JobEvents } from "../events/elsewhere";
 
 /** The list is cut here; GET /api/prompt counts exactly. */
 const MOST_LISTED = 5000;

@@ -1,13 +1,13 @@
 // Accepts submissions: validates them, removes secrets from what is stored, and queues the job.
 
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { createHash, randomUUID } from "node:crypto";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { isLink } from "@/lib/contract/workflow/graph";
-import { toUuid } from "@/lib/shared/text";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/queue";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";
 import { fileNamesIn, validatePrompt, type Validation } from "../nodes/validate";

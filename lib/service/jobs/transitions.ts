@@ -1,18 +1,18 @@
 // The states of a job and every legal step between them:
-// 
+//
 //   pending ──claim──▶ in_progress ──succeed──▶ completed
 //      │                 │    │
 //      │                 │    └──fail──▶ failed      (a node's exception; WorkerLost after three attempts)
 //      └──cancel──▶ cancelled ◀──cancel──┘
 //   in_progress ──give back──▶ pending               (the process or its worker went away; the attempt stays counted)
-// 
+//
 // A pending job that waits in a runner's own queue has a `slot`. It is started, given back or cancelled, and no other slot claims it.
-// 
+//
 // completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
-import { sql, type Updateable, type RawBuilder } from "kysely";
+import { type RawBuilder, sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
-import { query, type Transaction, type Reader, plainStatement } from "../store/database";
+import { plainStatement, query, type Reader, type Transaction } from "../store/database";
 import { type JobRow } from "../store/schema";
 
 const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {

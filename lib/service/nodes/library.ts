@@ -5,6 +5,7 @@ import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
 import { type InputField, type NodeDefinition } from "./definition";
 import { imageAddNoise, imageBatch, imageBlend, imageBlur, imageCompositeMasked, imageInvert, imageSharpen } from "./definitions/combine";
+import { emptyImage, loadImage, loadImageMask, previewImage, saveAnimatedWebp, saveImage, solidMaskNode } from "./definitions/files";
 import {
   fail,
   previewAny,
@@ -15,7 +16,6 @@ import {
   stringConcatenate,
   wait,
 } from "./definitions/literals";
-import { emptyImage, loadImage, loadImageMask, solidMaskNode, previewImage, saveAnimatedWebp, saveImage } from "./definitions/files";
 import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
 import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate, imageScale, imageScaleBy } from "./definitions/transform";
 

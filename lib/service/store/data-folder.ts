@@ -1,11 +1,22 @@
 // The service's data folder: made, locked, and synced to disk.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, statSync, type Dirent, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  type Dirent,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf } from "@/lib/shared/error-codes";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { codeOf } from "@/lib/shared/error-codes";
 
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");

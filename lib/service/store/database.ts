@@ -2,11 +2,11 @@
 // Guarantees: what `commit` has resolved is on disk; a reader sees whole commits only; only a `Transaction` can write, so the compiler
 // ensures that nothing is written outside of a commit.
 
-import { CompiledQuery, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type RawBuilder } from "kysely";
+import { CompiledQuery, DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { type ServiceSettings } from "../settings";
 import { type StoreDialect } from "./dialect/dialect";
 import { type Tables } from "./schema";
-import { isStoreAway } from "@/lib/shared/error-codes";
 
 export type Compilable<R> = { compile(): CompiledQuery<R> };
 

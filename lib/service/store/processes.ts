@@ -2,8 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
-import { type Transaction } from "./database";
 import { type ServiceLog } from "../options";
+import { type Transaction } from "./database";
 
 /** A notice is JSON of at most this many bytes. */
 export const MOST_NOTICE_BYTES = 7_000;

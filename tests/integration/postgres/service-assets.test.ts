@@ -17,7 +17,7 @@ import { type AssetSearch } from "@/lib/service/assets/search/asset-search";
 import { createPostgresSearch } from "@/lib/service/assets/search/postgres-search";
 import { openSqliteSearch } from "@/lib/service/assets/search/sqlite/sqlite-search";
 import { addTags, listTags, removeTags } from "@/lib/service/assets/tags";
-import { type Database, query, type Reader, type Transaction, plainStatement } from "@/lib/service/store/database";
+import { type Database, plainStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { evenly } from "@/tests/support/evenly";

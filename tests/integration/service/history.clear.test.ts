@@ -2,7 +2,7 @@
 // background, also after a stop and a start. Every query in between is answered a second time from all rows here.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { removeEndedByIds, createHistoryClears } from "@/lib/service/jobs/history/ended-jobs";
+import { createHistoryClears, removeEndedByIds } from "@/lib/service/jobs/history/ended-jobs";
 import { findJob, readJobs } from "@/lib/service/jobs/job-row";
 import { countJobs, listJobs } from "@/lib/service/jobs/list-jobs";
 import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";

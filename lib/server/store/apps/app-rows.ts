@@ -1,9 +1,9 @@
 // Rows of apps, and the cards made of them.
 
 import "server-only";
-import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type AppAccess, type AppDefinition } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 
 export type AppRow = {
   id: string;

@@ -10,7 +10,7 @@ import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
-import { readKept, type AppRunRow } from "./app-rows";
+import { type AppRunRow, readKept } from "./app-rows";
 
 const RUNS_READ = 20;
 /** Nothing of them was sent: they do not count, and their key begins them anew. */

@@ -12,7 +12,7 @@ import { type Role } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
-import { faceOf, rolesOf, type StoredCard, toCard, readKept } from "./app-rows";
+import { faceOf, readKept, rolesOf, type StoredCard, toCard } from "./app-rows";
 
 const MOST_VERSIONS = 100;
 export const MOST_APPS = 2000;

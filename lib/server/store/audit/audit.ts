@@ -3,13 +3,13 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { familyOf } from "@/lib/contract/audit/audit-items";
-import { createLru } from "@/lib/shared/lru";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Selectable, sql } from "kysely";
+import { familyOf } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
+import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
 import { oneOf } from "../dialect/dialect";
 import { type AuditRow } from "../tables";

@@ -1,10 +1,10 @@
 // What SQLite and PostgreSQL say differently in the console's queries.
 
 import "server-only";
-import { type Kysely, type RawBuilder, type SqlBool, sql, PostgresAdapter } from "kysely";
-import { type Tables } from "../tables";
+import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isWholePiece, wholePiecesOf } from "../jobs/ledger-words";
+import { type Tables } from "../tables";
 
 /** One condition of a search in the index of words: a job matches if its entry contains at least one of these pieces. */
 export type Term = readonly string[];

@@ -5,14 +5,25 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
+import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
-import { type Kysely, sql } from "kysely";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 import { noteUsage } from "./job-usage";
-import { indexed, type LedgerNote, merged, rowOf, firstKey, type Known, type KnownRow, MS_OF_KEY, readKnown, submittersOf } from "./ledger-entry";
+import {
+  firstKey,
+  indexed,
+  type Known,
+  type KnownRow,
+  type LedgerNote,
+  merged,
+  MS_OF_KEY,
+  readKnown,
+  rowOf,
+  submittersOf,
+} from "./ledger-entry";
 
 type Note = { jobId: string; inputs?: string };
 

@@ -2,14 +2,14 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
 import { tokenIn } from "../audit/audit";
 import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { toJobView } from "@/lib/contract/views/job-view";
 import { bodyOf, markOf } from "./ledger-words";
 
 const TIME_BITS = 42n;

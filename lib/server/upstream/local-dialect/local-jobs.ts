@@ -1,14 +1,14 @@
 // Jobs of a local server, also of one whose history is the only list of them.
 
 import "server-only";
+import { z } from "zod";
+import { own } from "@/lib/contract/json/own";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
+import { toMilliseconds } from "@/lib/contract/times";
 import { UnreadableAnswer } from "../failures";
 import { TOO_LARGE } from "../read-body";
 import { historyEntries, historyJob, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
-import { type Ended, type LocalExchange, readLocal, translated, wording, hasNoJobs, notThere, type Translation } from "./local-exchange";
-import { z } from "zod";
-import { own } from "@/lib/contract/json/own";
-import { toMilliseconds } from "@/lib/contract/times";
+import { type Ended, hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation, wording } from "./local-exchange";
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40];

@@ -1,15 +1,14 @@
 // Thumbnails of stored files, made once and kept on disk within a bound; of videos by ffmpeg.
 
 import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { own } from "@/lib/contract/json/own";
-import { createLimiter } from "@/lib/shared/async";
-import { MOST_PIXELS } from "../mask-layers";
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import sharp from "sharp";
+import { own } from "@/lib/contract/json/own";
 import { ServiceError } from "@/lib/service/service-error";
+import { createLimiter } from "@/lib/shared/async";
 import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { codeOf } from "@/lib/shared/error-codes";
 import { readCached, writeCached } from "@/lib/shared/files";
@@ -18,6 +17,7 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "../asset-view";
 import { type Named } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
+import { MOST_PIXELS } from "../mask-layers";
 import { drawPlaceholder, GROUND, type PreviewKind, previewKindOf } from "./placeholder";
 
 const run = promisify(execFile);

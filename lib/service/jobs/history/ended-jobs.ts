@@ -1,14 +1,14 @@
 // Removes ended jobs: by id, when a history is cleared, and by age.
 
 import { type RawBuilder, sql } from "kysely";
-import { unhurried, isFirst } from "@/lib/service/housekeeping";
+import { isFirst, unhurried } from "@/lib/service/housekeeping";
+import { type ServiceLog } from "@/lib/service/options";
+import { type ServiceSettings } from "@/lib/service/settings";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
-import { isBeingCleared, wasCleared, terminalStates } from "../transitions";
-import { type ServiceLog } from "@/lib/service/options";
 import { type Processes } from "@/lib/service/store/processes";
 import { countJobs } from "../list-jobs";
-import { type ServiceSettings } from "@/lib/service/settings";
+import { isBeingCleared, terminalStates, wasCleared } from "../transitions";
 
 /** Takes about twenty milliseconds of a commit. */
 const AT_ONCE = 100;

@@ -3,11 +3,23 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database, type Reader } from "@/lib/service/store/database";
-import { orEmpty, readJobs, type StoredJob, extraDataTexts, inPieces, inputTexts, listText, objectText, resultTexts, together, whole } from "../job-row";
+import {
+  extraDataTexts,
+  inPieces,
+  inputTexts,
+  listText,
+  objectText,
+  orEmpty,
+  readJobs,
+  resultTexts,
+  type StoredJob,
+  together,
+  whole,
+} from "../job-row";
 import { readError, resultOf } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
-import { removeEndedByIds, type HistoryClears } from "./ended-jobs";
+import { type HistoryClears, removeEndedByIds } from "./ended-jobs";
 
 type Page = { max_items: number; offset: number };
 

@@ -1,14 +1,14 @@
 // The queue of a single process, in memory: fair between users, in order within each.
 
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type Place } from "@/lib/service/runners/pool";
 import { readRunner, stateOf } from "@/lib/service/runners/store";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Transaction } from "@/lib/service/store/database";
 import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
 import { type EngineParts } from "../run/engine-parts";
-import { type NextClaim, type Waiting, type Floor, type JobQueue, waitingJobs } from "../run/job-queue";
-import { type FairQueue, createFairQueue } from "./fair-queue";
-import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
+import { type Floor, type JobQueue, type NextClaim, type Waiting, waitingJobs } from "../run/job-queue";
+import { createFairQueue, type FairQueue } from "./fair-queue";
 
 type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
 

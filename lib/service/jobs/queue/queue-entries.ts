@@ -6,7 +6,7 @@
 import { type Logger } from "graphile-worker";
 import { type Pool } from "pg";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Reader, type Transaction, plainStatement } from "@/lib/service/store/database";
+import { plainStatement, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type Waiting } from "../run/job-queue";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";

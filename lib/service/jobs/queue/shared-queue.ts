@@ -3,17 +3,26 @@
 
 import { type Pool, type PoolClient } from "pg";
 import { z } from "zod";
+import { type ServiceLog } from "@/lib/service/options";
 import { type Place } from "@/lib/service/runners/pool";
 import { asStorageFailure } from "@/lib/service/storage-failure";
 import { type Processes } from "@/lib/service/store/processes";
-import { type Claimed } from "../run/claim";
-import { type Floor, type JobQueue, waitingJobs, type CreateQueue } from "../run/job-queue";
-import { createAskedPlaces, createClaimers, type Question } from "./claimers";
-import { beginClearing, endClearing, enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, makeQueue } from "./queue-entries";
-import { createSharedClaims, type Entry, type Offer } from "./shared-claims";
-import { type ServiceLog } from "@/lib/service/options";
 import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
+import { type Claimed } from "../run/claim";
+import { type CreateQueue, type Floor, type JobQueue, waitingJobs } from "../run/job-queue";
+import { createAskedPlaces, createClaimers, type Question } from "./claimers";
+import {
+  beginClearing,
+  endClearing,
+  enqueueAll,
+  freeWorkers,
+  makeQueue,
+  removeEntries,
+  removeStale,
+  seqsWithoutEntry,
+} from "./queue-entries";
+import { createSharedClaims, type Entry, type Offer } from "./shared-claims";
 
 const PAUSE_MS = 1000;
 /** Once in this time, for all processes together. */

@@ -1,20 +1,20 @@
 // Claims jobs for a slot, and reports their progress while they run.
 
-import { objectOf, textOf } from "@/lib/contract/json/json";
-import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type JobEvents, type JobRecipients } from "@/lib/service/events/elsewhere";
-import { type RunEvent } from "@/lib/service/nodes/run";
-import { query, type Reader, type Transaction } from "@/lib/service/store/database";
-import { resultTexts, whole, readGraph, readRecord, readStrings } from "../job-row";
-import { isTerminal, begin, move } from "../transitions";
-import { outputOfNode } from "./adopt-outputs";
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobEvents, type JobRecipients } from "@/lib/service/events/elsewhere";
+import { type RunEvent } from "@/lib/service/nodes/run";
 import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
 import { type Place } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
+import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
+import { readGraph, readRecord, readStrings, resultTexts, whole } from "../job-row";
+import { begin, isTerminal, move } from "../transitions";
+import { outputOfNode } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
 import { createRunRecord, type RunRecord } from "./run-record";

@@ -1,18 +1,18 @@
 // What running jobs need: stores, runners, background work, folders, and writes that are tried until they succeed.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import { asStorageFailure } from "@/lib/service/storage-failure";
-import { type Database, type Transaction, whileAway } from "@/lib/service/store/database";
-import { type ServiceLog } from "@/lib/service/options";
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
 import { type JobEvents } from "@/lib/service/events/elsewhere";
 import { type Runner } from "@/lib/service/nodes/runner";
+import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
+import { asStorageFailure } from "@/lib/service/storage-failure";
+import { type Database, type Transaction, whileAway } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 
 const PAUSE_MS = 1000;

@@ -1,20 +1,20 @@
 // Runs claimed jobs in their slots, stops and cancels them, and hears of runs in other processes.
 
 import { blobPath } from "@/lib/service/assets/blob-store";
+import { type ServiceLog } from "@/lib/service/options";
 import { endAttempt } from "@/lib/service/runners/attempts";
-import { query, type Transaction } from "@/lib/service/store/database";
-import { isStoreAway } from "@/lib/shared/error-codes";
-import { type Background, type EngineParts, type Patience, createWorkFolders, createBackground, createPatience } from "./engine-parts";
-import { type Claimed, type Running, createRunning, resumeJob } from "./claim";
-import { failAround } from "./finish";
-import { type JobQueue, type NextClaim, type CreateQueue } from "./job-queue";
-import { executeJob, giveBack } from "./run-job";
 import { kindOf, kindWith } from "@/lib/service/runners/pool";
+import { query, type Transaction } from "@/lib/service/store/database";
+import { type Processes } from "@/lib/service/store/processes";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { move } from "../transitions";
 import { cancelAll, CANCELLED, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
+import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
+import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
+import { failAround } from "./finish";
+import { type CreateQueue, type JobQueue, type NextClaim } from "./job-queue";
 import { recoverJobs } from "./recover";
-import { type ServiceLog } from "@/lib/service/options";
-import { type Processes } from "@/lib/service/store/processes";
+import { executeJob, giveBack } from "./run-job";
 
 type Workplace = Patience & {
   parts: EngineParts;

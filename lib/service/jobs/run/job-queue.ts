@@ -2,11 +2,11 @@
 // that several processes share (queue/shared-queue.ts).
 // Guarantees: fair between users; a job is given only to a slot that can do it; the job's row decides, and is read when the job is claimed.
 
-import { type Place, kindWith, triedRunners } from "@/lib/service/runners/pool";
-import { type Transaction, query, type Reader } from "@/lib/service/store/database";
+import { kindWith, type Place, triedRunners } from "@/lib/service/runners/pool";
+import { query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { isInOwnQueue, isUnfinished } from "../transitions";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts } from "./engine-parts";
-import { isInOwnQueue, isUnfinished } from "../transitions";
 
 /** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
 export type Waiting = { userId: number; seq: number; kind: string };

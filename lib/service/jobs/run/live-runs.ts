@@ -1,16 +1,16 @@
 // Progress and files so far of running jobs, of this process and of others on the same database.
 
+import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { type ServiceLog } from "@/lib/service/options";
-import { type Database, type Reader, plainStatement, query } from "@/lib/service/store/database";
-import { type Progress } from "./run-record";
-import { z } from "zod";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type ProducedFile } from "@/lib/service/nodes/run";
+import { type ServiceLog } from "@/lib/service/options";
+import { type Database, plainStatement, query, type Reader } from "@/lib/service/store/database";
 import { type Questions } from "@/lib/service/store/processes";
 import { isUnfinished } from "../transitions";
 import { type Running } from "./claim";
+import { type Progress } from "./run-record";
 
 const WRITE_EVERY_MS = 500;
 

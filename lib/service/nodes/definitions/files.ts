@@ -2,13 +2,13 @@
 
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
+import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { stages, type Tick } from "@/lib/service/images/frame";
 import { type Raster } from "@/lib/service/images/raster";
 import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
-import { Cancelled } from "../run";
-import { bareList, field, output, pixels, bareImage, combo, image } from "./fields";
-import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { displayName } from "../display-name";
+import { Cancelled } from "../run";
+import { bareImage, bareList, combo, field, image, output, pixels } from "./fields";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 

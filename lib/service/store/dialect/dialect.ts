@@ -1,6 +1,6 @@
 // What SQLite and PostgreSQL say differently in the service's queries.
 
-import { CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
+import { CompiledQuery, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
 export type StoreDialect = {

@@ -3,11 +3,11 @@
 // it writes; what it has resolved is on disk; an outage is a StoreAway; if the connection is lost during a COMMIT, its outcome is looked up
 // before the commit counts as failed.
 
-import { createLru } from "@/lib/shared/lru";
 import { type PostgresPool } from "kysely";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
+import { createLru } from "@/lib/shared/lru";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/dialect";
 import { createGroupCommit } from "../group-commit";

@@ -7,7 +7,7 @@ import { sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
-import { type Database, type Reader, plainStatement } from "../database";
+import { type Database, plainStatement, type Reader } from "../database";
 import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
 import { SERVICE_SCHEMA } from "./migrate";
 

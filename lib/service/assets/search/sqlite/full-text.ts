@@ -5,7 +5,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readMetadata } from "@/lib/service/assets/asset-view";
-import { type Transaction, plainStatement } from "@/lib/service/store/database";
+import { plainStatement, type Transaction } from "@/lib/service/store/database";
 import { type SqliteDatabase } from "@/lib/service/store/sqlite";
 import { gramTokens, letterTokens, metadataTokens, tagToken } from "./tokens";
 
