@@ -9,7 +9,6 @@ import { createRunners } from "./runners/store";
 import { type ServiceSettings } from "./settings";
 import { asStartFailure } from "./storage-failure";
 import { makeDataFolder } from "./store/data-folder";
-import { migrations, postgresMigrations } from "./store/migrations";
 import { openPostgres } from "./store/postgres/database";
 import { slotsOfLive } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
@@ -24,9 +23,8 @@ export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
 /** Names, in order. */
-export const serviceMigrations: readonly string[] = migrations.map(({ name }) => name);
-export const servicePostgresMigrations: readonly string[] = postgresMigrations.map(({ name }) => name);
-export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/postgres/migrate";
+export { postgresHistory as servicePostgresHistory, sqliteHistory as serviceHistory } from "./store/baseline";
+export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/migrations";
 export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
 
 /** Nothing is opened before `start`. A service that has stopped may be started again. */

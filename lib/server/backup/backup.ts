@@ -6,10 +6,11 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { backUpService, checkServiceBackup, holdsService, restoreService, sweepServiceBackup } from "@/lib/service/index";
+import { schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
-import { migrations } from "../store/migrations";
+import { sqliteHistory } from "../store/migrations";
 import { copySnapshot } from "../store/snapshot";
 import { holdsConsole, UNFINISHED_RESTORE } from "../store/store";
 import { copyStores, isServiceIn, requireRoomForStores, requireStores } from "./copy-stores";
@@ -118,9 +119,12 @@ type RestoreRequest = BackupSource & { env: Env };
 export async function checkBackup({ place, say }: BackupSource): Promise<Manifest> {
   const manifest = readManifest(place);
   const { console: ofConsole, service, keys } = manifest;
-  const foreign = ofConsole?.schema.find((name) => !(name in migrations));
-  if (foreign !== undefined)
-    throw new Error(`The backup was made by a newer version, ${manifest.version}, which knows ${foreign}. Restore it with that version.`);
+  const state = ofConsole ? schemaState(ofConsole.schema, sqliteHistory) : {};
+  if ("newer" in state)
+    throw new Error(
+      `The backup was made by a newer version, ${manifest.version}, which knows ${state.newer}. Restore it with that version.`,
+    );
+  if ("isTooOld" in state) throw new Error(TOO_OLD);
   for (const part of [ofConsole, service?.database, service?.userdata, keys]) {
     if (!part) continue;
     const file = join(place, part.file);

@@ -2,10 +2,11 @@
 // Must never: write there, make a table, or put the address into a sentence.
 
 import "server-only";
-import { serviceDatabaseSchema, servicePostgresMigrations } from "@/lib/service/index";
+import { serviceDatabaseSchema, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type History, schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
 import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/database/postgres";
-import { postgresMigrations } from "../store/migrations";
+import { postgresHistory } from "../store/migrations";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
 
 const STATEMENT_MS = 10_000;
@@ -25,19 +26,17 @@ export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECO
   });
 }
 
-type Schema = { check: string; name?: string; migrations: string; known: readonly string[]; newest: string };
+type Schema = { check: string; name?: string; history: History; newest: string };
 
 const ofConsole: Schema = {
   check: "console database",
-  migrations: "kysely_migration",
-  known: Object.keys(postgresMigrations),
+  history: postgresHistory,
   newest: "SELECT max(at) AS at FROM audit",
 };
 const ofService: Schema = {
   check: "service database",
   name: serviceDatabaseSchema,
-  migrations: "migrations",
-  known: servicePostgresMigrations,
+  history: servicePostgresHistory,
   newest: "SELECT max(update_time) AS at FROM jobs",
 };
 
@@ -84,19 +83,22 @@ async function checkServer(ask: Ask): Promise<Finding> {
   );
 }
 
-async function checkSchema(ask: Ask, { check, migrations, known }: Schema): Promise<Finding> {
+async function checkSchema(ask: Ask, { check, history }: Schema): Promise<Finding> {
   if ((await ask(findUnfinishedCopy.postgres)).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
-  const rows = await orNone(ask<{ name: string }>(`SELECT name FROM ${migrations}`));
+  const rows = await orNone(ask<{ name: string }>(`SELECT name FROM ${history.table}`));
   if (rows.length === 0) return noted(check, "It is on PostgreSQL and has no tables yet; the first start makes them.");
-  const applied = rows.map(({ name }) => name);
-  const foreign = applied.find((name) => !known.includes(name));
-  if (foreign !== undefined)
+  const state = schemaState(
+    rows.map(({ name }) => name),
+    history,
+  );
+  if ("newer" in state)
     return wrong(
       check,
-      `It is on PostgreSQL and was written by a newer version (${foreign}).`,
+      `It is on PostgreSQL and was written by a newer version (${state.newer}).`,
       "Start that version, or restore an older backup.",
     );
-  const missing = known.filter((name) => !applied.includes(name)).length;
+  if ("isTooOld" in state) return wrong(check, "It is on PostgreSQL and of an older version.", TOO_OLD);
+  const missing = state.missing.length;
   return missing === 0
     ? passed(check, "It is on PostgreSQL and of this version.")
     : noted(

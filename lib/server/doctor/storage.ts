@@ -5,8 +5,9 @@ import { execFile } from "node:child_process";
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { serviceMigrations, tryBlobPlace } from "@/lib/service/index";
+import { serviceHistory, tryBlobPlace } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type History, schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { requireStores } from "../backup/copy-stores";
@@ -14,7 +15,7 @@ import { sealedHosts } from "../embed/hosts";
 import { type Env } from "../env";
 import { sealedKeys } from "../keys/api-keys";
 import { countSealed, openKeyRing } from "../keys/key-ring";
-import { migrations } from "../store/migrations";
+import { sqliteHistory } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
@@ -97,23 +98,20 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
 type DatabaseFile = {
   check: string;
   file: string;
-  migrations: "kysely_migration" | "migrations";
-  known: readonly string[];
+  history: History;
   newest: string;
 };
 
 const consoleFile = (dataDir: string): DatabaseFile => ({
   check: "console database",
   file: join(dataDir, "console.sqlite"),
-  migrations: "kysely_migration",
-  known: Object.keys(migrations),
+  history: sqliteHistory,
   newest: "SELECT max(at) FROM audit",
 });
 const serviceFile = (dataDir: string): DatabaseFile => ({
   check: "service database",
   file: join(dataDir, "service", "service.sqlite"),
-  migrations: "migrations",
-  known: serviceMigrations,
+  history: serviceHistory,
   newest: "SELECT max(update_time) FROM jobs",
 });
 
@@ -186,14 +184,14 @@ async function lookAtFile(of: DatabaseFile): Promise<{ finding: Finding; newest?
   return { finding, newest };
 }
 
-function checkFile(database: SqliteConnection, { check, file, migrations: table, known }: DatabaseFile): Finding {
+function checkFile(database: SqliteConnection, { check, file, history }: DatabaseFile): Finding {
   requireIntegrity(database, file);
   if (database.prepare(findUnfinishedCopy.sqlite).get() !== undefined) return wrong(check, UNFINISHED_COPY, "Run it again.");
-  const applied = migrationsOf(database, table);
-  const foreign = applied.find((name) => !known.includes(name));
-  if (foreign)
-    return wrong(check, `${file} was written by a newer version (${foreign}).`, "Start that version, or restore an older backup.");
-  const missing = known.filter((name) => !applied.includes(name)).length;
+  const state = schemaState(migrationsOf(database, history.table), history);
+  if ("newer" in state)
+    return wrong(check, `${file} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
+  if ("isTooOld" in state) return wrong(check, `${file} is of an older version.`, TOO_OLD);
+  const missing = state.missing.length;
   const size = sizeOf(statSync(file).size);
   if (missing > 0)
     return noted(

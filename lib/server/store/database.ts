@@ -4,18 +4,22 @@
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
-import { type Compilable, Kysely, Migrator, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { migrateSqlite, TOO_OLD } from "@/lib/shared/database/migrate";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { migrations } from "./migrations";
+import { sqliteHistory } from "./migrations";
 import { type Tables } from "./tables";
 
 const MOST_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
 
+/** `migrate` throws if it fails: a console must not start on half a schema. */
+export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
+
 /** `keys`: files that only a console with data has beside it; if one exists, an empty database is not accepted as a new one. */
-export function openDatabase(file: string, keys: readonly string[] = [], reserve?: DiskReserve): Database {
+export function openDatabase(file: string, keys: readonly string[] = [], reserve?: DiskReserve): OpenedDatabase {
   try {
     return open(file, keys, reserve);
   } catch (error) {
@@ -25,7 +29,7 @@ export function openDatabase(file: string, keys: readonly string[] = [], reserve
   }
 }
 
-function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined, locking = "NORMAL"): Database {
+function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined, locking = "NORMAL"): OpenedDatabase {
   const sqlite = new SqliteConnection(file);
   try {
     prepareConnection(sqlite, file, keys, locking);
@@ -33,7 +37,16 @@ function open(file: string, keys: readonly string[], reserve: DiskReserve | unde
     sqlite.close();
     throw error;
   }
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) });
+  return {
+    database: new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) }),
+    async migrate() {
+      try {
+        migrateSqlite(sqlite, sqliteHistory, new Date().toISOString());
+      } catch (error) {
+        throw asStartFailure(error, file);
+      }
+    },
+  };
 }
 
 function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonly string[], locking: string): void {
@@ -97,13 +110,6 @@ function rememberingStatements(sqlite: SqliteConnection, reserve: DiskReserve | 
   };
 }
 
-/** Throws if a migration fails: a console must not start on half a schema. */
-export async function migrate(database: Database, file: string): Promise<void> {
-  const migrator = new Migrator({ db: database, provider: { getMigrations: () => Promise.resolve(migrations) } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw asStartFailure(error, file);
-}
-
 /** Explains the error for the person at the terminal. */
 function asStartFailure(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error;
@@ -112,7 +118,7 @@ function asStartFailure(error: unknown, file: string): unknown {
     return new Error(`The console's database ${file} is damaged (${error.message}). Restore the data folder from a backup.`, {
       cause: error,
     });
-  // kysely's words for a migration that it does not know.
+  if (error.message === TOO_OLD) return new Error(`${file}: ${error.message}`, { cause: error });
   if (/^corrupted migrations/.test(error.message))
     return new Error(
       `The console's database ${file} was written by another, probably newer version (${error.message}). Start that version, or use another data folder.`,

@@ -4,20 +4,21 @@
 
 import "server-only";
 import { sql } from "kysely";
+import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
 import { copyStore, requireFinished } from "./copy-store";
-import { type Database, migrate, openDatabase } from "./database";
+import { type Database, openDatabase } from "./database";
 import { openPostgres } from "./dialect/open-postgres";
-import { postgresMigrations } from "./migrations";
+import { postgresHistory } from "./migrations";
 
 /** `file`: a new file. */
 export async function copySnapshot(url: string, file: string, say: (progress: string) => void): Promise<void> {
   const source = openPostgres(url);
-  const target = openDatabase(file);
+  const { database: target, migrate } = openDatabase(file);
   try {
     await requireThisVersion(source);
     await requireFinished(source);
-    await migrate(target, file);
+    await migrate();
     const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
     await snapshot.execute((from) => copyStore({ from, to: target, say }));
   } finally {
@@ -30,9 +31,9 @@ async function requireThisVersion(database: Database): Promise<void> {
     if (isNoTable(error)) throw new Error("DATABASE_URL leads to a database without a console.", { cause: error });
     throw error;
   });
-  const applied = new Set(rows.map(({ name }) => name));
-  const known = Object.keys(postgresMigrations);
-  if (known.some((name) => !applied.has(name)))
-    throw new Error("The console's database is of an older version. Back it up with that version, or start this one first.");
-  if (applied.size > known.length) throw new Error("The console's database is of a newer version. Back it up with that version.");
+  requireCurrent(
+    rows.map(({ name }) => name),
+    postgresHistory,
+    "console's",
+  );
 }

@@ -16,7 +16,7 @@ import { type AppStore, createAppStore } from "./apps/apps";
 import { type AuditStore, createAuditStore } from "./audit/audit";
 import { type ConnectionStore, createConnectionStore } from "./connections";
 import { copyStore, requireFinished, requireVacant } from "./copy-store";
-import { type Database, migrate, openDatabase } from "./database";
+import { type Database, openDatabase } from "./database";
 import { migratePostgres, openPostgres } from "./dialect/open-postgres";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
@@ -135,8 +135,7 @@ function openAt({ dataDir = "", url }: Place, keys: readonly string[] = [], rese
     return { database, peers: createPostgresPeers(database, url), migrate: () => migratePostgres(url) };
   }
   const file = join(dataDir, FILE);
-  const database = openDatabase(file, keys, reserve);
-  return { database, peers: createNoPeers(), migrate: () => migrate(database, file) };
+  return { ...openDatabase(file, keys, reserve), peers: createNoPeers() };
 }
 
 export type Place = { dataDir?: string; url?: string };

@@ -12,7 +12,7 @@ import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/
 import { blobPath } from "../assets/blob-store";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { filesBelow, syncFolder } from "../store/data-folder";
-import { SERVICE_SCHEMA } from "../store/postgres/migrate";
+import { SERVICE_SCHEMA } from "../store/migrations";
 import { type BackedUpFile, blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type LiveDatabase = {

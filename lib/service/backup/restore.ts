@@ -4,21 +4,22 @@
 
 import { mkdir, opendir, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/open-blobs";
-import { migrations } from "../store/migrations";
+import { sqliteHistory } from "../store/baseline";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
 
 /** Throws a sentence that says what is wrong. `hashes`: every byte is read; otherwise only sizes are compared. */
 export async function checkServiceBackup({ place, contents, say }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
-  const known = new Set(migrations.map(({ name }) => name));
-  const foreign = contents.schema.find((name) => !known.has(name));
-  if (foreign !== undefined)
-    throw new Error(`The backup was made by a newer version, which knows ${foreign}. Restore it with that version.`);
+  const state = schemaState(contents.schema, sqliteHistory);
+  if ("newer" in state)
+    throw new Error(`The backup was made by a newer version, which knows ${state.newer}. Restore it with that version.`);
+  if ("isTooOld" in state) throw new Error(TOO_OLD);
   const blobs = blobsIn(place);
   const requireContent = async (what: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);

@@ -7,11 +7,12 @@ import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { requireCurrent } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { postgresHistory } from "./baseline";
 import { lockDataFolder } from "./data-folder";
-import { migrate, postgresMigrations } from "./migrations";
-import { migratePostgres, SERVICE_SCHEMA } from "./postgres/migrate";
+import { migrate, migratePostgres, SERVICE_SCHEMA } from "./migrations";
 import { type Tables } from "./schema";
 import { lookAt, removeMark, type ServicePlace, writeMark } from "./where-rows-are";
 
@@ -83,11 +84,11 @@ async function noteWhereRowsAre(target: Opened, from: ServicePlace, to: ServiceP
 
 async function requireThisVersion(database: Opened): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM migrations`.execute(database);
-  const applied = new Set(rows.map(({ name }) => name));
-  if (postgresMigrations.some(({ name }) => !applied.has(name)))
-    throw new Error("The service's database is of an older version. Back it up with that version, or start this one first.");
-  if (applied.size > postgresMigrations.length)
-    throw new Error("The service's database is of a newer version. Back it up with that version.");
+  requireCurrent(
+    rows.map(({ name }) => name),
+    postgresHistory,
+    "service's",
+  );
 }
 
 function openPlace(place: ServicePlace): Opened {

@@ -11,7 +11,7 @@ import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { writeWhole } from "@/lib/shared/files";
 import { holdsFiles } from "./data-folder";
 import { type Database, query } from "./database";
-import { SERVICE_SCHEMA } from "./postgres/migrate";
+import { SERVICE_SCHEMA } from "./migrations";
 
 /** A SQLite file, or the address of a PostgreSQL database. */
 export type ServicePlace = { file: string } | { url: string };

@@ -103,7 +103,7 @@ test("a damaged, a newer and an older database are distinguished, and a folder t
   copy.close();
   const database = new SqliteConnection(file);
   database.pragma("journal_mode = DELETE");
-  database.exec("DELETE FROM kysely_migration WHERE name = '0029-embed'");
+  database.exec("UPDATE kysely_migration SET name = '0035-reruns'");
   expect(states(await storage(here))).toMatchObject({ "console database": "noted" });
   database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
   expect(failed(await storage(here))).toMatchObject([

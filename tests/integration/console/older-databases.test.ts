@@ -1,21 +1,18 @@
-// A console starts on the database of every earlier version and on the data folder of each release, and keeps people's data.
+// A console starts on the databases and the data folder of the last release, and keeps people's data; older ones are refused.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { objectOf } from "@/lib/contract/json/json";
-import { hashPassword, verifyPassword } from "@/lib/server/auth/passwords";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
-import { openApiKey } from "@/lib/server/keys/api-keys";
-import { type KeyRing, seal } from "@/lib/server/keys/key-ring";
-import { firstKey } from "@/lib/server/store/jobs/ledger-entry";
-import { migrations } from "@/lib/server/store/migrations";
-import { PASSWORD } from "@/tests/support/harness";
+import { openStore } from "@/lib/server/store/store";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
-import { createOlderDatabase } from "@/tests/support/older-database";
+import { shapesOfSqlite } from "@/tests/support/schema-shapes";
 import { createAppWorld } from "./apps/app-world";
 
 /** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */
@@ -25,79 +22,84 @@ const releases = readdirSync("tests/fixtures/releases")
   .filter((name) => name.endsWith(".json"))
   .map((name) => name.slice(0, -".json".length))
   .sort();
-const passwordHash = hashPassword(PASSWORD);
 const logDestination = { write: () => undefined };
 
-/** A database as that version left it: its tables, and a small team's data in those that the first version had. */
-async function writeOlder(file: string, version: string, ring: KeyRing): Promise<void> {
-  const sqlite = await createOlderDatabase(file, version);
-  const insert = (table: string, row: Record<string, string | number | bigint | null>) => {
-    const columns = Object.keys(row);
-    sqlite.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`).run(row);
-  };
-  insert("members", {
-    id: "m",
-    name: "Ada",
-    email: "ada@desk.test",
-    role: "owner",
-    password_hash: await passwordHash,
-    created_at: 1,
-  });
-  insert("connections", { id: "c", name: "Studio", base_url: "http://127.0.0.1:1", member_id: "m", created_at: 2 });
-  const { ringKeyId, ciphertext } = seal(ring, "api_keys/c/k", "a-key-of-the-studio");
-  insert("api_keys", { id: "k", connection_id: "c", ring_key_id: ringKeyId, ciphertext, fingerprint: "0123456789ab", created_at: 3 });
-  insert("workflow_names", { connection_id: "c", workflow_id: "w", name: "Portrait" });
-  // From the twelfth version on, the program hashes each row of the log when it writes it.
-  if (version < "0012") insert("audit", { at: 4, request_id: "r", member_id: "m", member_name: "Ada", action: "signIn", status: 200 });
-  if (version >= "0014") {
-    insert("ledger_connections", { connection_id: "c", ...(version >= "0030" && { jobs: 2 }) });
-    for (const ms of [10, 20])
-      insert("ledger_jobs", { key: firstKey(1, ms), number: 1, job_id: `j${ms}`, is_exact: 1, kinds: "", item: "{}" });
-  }
-  const isOldName = version < "0016";
-  const key = isOldName ? "press_key" : "idempotency_key";
-  if (version >= "0005") {
-    const sent = { member_id: "m", [key]: "0123456789abcdef", content_hash: "h", answer: '{"prompt_id":"j"}', created_at: 5 };
-    insert(isOldName ? "presses" : "submissions", sent);
-  }
-  sqlite.close();
+/** The last schemas before the baselines, with the names of their migrations. */
+const dumpOf = (name: string) => readFileSync(`tests/fixtures/schemas/${name}.sql`, "utf8");
+const owned = /^(sqlite_|kysely_|migrations$|ledger_words|asset_search)/;
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
 }
 
-test.each(Object.keys(migrations))("a database of %s opens, with what was kept in it", async (version) => {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
-  const env = readEnv({ LIGHTDESK_DATA_DIR: folder });
-  const first = startComposition({ env, logDestination });
-  await first.ready;
-  await first.stop();
-  const file = join(folder, "console.sqlite");
-  for (const end of ["", "-wal", "-shm"]) await rm(file + end, { force: true });
-  await writeOlder(file, version, first.ring);
+test("databases with the last schemas before the baselines are adopted with their rows, and have the same schemas", async () => {
+  const folder = await makeFolder();
+  const files = { console: join(folder, "console.sqlite"), service: join(folder, "service", "service.sqlite") };
+  await mkdir(join(folder, "service"));
+  for (const [name, file] of Object.entries(files)) {
+    const database = new SqliteConnection(file);
+    database.exec(dumpOf(`${name}-sqlite`));
+    if (name === "console")
+      database.exec(
+        "INSERT INTO members (id, name, email, role, password_hash, created_at) VALUES ('m', 'Ada', 'a@b.test', 'owner', 'h', 1)",
+      );
+    else database.exec("INSERT INTO users (id, name, status, created_at) VALUES (7, 'ada', 'active', 1)");
+    database.close();
+  }
+  const before = Object.values(files).map((file) => shapesOfSqlite(file, owned));
 
-  const console = startComposition({ env, logDestination });
+  const console = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination });
   await console.ready;
-  const { store, ring } = console;
-  const member = await store.members.getByEmail("ada@desk.test");
-  expect(member).toMatchObject({ id: "m", name: "Ada", role: "owner" });
-  expect(await verifyPassword(member?.passwordHash, PASSWORD)).toBe(true);
-  expect(await store.connections.getFor("m", "c")).toMatchObject({ name: "Studio", baseUrl: "http://127.0.0.1:1" });
-  expect((await store.keys.list()).map((stored) => openApiKey(ring, stored))).toEqual(["a-key-of-the-studio"]);
-  expect([...(await store.workflowNames.list("c", ["w"]))]).toEqual([["w", "Portrait"]]);
-  const submitted = await store.submissions.find({ memberId: "m", key: "0123456789abcdef" });
-  expect(submitted).toEqual(version < "0005" ? undefined : { contentHash: "h", answer: '{"prompt_id":"j"}' });
-  // The ledger counts two jobs, so it is full at two.
-  expect(await store.jobLedger.oldestOfFull("c", 2)).toBe(version < "0014" ? undefined : 10);
-  expect(await store.jobLedger.oldestOfFull("c", 3)).toBeUndefined();
-  expect(await store.audit.verify()).toMatchObject({ rows: version < "0012" ? 1 : 0 });
+  expect(await console.store.members.getByEmail("a@b.test")).toMatchObject({ id: "m", name: "Ada", role: "owner" });
   await console.stop();
-  await rm(folder, { recursive: true });
+  const service = new SqliteConnection(files.service, { readOnly: true });
+  expect(service.prepare("SELECT id, name FROM users WHERE id = 7").all()).toEqual([{ id: 7, name: "ada" }]);
+  service.close();
+
+  const fresh = await makeFolder();
+  const other = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: fresh }), logDestination });
+  await other.ready;
+  await other.stop();
+  const made = [join(fresh, "console.sqlite"), join(fresh, "service", "service.sqlite")];
+  expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(before);
+  expect(made.map((file) => shapesOfSqlite(file, owned))).toEqual(before);
+  const otherParts = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name";
+  const partsOf = (file: string) => {
+    const database = new SqliteConnection(file, { readOnly: true });
+    const parts = database.prepare(otherParts).all();
+    database.close();
+    return parts;
+  };
+  expect(made.map(partsOf)).toEqual(Object.values(files).map(partsOf));
 });
+
+test.each(["console", "service"])(
+  "a %s database of a version before 0.2.0 is refused, unchanged, with the version to start in between",
+  async (name) => {
+    const folder = await makeFolder();
+    execFileSync("tar", ["-xzf", "tests/fixtures/releases/0.1.0.tar.gz", "-C", folder]);
+    const file = name === "console" ? join(folder, "console.sqlite") : join(folder, "service", "service.sqlite");
+    const bytes = readFileSync(file);
+    const start = async () => {
+      if (name === "service") return void (await openDatabase(file, Date.now));
+      const store = openStore(folder);
+      await store.migrate().finally(() => store.close());
+    };
+    await expect(start()).rejects.toThrow(/before 0\.2\.0\. Start version 0\.2\.0 with it once/);
+    const database = new SqliteConnection(file, { readOnly: true });
+    database.close();
+    expect(readFileSync(file).equals(bytes)).toBe(true);
+  },
+);
 
 test("the data of every release that the changelog names is kept here", () => {
   const named = readFileSync("CHANGELOG.md", "utf8").matchAll(/^## \[(\d[\d.]*)\]/gm);
   expect(releases).toEqual([...named].map(([, release]) => release).sort());
 });
 
-test.each(releases)(
+test.each(releases.filter((release) => release !== "0.1.0"))(
   "the data of release %s is there after a start: members sign in, jobs, files, apps and shares are what they were",
   async (release) => {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-release-"));

@@ -1,12 +1,12 @@
 // The service's schema is the same in SQLite and in PostgreSQL, and its counters agree after the same random changes.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { migrate } from "@/lib/service/store/migrations";
-import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/postgres/migrate";
+import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/migrations";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
@@ -58,6 +58,32 @@ it("leaves the console's tables beside it alone, and is made once by many that s
 it("refuses a database that a newer version wrote, and says so", async () => {
   await ask(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
   await expect(migratePostgres(database.url, now)).rejects.toThrow(/written by another, probably newer version \(.*999-of-later/);
+});
+
+it("adopts a database with the last schema before the baseline, and has the same one itself", async () => {
+  const older = await createDatabase(inject("postgres"));
+  try {
+    const dump = readFileSync("tests/fixtures/schemas/service-postgres.sql", "utf8");
+    await ask(older.url, `CREATE SCHEMA ${SERVICE_SCHEMA}; SET search_path = ${SERVICE_SCHEMA}; ${dump}`);
+    await ask(older.url, `INSERT INTO ${SERVICE_SCHEMA}.users (name, status, created_at) VALUES ('ada', 'active', 1)`);
+    await migratePostgres(older.url, now);
+    expect(await ask(older.url, `SELECT name FROM ${SERVICE_SCHEMA}.users`)).toEqual([{ name: "ada" }]);
+    const shapes = async ({ url }: OwnDatabase) => shapesOfPostgres(url, own, SERVICE_SCHEMA);
+    expect(await shapes(database)).toEqual(await shapes(older));
+    const functions = `SELECT proname, prosrc FROM pg_proc WHERE pronamespace = '${SERVICE_SCHEMA}'::regnamespace ORDER BY 1`;
+    const triggers = `SELECT tgrelid::regclass::text AS owner, pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`;
+    for (const text of [functions, triggers]) expect(await ask(database.url, text)).toEqual(await ask(older.url, text));
+  } finally {
+    await older.drop();
+  }
+});
+
+it("refuses a database of an unknown older version, and names the one to start in between", async () => {
+  await ask(
+    database.url,
+    `DELETE FROM ${SERVICE_SCHEMA}.migrations; INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('020-ended-at-once', 0)`,
+  );
+  await expect(migratePostgres(database.url, now)).rejects.toThrow(/Start version 0\.2\.0 with it once/);
 });
 
 type Statement = readonly [text: string, ...values: (string | number | null)[]];

@@ -1,9 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { first } from "@/lib/service/store/migrations/001-first";
-import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, ended, list, record, string, submit } from "./support";
 
@@ -173,46 +168,5 @@ describe("looking for assets", () => {
     expect(await names({ metadata_filter: '{"k":"v"}' }, eve)).toEqual([]);
     expect((await eve.get("/api/tags?prefix=secret")).body).toEqual({ tags: [], total: 0, has_more: false });
     expect((await eve.get("/api/assets/tags/refine?include_tags=secret")).body).toEqual({ tag_counts: {} });
-  });
-});
-
-describe("a database of before the search index", () => {
-  it("is migrated: tags and jobs are counted, names, tags and metadata are found", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
-    const database = new SqliteConnection(join(folder, "service.sqlite"));
-    database.exec(`CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT; ${first.sql}`);
-    database.exec(`
-      INSERT INTO migrations VALUES ('${first.name}', 0);
-      INSERT INTO users (id, name, status, created_at) VALUES (1, 'ada', 'active', 0);
-      INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time, execution_time)
-        VALUES ('a', 1, 'completed', 1, 'w', 1000, 1000, 1000, 70), ('b', 1, 'failed', 2, 'w', 2000, 2000, 2000, 60);
-      INSERT INTO blobs VALUES ('00', '00', 1, 'text/plain', 0);
-      INSERT INTO assets (seq, id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
-        VALUES (1, 'x', 1, 'upload', '00', 'Straße.txt', 'straße.txt', 1, '{"n":1}', 0, 0, 0);
-      INSERT INTO asset_tags (asset_seq, tag, position) VALUES (1, 'kept', 1), (1, 'b', 2);`);
-    database.close();
-
-    const bench = await startService({ dataDir: folder, databaseUrl: undefined });
-    const client = bench.client("ada");
-    for (const query of [
-      "name_contains=STRASSE",
-      "include_tags=kept,b",
-      "metadata_filter=%7B%22n%22%3A1%7D",
-      "name_contains=rasse&exclude_tags=c",
-    ]) {
-      expect((await client.get(`/api/assets?include_public=false&${query}`)).body).toMatchObject({
-        total: 1,
-        assets: [{ name: "Straße.txt" }],
-      });
-    }
-    expect((await client.get("/api/tags?include_public=false")).body).toMatchObject({
-      total: 2,
-      tags: [{ name: "b", count: 1 }, { name: "kept" }],
-    });
-    expect((await client.get("/api/jobs?sort_by=execution_time&status=completed,failed")).body).toMatchObject({
-      jobs: [{ id: "a" }, { id: "b" }],
-      pagination: { total: 2 },
-    });
-    await bench.dispose();
   });
 });

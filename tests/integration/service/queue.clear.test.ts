@@ -1,10 +1,7 @@
 // Clearing a queue of thousands: its jobs are cancelled in many commits, and other requests are answered in between. Also, what an older
 // service left of such a clear: notes of jobs whose rows were still those of waiting jobs.
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { migrations } from "@/lib/service/store/migrations";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
 import { auditCounters } from "@/tests/faults/kill/audit-counters";
@@ -66,45 +63,5 @@ describe("clearing a long queue", () => {
     const database = new SqliteConnection(file, { readOnly: true });
     auditCounters(database);
     database.close();
-  });
-});
-
-describe("a database of before queues were cleared row by row", () => {
-  it("is migrated: what was noted as cancelled is, and where the history was being cleared it is gone", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
-    const file = join(folder, "service.sqlite");
-    const older = new SqliteConnection(file);
-    older.exec("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT");
-    for (const { name, sql, prepare } of migrations.slice(
-      0,
-      migrations.findIndex(({ name }) => name === "011-plain-lists"),
-    )) {
-      prepare?.(older);
-      older.exec(sql);
-      older.prepare("INSERT INTO migrations VALUES (?, 0)").run(name);
-    }
-    older.exec(`
-      INSERT INTO users (id, name, status, last_number, created_at, history_cleared_until)
-        VALUES (1, 'ada', 'active', 3, 0, NULL), (2, 'eve', 'active', 2, 0, 5000);
-      INSERT INTO jobs (seq, id, user_id, state, number, workflow_id, create_time, update_time, state_time, execution_time) VALUES
-        (1, 'a', 1, 'pending', 1, 'w', 1000, 1000, 1000, 0), (2, 'b', 1, 'completed', 2, 'w', 2000, 2000, 2000, 0),
-        (3, 'c', 1, 'completed', 3, 'v', 3000, 3000, 3000, 60), (4, 'd', 2, 'pending', 1, 'w', 1000, 1000, 1000, 0),
-        (5, 'e', 2, 'completed', 2, 'w', 2000, 2000, 2000, 0);
-      INSERT INTO cancel_notes VALUES (1, 1, 4000), (2, 4, 4000);`);
-    older.close();
-
-    const bench = await startService({ dataDir: folder });
-    const [ada, eve] = [bench.client("ada"), bench.client("eve")];
-    const ids = async (client: Client, query = "") => list(record((await client.get(`/api/jobs?${query}`)).body).jobs).map(({ id }) => id);
-    expect(await ids(ada, "sort_by=execution_time&sort_order=asc")).toEqual(["a", "b", "c"]);
-    expect(await ids(ada, "status=cancelled,failed&sort_by=execution_time")).toEqual(["a"]);
-    expect(await ids(ada, "workflow_id=w&status=completed")).toEqual(["b"]);
-    expect(await detail(ada, "a")).toMatchObject({ status: "cancelled", update_time: 4, execution_status: { completed: false } });
-    expect(await ids(eve)).toEqual([]);
-    expect((await eve.get("/api/jobs/d")).status).toBe(404);
-    const database = new SqliteConnection(file, { readOnly: true });
-    auditCounters(database);
-    database.close();
-    await bench.dispose();
   });
 });

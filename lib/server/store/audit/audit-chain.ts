@@ -39,16 +39,6 @@ export function hashRow(before: string, row: Hashed): string {
   return createHash("sha256").update(writeExactJson(content)).digest("hex");
 }
 
-/** For rows from before the chain existed. */
-export async function chainAll(database: Kysely<unknown>): Promise<void> {
-  const tables = database.withTables<Tables>();
-  let before = CHAIN_START;
-  for await (const row of rowsOf(tables)) {
-    before = hashRow(before, row);
-    await tables.updateTable("audit").set({ hash: before }).where("id", "=", row.id).execute();
-  }
-}
-
 export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
   // Read first: rows added while reading must not look like a cut-off end.
   const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();

@@ -81,9 +81,13 @@ CREATE TRIGGER tags_counted_out_with_asset BEFORE DELETE ON assets FOR EACH ROW 
 
 CREATE FUNCTION jobs_ended_since_clear() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO ended_since_clear (user_id, job_seq)
-    SELECT id, new.seq FROM users WHERE id = new.user_id AND history_cleared_until IS NOT NULL ON CONFLICT DO NOTHING;
+    SELECT user_id, seq
+      FROM (SELECT user_id, seq, state, 1 AS change FROM came UNION ALL SELECT user_id, seq, state, -1 FROM went) AS changes
+      JOIN users ON users.id = user_id AND history_cleared_until IS NOT NULL
+      WHERE state IN ('completed', 'failed', 'cancelled') GROUP BY 1, 2 HAVING sum(change) > 0
+    ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $$;
-CREATE TRIGGER jobs_ended_since_clear AFTER UPDATE OF state ON jobs FOR EACH ROW
-  WHEN (new.state IN ('completed', 'failed', 'cancelled')) EXECUTE FUNCTION jobs_ended_since_clear();`,
+CREATE TRIGGER jobs_ended_since_clear AFTER UPDATE ON jobs REFERENCING OLD TABLE AS went NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION jobs_ended_since_clear();`,
 ].join("\n");

@@ -11,7 +11,7 @@ import { createLru } from "@/lib/shared/lru";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/dialect";
 import { createGroupCommit } from "../group-commit";
-import { migratePostgres, SERVICE_SCHEMA } from "./migrate";
+import { migratePostgres, SERVICE_SCHEMA } from "../migrations";
 
 const known = createLru<string, string>({ max: 400 });
 

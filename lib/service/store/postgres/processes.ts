@@ -9,7 +9,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database, plainStatement, type Reader } from "../database";
 import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
-import { SERVICE_SCHEMA } from "./migrate";
+import { SERVICE_SCHEMA } from "../migrations";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;

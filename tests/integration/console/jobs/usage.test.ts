@@ -1,14 +1,9 @@
 // What members have used: counted from the jobs submitted here, and reported as far as it is known.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type UsageQuery } from "@/lib/contract/people/usage";
 import { readUsage, usageCsv } from "@/lib/server/queries/usage";
-import { openStore } from "@/lib/server/store/store";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-import { createOlderDatabase } from "@/tests/support/older-database";
 import { until } from "@/tests/support/until";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -244,52 +239,4 @@ test("a member who is gone keeps their name, and the file has every row of the p
     bytes: "",
     bytes_is: "unknown",
   });
-});
-
-test("what an older version knew of submitted jobs is counted, too, and no more than that is claimed", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-usage-"));
-  const older = await createOlderDatabase(join(folder, "console.sqlite"), "0017-acts-of-the-log");
-  const key = (atMs: number) => ((1n << 42n) | BigInt(atMs)) << 5n;
-  const item = (told: object) => JSON.stringify({ id: "x", ...told });
-  older.exec(
-    "INSERT INTO connections (id, name, base_url, status, dialect, created_at) VALUES ('c', 'C', 'http://c', 'active', 'interface', 1)",
-  );
-  older.exec("INSERT INTO ledger_connections (number, connection_id) VALUES (1, 'c')");
-  const job = older.prepare(
-    "INSERT INTO ledger_jobs (key, number, job_id, is_exact, member_id, run_ms, kinds, item) VALUES (?, 1, ?, 1, ?, ?, '', ?)",
-  );
-  job.run(key(NOW), "sized", "m", 1500, item({ status: "completed", outputs_count: 2 }));
-  job.run(key(NOW + 1), "empty", "m", 500, item({ status: "failed", outputs_count: 0 }));
-  job.run(key(NOW + 2), "elsewhere", null, 500, item({ status: "completed", outputs_count: 1 }));
-  const logged = older.prepare(
-    "INSERT INTO audit (at, request_id, member_id, member_name, action, connection_id, target, status, hash) VALUES (?, 'r', 'm', 'Gone', ?, 'c', ?, ?, '')",
-  );
-  for (const [target, status] of [
-    ["sized", 200],
-    ["cleared", 200],
-    ["refused", 400],
-  ] as const)
-    logged.run(NOW + 3, "submitPrompt", target, status);
-  older.close();
-  const store = openStore(folder);
-  await store.migrate();
-  const { jobUsage } = store;
-  const sums = await jobUsage.sum({ fromMs: NOW, toMs: NOW + 10 });
-  const of = (word: string) => sums.find((sum) => sum.word === word);
-  expect(sums.map(({ word, jobs: count }) => [word, count]).sort()).toEqual([
-    ["completed", 1],
-    ["failed", 1],
-    ["unknown", 1],
-  ]);
-  expect(of("completed")).toMatchObject({ memberId: "m", connectionId: "c", runMs: 1500, outputs: 2, bytes: 0, unsized: 1 });
-  expect(of("failed")).toMatchObject({ runMs: 500, outputs: 0, unsized: 0 });
-  expect(await jobUsage.lost({ fromMs: NOW, toMs: NOW + 10 }, ["unknown"])).toEqual([
-    { memberId: "m", connectionId: "c", token: null, jobs: 1 },
-  ]);
-  expect(await jobUsage.unsized("c", 10)).toEqual([{ jobId: "sized", outputs: 2 }]);
-  expect(await jobUsage.namesOf(["m"])).toEqual(new Map([["m", "Gone"]]));
-  await jobUsage.sweep(NOW + 401 * DAY_MS);
-  expect(await jobUsage.sum({ fromMs: 0, toMs: NOW * 2 })).toEqual([]);
-  await store.close();
-  await rm(folder, { recursive: true });
 });

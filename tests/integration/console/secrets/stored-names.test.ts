@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { seal } from "@/lib/server/keys/key-ring";
-import { createOlderDatabase } from "@/tests/support/older-database";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const KEY = "a-key-that-looks-like-none-of-them";
 const logDestination = { write: () => undefined };
@@ -19,8 +19,7 @@ test("keys leave names that an older version stored, at the first start after it
   await first.stop();
 
   const file = join(folder, "console.sqlite");
-  for (const end of ["", "-wal", "-shm"]) await rm(file + end, { force: true });
-  const older = await createOlderDatabase(file, "0014-job-ledger");
+  const older = new SqliteConnection(file);
   const id = "c";
   const { ringKeyId, ciphertext } = seal(first.ring, `api_keys/${id}/k`, KEY);
   older.prepare("INSERT INTO connections (id, name, base_url, created_at) VALUES (?, 'Service', 'http://127.0.0.1:1', 1)").run(id);

@@ -1,0 +1,105 @@
+// Brings a store's database to the newest schema. A new database gets the baseline; one of the version before the baseline is adopted with
+// its rows. All steps are one transaction: processes that start together wait for each other, and a failure leaves nothing behind.
+
+import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "./postgres";
+import { type SqliteConnection } from "./sqlite";
+
+export type Migration = { name: string; sql: string };
+
+/** Names sort in the order of the migrations. */
+export type History = {
+  /** Has the names of the applied migrations, and when they were applied. */
+  table: "kysely_migration" | "migrations";
+  columns: string;
+  baseline: Migration;
+  /** What earlier schemas lack of the baseline's, by the name of their last migration. All others are refused. */
+  older: Readonly<Record<string, string>>;
+  later: readonly Migration[];
+};
+
+export const TOO_OLD =
+  "The database is of a version before 0.2.0. Start version 0.2.0 with it once, then this version: it brings the data up to date.";
+
+type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
+
+/** `missing`: what the database lacks; `newer`: a migration that this version does not know. */
+export function schemaState(applied: readonly string[], { baseline, older, later }: History): SchemaState {
+  const last = [...applied].sort().at(-1);
+  if (last === undefined) return { missing: [baseline, ...later] };
+  const newer = applied.find((name) => name > baseline.name && !later.some((migration) => migration.name === name));
+  if (newer !== undefined) return { newer };
+  if (applied.includes(baseline.name)) return { missing: later.filter(({ name }) => !applied.includes(name)) };
+  const sql = new Map(Object.entries(older)).get(last);
+  return sql === undefined ? { isTooOld: true } : { missing: [{ name: baseline.name, sql }, ...later] };
+}
+
+/** `whose`: "console's" or "service's". For a copy, which brings nothing up to date. */
+export function requireCurrent(applied: readonly string[], history: History, whose: string): void {
+  const state = schemaState(applied, history);
+  if ("newer" in state) throw new Error(`The ${whose} database is of a newer version. Back it up with that version.`);
+  if (!("missing" in state) || state.missing.length > 0)
+    throw new Error(`The ${whose} database is of an older version. Back it up with that version, or start this one first.`);
+}
+
+function missingMigrations(applied: readonly string[], history: History): Migration[] {
+  const state = schemaState(applied, history);
+  if ("newer" in state) throw new Error(`corrupted migrations: ${state.newer}`);
+  if ("isTooOld" in state) throw new Error(TOO_OLD);
+  return state.missing;
+}
+
+export function migrateSqlite(connection: SqliteConnection, history: History, time: string | number): void {
+  const { table, columns } = history;
+  connection.exclusively(() => {
+    connection.exec(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
+    const applied = connection.prepare<[], string>(`SELECT name FROM ${table}`).pluck().all();
+    for (const { name, sql } of missingMigrations(applied, history)) {
+      connection.exec(sql);
+      connection.prepare(`INSERT INTO ${table} VALUES (?, ?)`).run(name, time);
+    }
+  });
+}
+
+const MIGRATION_MS = 60 * 60_000;
+
+/** `schema` is made if it is missing. */
+export async function migratePostgres(
+  place: Pick<PostgresPlace, "url" | "schema">,
+  history: History,
+  time: string | number,
+): Promise<void> {
+  const { table, columns } = history;
+  const pool = await openPool({ ...place, max: 1, statementMs: MIGRATION_MS });
+  try {
+    const client = await pool.connect();
+    const run = (text: string, values: readonly unknown[] = []) => client.query<{ name: string }>(text, values);
+    try {
+      await requireVersion((text) => client.query(text, []));
+      await run("BEGIN");
+      await run(`SELECT pg_advisory_xact_lock(hashtextextended('lightdesk ${place.schema ?? "console"} migrations', 0))`);
+      if (place.schema !== undefined) await run(`CREATE SCHEMA IF NOT EXISTS ${place.schema}`);
+      await run(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
+      const { rows } = await run(`SELECT name FROM ${table}`);
+      for (const { name, sql } of missingMigrations(
+        rows.map((row) => row.name),
+        history,
+      )) {
+        if (sql !== "") await run(sql);
+        await run(`INSERT INTO ${table} VALUES ($1, $2)`, [name, time]);
+      }
+      await run("COMMIT");
+    } finally {
+      // Anything it began ends with the connection.
+      client.release();
+    }
+  } catch (error) {
+    throw asStartFailure(error);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** For PostgreSQL: texts are compared by their bytes, as in SQLite. */
+export function textsByBytes(sql: string): string {
+  return sql.replaceAll(/(?<=^|[ (,\n])("?\w+"?) text\b(?!\[)/g, '$1 text COLLATE "C"');
+}
