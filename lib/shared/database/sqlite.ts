@@ -157,14 +157,22 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
       } catch (error) {
         if (codeOf(error) !== "ERR_OUT_OF_RANGE" || !/^\s*(select|with)\b/i.test(this.#statement.sourceSQL)) throw error;
       }
-      this.#isRounding = true;
-      this.#statement.setReadBigInts(true);
+      this.#readRounded();
       return work();
     });
   }
 
-  run(...values: Params): { changes: number; lastInsertRowid: number | bigint } {
-    return withNamedErrors(() => this.#statement.run(...listOf(values)));
+  #readRounded(): void {
+    if (this.#isRounding) return;
+    this.#isRounding = true;
+    this.#statement.setReadBigInts(true);
+  }
+
+  run(...values: Params): { changes: number; lastInsertRowid: number } {
+    // Otherwise the module throws after the insertion of a row whose number is beyond 2^53.
+    this.#readRounded();
+    const { changes, lastInsertRowid } = withNamedErrors(() => this.#statement.run(...listOf(values)));
+    return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
   }
 
   *iterate(...values: Params): IterableIterator<Row> {

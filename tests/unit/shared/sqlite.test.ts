@@ -125,6 +125,9 @@ describe("statements", () => {
     for (let time = 0; time < 2; time += 1) expect(statement.all()).toEqual([{ large: 9_007_199_254_740_992, small: 7 }]);
     expect(database.prepare("SELECT 9007199254740993").pluck().get()).toBe(9_007_199_254_740_992);
     expect(database.prepare("SELECT cast(? AS TEXT)").pluck().get(9_007_199_254_740_993n)).toBe("9007199254740993");
+    const insert = database.prepare("INSERT INTO jobs (id, name) VALUES (?, ?)");
+    expect(insert.run(9_007_199_254_740_993n, "large")).toEqual({ changes: 1, lastInsertRowid: 9_007_199_254_740_992 });
+    expect(insert.run(8, "small")).toEqual({ changes: 1, lastInsertRowid: 8 });
   });
 });
 
