@@ -8,8 +8,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database, plainStatement, type Reader } from "../database";
-import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
 import { SERVICE_SCHEMA } from "../migrations";
+import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;
