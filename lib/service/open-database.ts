@@ -5,7 +5,7 @@ import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { type Folders } from "./assets/folders";
 import { type AssetSearch } from "./assets/search/asset-search";
 import { createPostgresSearch } from "./assets/search/postgres-search";
-import { openSqliteSearch } from "./assets/search/sqlite/sqlite-search";
+import { createSqliteSearch } from "./assets/search/sqlite-search";
 import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
 import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";
 import { type Chore } from "./housekeeping";
@@ -45,7 +45,7 @@ export async function openServiceDatabase(
   if (databaseUrl === undefined) {
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
-    const assetSearch = await openSqliteSearch(database);
+    const assetSearch = createSqliteSearch(database);
     const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse(), progress: createNoSharedProgress() };
     return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }

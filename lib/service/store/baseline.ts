@@ -1,6 +1,7 @@
 // The tables of the service's database, written once for SQLite and PostgreSQL; what keeps counters and lists fast is written for each.
 
 import { type History, textsByBytes } from "@/lib/shared/database/migrate";
+import { assetSearch } from "./migrations/022-asset-search";
 import { postgresAssetIndexes } from "./postgres/asset-indexes";
 import { postgresCounters } from "./postgres/counters";
 import { postgresFunctions } from "./postgres/functions";
@@ -204,7 +205,7 @@ WHEN new.state IN ('completed', 'failed', 'cancelled') AND EXISTS (SELECT 1 FROM
 END;
 `;
 
-/** Finds assets by marks and pieces of names; the service brings it up to date inside each commit. */
+/** Migration 022 replaces it. */
 const sqliteSearch = `
 CREATE VIRTUAL TABLE asset_search USING fts5 (marks, name, content = '', contentless_delete = 1, tokenize = 'ascii');
 CREATE TABLE asset_tag_codes (asset_seq INTEGER PRIMARY KEY, codes TEXT NOT NULL) STRICT;
@@ -235,25 +236,27 @@ CREATE INDEX long_notices_by_time ON long_notices (made_at);
 CREATE UNLOGGED TABLE run_progress (job_id text PRIMARY KEY, fence bigint NOT NULL, progress text NOT NULL);
 `;
 
-const common = { table: "migrations", later: [] } as const;
+const table = "migrations";
 const columns = "name text PRIMARY KEY, applied_at bigint NOT NULL";
 
 /** In SQLite, `bigint` is a type of tables that are not strict. */
 const asIntegers = (sql: string) => sql.replaceAll(/\bbigint\b/g, "INTEGER");
 
 export const sqliteHistory: History = {
-  ...common,
+  table,
   columns,
   baseline: { name: "021-schema", sql: asIntegers(tables(sqlite)) + sqliteCounters + sqliteSearch },
   older: { "017-task-holders": "" },
+  later: [assetSearch],
 };
 
 export const postgresHistory: History = {
-  ...common,
+  table,
   columns: textsByBytes(columns),
   baseline: {
     name: "021-schema",
     sql: [textsByBytes(tables(postgres) + postgresProcesses), postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n"),
   },
   older: { "021-list-indexes": "" },
+  later: [],
 };

@@ -23,8 +23,8 @@ const MOST_CONNECTIONS = 4;
 /** For one piece of a table, and also for counting a million rows. */
 const STATEMENT_MS = 10 * 60_000;
 
-/** Not copied: what finds assets in SQLite is made anew there from notes that triggers write; processes take turns in PostgreSQL alone. */
-const own = /^(migrations|commits|processes|rounds|turns|long_notices|run_progress|asset_search.*|asset_tag_codes|assets_unsearched)$/;
+/** Not copied: what finds assets in SQLite is made anew there by triggers; processes take turns in PostgreSQL alone. */
+const own = /^(migrations|commits|processes|rounds|turns|long_notices|run_progress|asset_search.*)$/;
 const counters: readonly Counter[] = [
   { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
   { table: "asset_counts", by: ["owner_id"], count: "n" },

@@ -180,10 +180,6 @@ export type AssetCountRow = { owner_id: number; n: number };
 
 /** Kept by triggers: how many assets of an owner carry a tag; a tag that no asset carries any more stays with 0. */
 export type TagCountRow = { id: Generated<number>; owner_id: number; tag: string; n: number };
-/** The numbers of an asset's tags, each after a comma: narrow rows for counting the tags of many assets. */
-export type AssetTagCodesRow = { asset_seq: number; codes: string };
-/** Filled by triggers: assets whose entries in `asset_search` and `asset_tag_codes` are missing or out of date. */
-export type AssetUnsearchedRow = { asset_seq: number };
 
 export type MaskLayersRow = { owner_id: number; result: string; mask: string; paint: string; painted: string };
 
@@ -237,8 +233,6 @@ export type Tables = {
   asset_counts: AssetCountRow;
   user_storage: UserStorageRow;
   tag_counts: TagCountRow;
-  asset_tag_codes: AssetTagCodesRow;
-  assets_unsearched: AssetUnsearchedRow;
   mask_layers: MaskLayersRow;
   tasks: TaskRow;
   fetched_sources: FetchedSourceRow;

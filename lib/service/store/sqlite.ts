@@ -12,20 +12,8 @@ import { migrate } from "./migrations";
 
 const MOST_PREPARED = 400;
 
-export type SqliteDatabase = Database & {
-  /**
-   * Runs last in every commit, for what is derived from rows. Only one hook; quick if nothing changed; if it fails, nothing is committed.
-   */
-  beforeCommit(hook: (tx: Transaction) => Promise<void>): void;
-};
-
 /** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
-export async function openDatabase(
-  file: string,
-  now: () => number,
-  limits: StoreLimits = {},
-  reserve?: DiskReserve,
-): Promise<SqliteDatabase> {
+export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Promise<Database> {
   const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, reserve);
   try {
     return open();
@@ -59,20 +47,15 @@ function prepareConnection(connection: SqliteConnection, now: () => number, lock
   if (connection.prepare(findUnfinishedCopy.sqlite).get() !== undefined) throw new Error(UNFINISHED_COPY);
 }
 
-function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskReserve | undefined): SqliteDatabase {
+function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskReserve | undefined): Database {
   const statements = prepareOnce(connection);
-  let beforeCommit = async (_tx: Transaction): Promise<void> => undefined;
 
   /** One transaction; if it fails, nothing of it is stored. */
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { tx, end } = openTransaction(statements, connection, limits);
     statements.prepare("BEGIN IMMEDIATE").run();
     try {
-      const result = await inThisTurn(async () => {
-        const done = await work(tx);
-        await beforeCommit(tx);
-        return done;
-      });
+      const result = await inThisTurn(() => work(tx));
       statements.prepare("COMMIT").run();
       return result;
     } catch (error) {
@@ -103,7 +86,6 @@ function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskRe
     reading: (work) => work(reader),
     commit: (work) => commits.commit(work),
     commitFreeing: (work) => commits.commit(work, true),
-    beforeCommit: (hook) => void (beforeCommit = hook),
     async foreignCommits() {
       while (commits.underWay()) await commits.underWay();
       return Number(connection.pragma("data_version"));

@@ -15,7 +15,7 @@ async function measureInBrowser({ print, tell }: Report, isLong: boolean): Promi
   tell(`Seeding ${ASSETS} assets.`);
   const folder = newFolder();
   await (await startDesk(folder, { isNew: true })).process.stop();
-  await seedAssets(join(folder, "service", "service.sqlite"), "team", ASSETS);
+  seedAssets(join(folder, "service", "service.sqlite"), "team", ASSETS);
   const desk = await startDesk(folder);
   const browser = await startBrowser();
   try {

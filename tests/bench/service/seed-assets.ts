@@ -1,7 +1,6 @@
 // A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
-// The service's own code builds the search index from what the triggers noted.
-import { keepSearchIndex } from "@/lib/service/assets/search/sqlite/full-text";
-import { openDatabase } from "@/lib/service/store/sqlite";
+// The search index is filled at the end, as the migration does it.
+import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/migrations/022-asset-search";
 import { foldName } from "@/lib/shared/text";
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
@@ -14,9 +13,19 @@ export const WIDE = ["approved", "batch"] as const;
 const LABELS = Array.from({ length: 1000 }, (_, index) => `label-${index}`);
 const START = Date.parse("2026-06-01T00:00:00Z");
 
-export async function seedAssets(file: string, userName: string, wanted: number): Promise<void> {
+export function seedAssets(file: string, userName: string, wanted: number): void {
   const chance = createChance(1121);
   fill(file, userName, "assets_by_[^h]*", (database, userId) => {
+    const triggers = [
+      "assets_searched_in",
+      "assets_searched_out",
+      "assets_renamed",
+      "assets_described",
+      "tags_searched_in",
+      "tags_searched_out",
+    ];
+    for (const name of triggers) database.exec(`DROP TRIGGER ${name}`);
+    database.exec("INSERT INTO asset_search (asset_search) VALUES ('delete-all'); DELETE FROM asset_search_values;");
     const insertBlob = inserter(database, "blobs", ["hash", "sha256", "size", "media_type", "created_at"]);
     const insertTag = inserter(database, "asset_tags", ["asset_seq", "tag", "position"]);
     const insertAsset = inserter(database, "assets", [
@@ -42,9 +51,7 @@ export async function seedAssets(file: string, userName: string, wanted: number)
     }
     const counted = "SELECT owner_id, tag, count(*) FROM asset_tags JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2";
     requireSame(database, "SELECT owner_id, tag, n FROM tag_counts WHERE n > 0", counted);
+    database.exec(`${fillAssetSearch} ${assetSearchTriggers}`);
     requireSame(database, "SELECT owner_id, n FROM asset_counts WHERE n > 0", "SELECT owner_id, count(*) FROM assets GROUP BY 1");
   });
-  const database = await openDatabase(file, Date.now);
-  await keepSearchIndex(database);
-  await database.close();
 }

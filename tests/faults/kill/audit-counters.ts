@@ -1,5 +1,6 @@
 // Compares every maintained counter with a count, and every index of words with its rows.
 import { expect } from "vitest";
+import { seqOf } from "@/lib/service/store/migrations/022-asset-search";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const counters: readonly { kept: string; counted: string }[] = [
@@ -24,10 +25,8 @@ const counters: readonly { kept: string; counted: string }[] = [
     counted: "SELECT owner_id, sum(size) AS bytes FROM (SELECT DISTINCT owner_id, hash, size FROM assets WHERE owner_id <> 0) GROUP BY 1",
   },
   {
-    // Each asset is in the search index or noted as still to be added; and no removed asset is left in it.
-    kept: "SELECT asset_seq FROM asset_tag_codes UNION SELECT asset_seq FROM assets_unsearched JOIN assets ON seq = asset_seq",
-    counted:
-      "SELECT seq AS asset_seq FROM assets UNION SELECT asset_seq FROM asset_tag_codes WHERE asset_seq IN (SELECT asset_seq FROM assets_unsearched)",
+    kept: `SELECT ${seqOf("rowid")} AS seq FROM asset_search`,
+    counted: "SELECT seq FROM assets",
   },
 ];
 

@@ -19,7 +19,7 @@ import { ask, createDatabase, inSchema, type OwnDatabase } from "@/tests/support
 const ROWS = 1200;
 const now = () => 1_700_000_000_000;
 /** Tables that triggers fill, and tables that only one of the two databases has. */
-const made = /^(sqlite_.*|migrations|asset_search.*|asset_tag_codes|assets_unsearched|job_counts|asset_counts|user_storage|tag_counts)$/;
+const made = /^(sqlite_.*|migrations|asset_search.*|job_counts|asset_counts|user_storage|tag_counts)$/;
 const counters = {
   job_counts: "SELECT user_id, workflow_id, state, has_image, n FROM job_counts WHERE n <> 0 ORDER BY 1, 2, 3, 4",
   asset_counts: "SELECT owner_id, n FROM asset_counts WHERE n <> 0 ORDER BY 1",
@@ -103,9 +103,9 @@ test("back in a folder it is what it was, to the last row and counter, also if t
   const store = await openDatabase(after, now);
   await store.close();
   const sqlite = new SqliteConnection(after, { readOnly: true });
-  // The number of a deleted job is not used again, and the search index of assets is built at the next start.
+  // The number of a deleted job is not used again, and assets are in the search index.
   expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROWS);
-  expect(sqlite.prepare("SELECT count(*) FROM assets_unsearched").pluck().get()).toBe(ROWS - 2);
+  expect(sqlite.prepare("SELECT count(*) FROM asset_search").pluck().get()).toBe(ROWS - 2);
   sqlite.close();
 });
 

@@ -15,7 +15,7 @@ import { byHash, findByName, listInputNames } from "@/lib/service/assets/file-na
 import { roomFor, usedBytes } from "@/lib/service/assets/quota";
 import { type AssetSearch } from "@/lib/service/assets/search/asset-search";
 import { createPostgresSearch } from "@/lib/service/assets/search/postgres-search";
-import { openSqliteSearch } from "@/lib/service/assets/search/sqlite/sqlite-search";
+import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { addTags, listTags, removeTags } from "@/lib/service/assets/tags";
 import { type Database, plainStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
   const postgres = await openPostgres(own.url, now);
   worlds = [
-    { database: sqlite, search: await openSqliteSearch(sqlite), close: () => sqlite.close() },
+    { database: sqlite, search: createSqliteSearch(sqlite), close: () => sqlite.close() },
     { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
   ];
 });

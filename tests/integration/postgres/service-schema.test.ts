@@ -12,8 +12,7 @@ import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
 
 /** Indexes of one database only, and the tables that processes share, which only PostgreSQL has. */
-const own =
-  /^(jobs_idle|asset_search.*|asset_tag_codes|assets_unsearched|sqlite_.*|commits|processes|rounds|turns|long_notices|run_progress)$/;
+const own = /^(jobs_idle|asset_search.*|sqlite_.*|commits|processes|rounds|turns|long_notices|run_progress)$/;
 const now = () => 1_700_000_000_000;
 
 let folder: string;

@@ -19,7 +19,7 @@ describe("the time an asset was last read", () => {
     database = await openDatabase(file, Date.now);
     await createKeys(database, Date.now).createKey("ada");
     await database.close();
-    await seedAssets(file, "ada", 3);
+    seedAssets(file, "ada", 3);
     database = await openDatabase(file, Date.now);
   });
   afterAll(async () => {

@@ -77,7 +77,7 @@ describe("the list of assets against a look at every one", () => {
     empty.client("bench");
     await empty.service.stop();
     const file = join(empty.folder, "service.sqlite");
-    await seedAssets(file, "bench", ASSETS);
+    seedAssets(file, "bench", ASSETS);
     bench = await startService({ dataDir: empty.folder });
     client = bench.client("bench");
     // Some assets are removed and some changed: the index must forget their former state.

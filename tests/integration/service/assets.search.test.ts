@@ -1,4 +1,9 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { canvas, ended, list, record, string, submit } from "./support";
 
@@ -146,6 +151,35 @@ describe("looking for assets", () => {
     expect(tag_counts).toEqual({});
   });
 
+  it("tells long metadata values apart by their ends", async () => {
+    const [one, other] = [`${"same ".repeat(100)}one`, `${"same ".repeat(100)}other`];
+    await make("long one", { user_metadata: JSON.stringify({ prompt: one, others: [other] }) });
+    await make("long other", { user_metadata: JSON.stringify({ prompt: other }) });
+    expect(await names({ metadata_filter: JSON.stringify({ prompt: one }) })).toEqual(["long one"]);
+    expect(await names({ metadata_filter: JSON.stringify({ prompt: [other, one] }) })).toEqual(["long one", "long other"]);
+    expect(await names({ metadata_filter: JSON.stringify({ prompt: `${one} ` }) })).toEqual([]);
+  });
+
+  it("counts an asset once when its list has several of the wanted values", async () => {
+    await make("listed", { user_metadata: '{"colours":["red","green","red"]}' });
+    expect(await names({ metadata_filter: '{"colours":["red","green"]}' })).toEqual(["listed"]);
+  });
+
+  it.each([4000, 4096, 2 ** 24])("tells tags apart after %d others", async (others) => {
+    await bench.rows(`INSERT INTO tag_counts (id, owner_id, tag, n) SELECT max(id) + ${others}, 0, 'others-${others}', 0 FROM tag_counts`);
+    const tags = ["x", "y", "z"].map((tag) => `${tag}-${others}`);
+    for (const [at, tag] of tags.entries()) await make(`${tag}.txt`, { tags: JSON.stringify([tag, ...tags.slice(0, at)]) });
+    expect(await names({ include_tags: tags.join(",") })).toEqual([`z-${others}.txt`]);
+    expect(await names({ include_tags: `x-${others}`, exclude_tags: `z-${others}` })).toEqual([`x-${others}.txt`, `y-${others}.txt`]);
+    expect(await names({ include_tags: `x-${others}`, exclude_tags: "none-such" })).toHaveLength(3);
+  });
+
+  it("finds nothing by a NUL", async () => {
+    await make("abc.nul");
+    expect(await names({ name_contains: "abc\0" })).toEqual([]);
+    expect(await names({ name_contains: "\0abc" })).toEqual([]);
+  });
+
   it("finds the others where one asset's metadata is damaged", async () => {
     await make("whole a.txt", { user_metadata: '{"damage":1}' });
     await make("whole b.txt", { user_metadata: '{"damage":1}' });
@@ -169,4 +203,31 @@ describe("looking for assets", () => {
     expect((await eve.get("/api/tags?prefix=secret")).body).toEqual({ tags: [], total: 0, has_more: false });
     expect((await eve.get("/api/assets/tags/refine?include_tags=secret")).body).toEqual({ tag_counts: {} });
   });
+});
+
+it("finds the assets of a database that had another search index", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+  const database = new SqliteConnection(join(folder, "service.sqlite"));
+  database.exec(readFileSync("tests/fixtures/schemas/service-sqlite.sql", "utf8"));
+  database.exec(`
+    INSERT INTO users (id, name, status, created_at) VALUES (1, 'ada', 'active', 0);
+    INSERT INTO blobs VALUES ('00', '00', 1, 'text/plain', 0);
+    INSERT INTO assets (seq, id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
+      VALUES (1, 'x', 1, 'upload', '00', 'Straße.txt', 'strasse.txt', 1, '{"n":1}', 0, 0, 0);
+    INSERT INTO asset_tags (asset_seq, tag, position) VALUES (1, 'kept', 1), (1, 'b', 2);`);
+  database.close();
+  const bench = await startService({ dataDir: folder, databaseUrl: undefined });
+  const client = bench.client("ada");
+  for (const query of [
+    "name_contains=STRASSE",
+    "include_tags=kept,b",
+    "metadata_filter=%7B%22n%22%3A1%7D",
+    "name_contains=ra&exclude_tags=c",
+  ])
+    expect((await client.get(`/api/assets?include_public=false&${query}`)).body).toMatchObject({
+      total: 1,
+      assets: [{ name: "Straße.txt" }],
+    });
+  expect((await client.get("/api/assets?include_public=false&exclude_tags=b")).body).toMatchObject({ total: 0 });
+  await bench.dispose();
 });

@@ -2,18 +2,17 @@
 // Guarantees: a page and its total are of the same moment.
 
 import { type RawBuilder, sql } from "kysely";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Reader, statement } from "@/lib/service/store/database";
 import { type ReadFilter } from "../asset-filter";
 import { type MetadataCondition } from "../metadata-filter";
-import { type AssetSearch, orders, ownersOf } from "./asset-search";
+import { type AssetSearch, documentsOf, orders, ownersOf, testsOf } from "./asset-search";
 
 export function createPostgresSearch(reader: Reader): AssetSearch {
   return {
     async findPage(userId, filter, includePublic, { sort, order, limit, offset }) {
       if (filter.isNever) return { seqs: [], total: 0 };
       const owners = ownersOf(userId, includePublic);
-      const tests = testsOf(filter);
+      const tests = testsOf(filter, hasName(filter), holds);
       // One branch per owner: each is already in order, and they are merged only as far as the page goes.
       const column = sql.ref(orders[sort].column);
       const branches = owners.map((owner) => sql`select id, ${column} as place from ${assetsOf([owner], tests)}`);
@@ -34,7 +33,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
     async countTags(userId, filter, includePublic) {
       if (filter.isNever) return new Map();
       const owners = ownersOf(userId, includePublic);
-      const tests = testsOf(filter);
+      const tests = testsOf(filter, hasName(filter), holds);
       const counted =
         tests.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
@@ -49,26 +48,11 @@ function assetsOf(owners: readonly number[], tests: readonly RawBuilder<unknown>
   return sql`assets where ${sql.join([sql`owner_id in (${sql.join(owners)})`, ...tests], sql` and `)}`;
 }
 
-function testsOf({ include, exclude, name, metadata }: ReadFilter): RawBuilder<unknown>[] {
-  return [
-    ...(name === "" ? [] : [sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`]),
-    ...include.map((tag) => sql`exists ${tagged([tag])}`),
-    ...(exclude.length === 0 ? [] : [sql`not exists ${tagged(exclude)}`]),
-    ...metadata.map(holds),
-  ];
-}
-
-function tagged(tags: readonly string[]): RawBuilder<unknown> {
-  return sql`(select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
-}
+const hasName = ({ name }: ReadFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
 /** The value itself at the end of the path, or a list there that contains the value. */
-function holds({ paths, values }: MetadataCondition): RawBuilder<unknown> {
-  const documents = paths.flatMap((path) => values.flatMap((value) => [documentOf(path, value), documentOf(path, [value])]));
+function holds(condition: MetadataCondition): RawBuilder<unknown> {
+  const documents = documentsOf(condition, (value) => [value, [value]]);
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
   return sql`(${sql.join(tests, sql` or `)})`;
-}
-
-function documentOf(path: readonly string[], value: unknown): string {
-  return path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));
 }

@@ -1,0 +1,94 @@
+// Finds assets on SQLite by pieces of their folded name, by tags and by metadata. Triggers keep it current with every write, by any process.
+// The key of an asset begins with its owner, so that a search reads no other user's assets.
+
+const SEQ_BITS = 40;
+/** A tag's code has one character from each of these ranges: no group of three across two codes looks like a code. */
+const CODE_STARTS = [0x4e00, 0x6000, 0x8000];
+const CODE_BITS = 12;
+/** Longer texts in metadata are indexed by their beginning. */
+export const MAX_VALUE_LENGTH = 200;
+
+export const keyOf = (asset: string) => `(${asset}.owner_id << ${SEQ_BITS} | ${asset}.seq)`;
+export const seqOf = (key: string) => `(${key} & ${2 ** SEQ_BITS - 1})`;
+/** The first key of an owner's assets. */
+export const firstKey = (owner: number) => owner * 2 ** SEQ_BITS;
+
+/** The code of a tag, by its id in `tag_counts`. */
+export function tagCode(id: number): string {
+  return String.fromCodePoint(...CODE_STARTS.map((start, at) => start + (Math.floor(id / 2 ** (CODE_BITS * at)) % 2 ** CODE_BITS)));
+}
+const CODE = `char(${CODE_STARTS.map((start, at) => `${start} + (tag_counts.id >> ${CODE_BITS * at} & ${2 ** CODE_BITS - 1})`).join(", ")})`;
+
+/**
+ * The values in a JSON text as `path` and `value`, and what to select them from. Items of a list have the list's path. Numbers are numbers,
+ * so that 1 equals 1.0; everything else is JSON text, whole numbers beyond those of a double too. Damaged text has no values.
+ */
+export function valuesOf(json: string, maxLength?: number): { columns: string; source: string } {
+  const sound = `CASE WHEN json_valid(${json}) THEN ${json} ELSE '{}' END`;
+  const written = `ifnull((${sound}) -> fullkey, '')`;
+  const isExact = `type = 'real' OR type = 'integer' AND value BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  return {
+    columns: `CASE WHEN typeof(key) = 'integer' THEN path ELSE fullkey END AS path,
+      CASE WHEN ${isExact} THEN value ELSE ${maxLength === undefined ? written : `substr(${written}, 1, ${maxLength})`} END AS value`,
+    source: `json_tree(${sound}) WHERE type NOT IN ('object', 'array')`,
+  };
+}
+
+const stored = valuesOf("assets.metadata", MAX_VALUE_LENGTH);
+const inserted = valuesOf("new.metadata", MAX_VALUE_LENGTH);
+const deleted = valuesOf("old.metadata", MAX_VALUE_LENGTH);
+
+const insertNames = (where: string) => `INSERT INTO asset_search (rowid, name, tags)
+  SELECT ${keyOf("assets")}, name_folded, (SELECT ifnull(group_concat(${CODE}, ''), '') FROM asset_tags JOIN tag_counts USING (tag)
+    WHERE asset_seq = assets.seq AND tag_counts.owner_id = assets.owner_id) FROM assets WHERE ${where};`;
+const insertAgain = (seq: string) => `
+  DELETE FROM asset_search WHERE rowid = (SELECT ${keyOf("assets")} FROM assets WHERE seq = ${seq});
+  ${insertNames(`seq = ${seq}`)}`;
+const insertValues = `INSERT INTO asset_search_values (path, value, asset)
+  SELECT DISTINCT ${inserted.columns}, ${keyOf("new")} FROM ${inserted.source};`;
+const deleteValues = `DELETE FROM asset_search_values WHERE (path, value, asset) IN
+  (SELECT ${deleted.columns}, ${keyOf("old")} FROM ${deleted.source});`;
+
+/** For tables that are empty. */
+export const fillAssetSearch = `
+${insertNames("true")}
+INSERT INTO asset_search (asset_search) VALUES ('optimize');
+INSERT OR IGNORE INTO asset_search_values (path, value, asset)
+  SELECT ${stored.columns}, ${keyOf("assets")} FROM assets JOIN ${stored.source};
+`;
+
+export const assetSearchTriggers = `
+CREATE TRIGGER assets_searched_in AFTER INSERT ON assets BEGIN
+  INSERT INTO asset_search (rowid, name, tags) VALUES (${keyOf("new")}, new.name_folded, '');
+  ${insertValues}
+END;
+CREATE TRIGGER assets_searched_out AFTER DELETE ON assets BEGIN
+  DELETE FROM asset_search WHERE rowid = ${keyOf("old")};
+  ${deleteValues}
+END;
+CREATE TRIGGER assets_renamed AFTER UPDATE OF name_folded ON assets WHEN old.name_folded <> new.name_folded BEGIN ${insertAgain("new.seq")} END;
+CREATE TRIGGER assets_described AFTER UPDATE OF metadata ON assets WHEN old.metadata <> new.metadata BEGIN ${deleteValues} ${insertValues} END;
+-- The trigger that counts the tag may run after this one.
+CREATE TRIGGER tags_searched_in AFTER INSERT ON asset_tags BEGIN
+  INSERT INTO tag_counts (owner_id, tag, n) SELECT owner_id, new.tag, 0 FROM assets WHERE seq = new.asset_seq ON CONFLICT DO NOTHING;
+  ${insertAgain("new.asset_seq")}
+END;
+CREATE TRIGGER tags_searched_out AFTER DELETE ON asset_tags BEGIN ${insertAgain("old.asset_seq")} END;
+`;
+
+export const assetSearch = {
+  name: "022-asset-search",
+  sql: `
+DROP TRIGGER assets_searched_in;
+DROP TRIGGER assets_searched_again;
+DROP TRIGGER assets_searched_out;
+DROP TRIGGER tags_searched_in;
+DROP TRIGGER tags_searched_out;
+DROP TABLE asset_search;
+DROP TABLE asset_tag_codes;
+DROP TABLE assets_unsearched;
+CREATE VIRTUAL TABLE asset_search USING fts5 (name, tags, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+CREATE TABLE asset_search_values (path TEXT NOT NULL, value ANY NOT NULL, asset INTEGER NOT NULL, PRIMARY KEY (path, value, asset)) STRICT, WITHOUT ROWID;
+${fillAssetSearch}
+${assetSearchTriggers}`,
+};
