@@ -46,7 +46,7 @@ function readScalar(value: unknown): Scalar {
 }
 
 /** Undefined for lists and objects. A whole number with more digits than a double holds becomes a bigint, however it was sent. */
-export function toScalar(value: unknown): Scalar | undefined {
+function toScalar(value: unknown): Scalar | undefined {
   if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
   return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
 }

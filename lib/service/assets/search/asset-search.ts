@@ -19,8 +19,6 @@ export type AssetSearch = {
   countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
 };
 
-export type AssetSort = AssetsQuery["sort"];
-
 export const orders = {
   name: { column: "name_folded", index: "assets_by_folded_name" },
   created_at: { column: "created_at", index: "assets_by_creation" },
