@@ -7,7 +7,7 @@ import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppFileAnswer } from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, problemOf } from "@/lib/contract/apps/fill";
-import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { appApi } from "./apps-address";
 

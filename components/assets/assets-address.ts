@@ -1,5 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
-import { MASK_LAYER_TAG } from "@/lib/contract/assets/image-ref";
+import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { addressValues } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetsLook, lookParams, usualLook } from "./assets-look";

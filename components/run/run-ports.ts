@@ -7,7 +7,7 @@ import { findKnownContent } from "@/lib/browser/uploads/offer-hash";
 import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
-import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

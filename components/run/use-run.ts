@@ -3,7 +3,7 @@ import { pictureSamples, type SampleName } from "@/components/frame/samples/samp
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/browser/random-ids";
-import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";

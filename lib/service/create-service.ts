@@ -18,7 +18,7 @@ import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
 import { createJobEvents, type Tell } from "./events/elsewhere";
 import { tellFigures } from "./figures";
-import { type Chore, startHousekeeping } from "./housekeeping";
+import { type Chore, startHousekeeping, emptyFolder, sweep } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { applyRetention, createHistoryClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
@@ -37,7 +37,6 @@ import { defaultSettings, type ServiceSettings } from "./settings";
 import { lockDataFolder, makeDataFolder } from "./store/data-folder";
 import { query } from "./store/database";
 import { createQuestions } from "./store/processes";
-import { emptyFolder, sweep } from "./sweep";
 import { importUserFiles } from "./userdata/import-files";
 import { createKeys, findUserByKey } from "./users/keys";
 

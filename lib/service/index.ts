@@ -7,7 +7,7 @@ import { classes } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
 import { type ServiceSettings } from "./settings";
-import { asStartFailure } from "./storage-failure";
+import { asStartFailure } from "./service-error";
 import { makeDataFolder } from "./store/data-folder";
 import { openPostgres } from "./store/postgres/database";
 import { slotsOfLive } from "./store/postgres/processes";

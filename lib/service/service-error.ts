@@ -1,5 +1,4 @@
-// Foreseen errors inside the service: a code of the contract's table, a sentence, perhaps details.
-// Compared by `code`, never by class: bundlers load one module several times in one process.
+// Errors that the service answers with, and failures of disk, database and object store as such errors.
 
 import { type ErrorCode, isErrorCode } from "@/lib/contract/failure";
 
@@ -20,4 +19,99 @@ export type Refusal = { code: ErrorCode; message: string; details?: unknown };
 export function asRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string" || !isErrorCode(error.code)) return undefined;
   return { code: error.code, message: error.message, details: "details" in error ? error.details : undefined };
+}
+
+/** `kept`: what became of a request that met it. */
+type Failure = { code: ErrorCode; what: string; remedy: string; kept?: string };
+
+const full: Failure = {
+  code: "INSUFFICIENT_STORAGE",
+  what: "The disk that holds the service's data is full.",
+  remedy: "Whoever runs the service must free space there; then try again.",
+};
+const unwritable: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service's data folder cannot be written to.",
+  remedy: "Whoever runs the service must make it writable; then try again.",
+};
+const damaged: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service's database is damaged.",
+  remedy: "Whoever runs the service must stop it and restore the data folder from a backup.",
+};
+const failing: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The disk that holds the service's data reported an error.",
+  // The error may have been reported after everything was written.
+  kept: "Whether this request was carried out is not known: look before you send it again.",
+  remedy: "Whoever runs the service finds the cause in its log.",
+};
+const crowded: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service has too many files open, or waits for its database, at this moment.",
+  remedy: "Try again in a while.",
+};
+
+const unreachable: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The object store that holds the service's files does not answer as it should.",
+  remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
+};
+
+const away: Failure = {
+  code: "SERVICE_UNAVAILABLE",
+  what: "The service's database does not answer now.",
+  // The lost answer may have been the one to the last step.
+  kept: "Whether this request was carried out is not known: look before you send it again.",
+  remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
+};
+
+/** An error of an object store: an outage, never a missing file. */
+export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
+
+/** SQLite's codes have their details at the end. */
+const known: readonly (readonly [RegExp, Failure])[] = [
+  [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
+  [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
+  [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
+  [new RegExp(`^${OBJECT_STORE_FAILED}$`), unreachable],
+  [/^STORE_AWAY$/, away],
+  [/^(EIO|SQLITE_IOERR.*)$/, failing],
+  [/^(EMFILE|ENFILE|SQLITE_BUSY.*)$/, crowded],
+];
+
+function find(error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error ? String(error.code) : "";
+  // The image library reports a full disk in words only.
+  if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return full;
+  return known.find(([pattern]) => pattern.test(code))?.[1];
+}
+
+/** For a request. Undefined for an error that has nothing to do with the disk or the database. */
+export function asStorageFailure(error: unknown): Refusal | undefined {
+  const failure = find(error);
+  if (!failure) return undefined;
+  const { code, what, kept = "Nothing of this request was kept.", remedy } = failure;
+  return { code, message: `${what} ${kept} ${remedy}` };
+}
+
+/** For a start, to be read in a terminal: here the folder and the cause are named. Any other error is returned as it is. */
+export function asStartFailure(error: unknown, dataDir: string): unknown {
+  const failure = find(error);
+  if (!failure || !(error instanceof Error)) return error;
+  if (failure === away) return new Error(`${failure.what} ${failure.remedy}`, { cause: error });
+  const sentence =
+    failure === unwritable
+      ? `LIGHTDESK_DATA_DIR must be a folder that can be written to (${dataDir}: ${error.message}).`
+      : `The data folder ${dataDir} cannot be used. ${failure.what} ${failure.remedy} (${error.message})`;
+  return new Error(sentence, { cause: error });
+}
+
+/** For a job. */
+export function asStorageException(error: unknown): { type: string; message: string } | undefined {
+  const failure = find(error);
+  if (!failure) return undefined;
+  const type = failure.code === "INSUFFICIENT_STORAGE" ? "InsufficientStorage" : "StorageUnavailable";
+  return { type, message: `${failure.what} ${failure.remedy}` };
 }

@@ -1,7 +1,7 @@
 // Addresses as typed, one per line, and whether a service may be asked for each.
 // Guarantees: bounded; says what is wrong with each. The service decides in the end.
 
-import { maskedAddress } from "@/lib/contract/assets/download-task";
+import { maskedAddress } from "@/lib/contract/assets/file-refs";
 import { isLoopback } from "@/lib/contract/connections";
 
 export type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";

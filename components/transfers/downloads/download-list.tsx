@@ -8,7 +8,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type DownloadState, type DownloadTask, fileOfAddress } from "@/lib/contract/assets/download-task";
+import { type DownloadState, type DownloadTask, fileOfAddress } from "@/lib/contract/assets/file-refs";
 import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { OpenAsset } from "../uploads/open-asset";

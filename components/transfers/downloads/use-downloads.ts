@@ -4,7 +4,7 @@ import { callApi } from "@/lib/browser/api";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type DownloadTask, type DownloadTasks } from "@/lib/contract/assets/download-task";
+import { type DownloadTask, type DownloadTasks } from "@/lib/contract/assets/file-refs";
 
 export type Downloads = ReturnType<typeof useDownloads>;
 

@@ -14,7 +14,7 @@ import { Busboy } from "@fastify/busboy";
 import { type z } from "zod";
 import { type AppInput, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, problemOf } from "@/lib/contract/apps/fill";
-import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { type FileRef, toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

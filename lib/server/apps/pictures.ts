@@ -3,7 +3,7 @@
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
-import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";

@@ -1,13 +1,19 @@
 // Checks a run of an app and sends it to its service.
 
 import "server-only";
-import { type AppDefinition, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
-import { type AppProblem, fillApp, isFileKind, problemSentence } from "@/lib/contract/apps/fill";
+import { createHash } from "node:crypto";
+import { type AppInput, type AppValues, type AppDefinition, type AppRunError } from "@/lib/contract/apps/app";
+import { valueOfText, type AppProblem, fillApp, isFileKind, problemSentence } from "@/lib/contract/apps/fill";
+import { setSpelling, writeExactJson, withSpellingsOf } from "@/lib/contract/json/exact-json";
+import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
+import { type Asked, refusal } from "../bff/guard";
+import { type Access } from "../connections/access";
+import { type StoredApp } from "../store/apps/apps";
+import { type TakenFile, type TakenForm, problemOfFile, problemsOfNamed, sendFile } from "./files";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type Failure } from "@/lib/contract/failure";
-import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
@@ -15,16 +21,43 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusal } from "../bff/guard";
 import { composition } from "../composition";
-import { type Access } from "../connections/access";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/apps/app-runs";
-import { type StoredApp } from "../store/apps/apps";
-import { problemOfFile, problemsOfNamed, sendFile, type TakenFile } from "./files";
 import { filesNotTheirs } from "./pictures";
-import { type RunOrder, withoutFiles, withoutSecrets } from "./run-order";
 import { inAppWords, refusedGraph, submissionKey } from "./run-state";
+
+type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
+export type RunOrder = Given & { asked: Asked; access: Access; app: StoredApp; key: string | undefined };
+
+export function givenInForm({ definition }: StoredApp, { fields, files }: TakenForm): Given {
+  const known = new Map(definition.inputs.map((input) => [input.name, input]));
+  const texts = [...fields].map(([name, text]): [string, unknown] => {
+    const input = known.get(name);
+    return [name, input ? valueOfText(input, text) : text];
+  });
+  // A file's hash represents it until the service has named the file.
+  const hashes = files.map(({ part, hash }): [string, string] => [part, hash]);
+  const values = Object.fromEntries([...texts, ...hashes]);
+  for (const [name, text] of fields) if (typeof values[name] === "number") setSpelling(values, name, text.trim());
+  return { values, files };
+}
+
+/** By which a key that comes again is known to mean the same run. */
+export function hashOf(values: RunOrder["values"]): string {
+  const sorted = Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256").update(writeExactJson(sorted)).digest("hex");
+}
+
+export function withoutFiles(values: AppValues, files: readonly TakenFile[]): AppValues {
+  const parts = new Set(files.map(({ part }) => part));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !parts.has(name)));
+}
+
+export function withoutSecrets({ definition: { inputs } }: StoredApp, values: AppValues): AppValues {
+  const isKept = (name: string) => inputs.some((input: AppInput) => input.name === name && !isSecretName(input.input));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
+}
 
 /** The values that fill the graph; seeds are drawn. */
 export async function checkRun({ asked: { viewer }, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {

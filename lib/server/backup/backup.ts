@@ -11,7 +11,7 @@ import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requir
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { sqliteHistory } from "../store/migrations";
-import { copySnapshot } from "../store/snapshot";
+import { copySnapshot } from "../store/copy-store";
 import { holdsConsole, UNFINISHED_RESTORE } from "../store/store";
 import { copyStores, isServiceIn, requireRoomForStores, requireStores } from "./copy-stores";
 import {

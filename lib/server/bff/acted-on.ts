@@ -1,7 +1,7 @@
 // What a request acted on, and how it ended: for the audit log.
 
 import "server-only";
-import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/download-task";
+import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
 import { type AuditThing, idsAnswered, idsAsked, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";

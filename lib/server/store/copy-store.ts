@@ -1,14 +1,16 @@
-// Copies a console's store from one database into another: from SQLite to PostgreSQL, or back.
-// Guarantees: those of lib/shared/database/copy-tables.ts; the index of the jobs' words is built too. No
-// console starts on an unfinished copy.
+// Copies the console's store between SQLite and PostgreSQL, and into a backup.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
 import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type Database } from "./database";
+import { type Database, openDatabase } from "./database";
 import { dialectOf } from "./dialect/dialect";
 import { indexed, readItem } from "./jobs/ledger-entry";
 import { type Tables } from "./tables";
+import { requireCurrent } from "@/lib/shared/database/migrate";
+import { isNoTable } from "@/lib/shared/database/postgres";
+import { openPostgres } from "./dialect/open-postgres";
+import { postgresHistory } from "./migrations";
 
 type Copying = { from: Database; to: Database; say(progress: string): void; alongside?(): Promise<void> };
 
@@ -49,4 +51,31 @@ async function putWords(trx: Kysely<Tables>, row: Row): Promise<void> {
   const kinds = (text("kinds") ?? "").split(",").filter(Boolean);
   const body = indexed({ item: readItem(text("item") ?? "{}"), memberId: text("member_id"), kinds, inputs: text("inputs") });
   await dialectOf(trx).putWords(trx, BigInt(text("key") ?? 0), body);
+}
+
+/** `file`: a new file. */
+export async function copySnapshot(url: string, file: string, say: (progress: string) => void): Promise<void> {
+  const source = openPostgres(url);
+  const { database: target, migrate } = openDatabase(file);
+  try {
+    await requireThisVersion(source);
+    await requireFinished(source);
+    await migrate();
+    const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
+    await snapshot.execute((from) => copyStore({ from, to: target, say }));
+  } finally {
+    await Promise.all([source.destroy(), target.destroy()]);
+  }
+}
+
+async function requireThisVersion(database: Database): Promise<void> {
+  const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(database).catch((error: unknown) => {
+    if (isNoTable(error)) throw new Error("DATABASE_URL leads to a database without a console.", { cause: error });
+    throw error;
+  });
+  requireCurrent(
+    rows.map(({ name }) => name),
+    postgresHistory,
+    "console's",
+  );
 }

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { maskedAddress } from "@/lib/contract/assets/download-task";
+import { maskedAddress } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";

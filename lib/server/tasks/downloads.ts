@@ -2,13 +2,7 @@
 
 import "server-only";
 import { type z } from "zod";
-import {
-  type DownloadState,
-  downloadStates,
-  type DownloadTask,
-  type DownloadTasks,
-  maskAddresses,
-} from "@/lib/contract/assets/download-task";
+import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";

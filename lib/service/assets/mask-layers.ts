@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { MASK_LAYER_TAG } from "@/lib/contract/assets/image-ref";
+import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { createLimiter } from "@/lib/shared/async";
 import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";

@@ -1,14 +1,48 @@
 // Rows of download tasks.
 
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readRecord } from "../jobs/job-row";
 import { type ServiceSettings } from "../settings";
 import { type Database, plainStatement, query, type Reader, type Transaction } from "../store/database";
 import { type TaskRow } from "../store/schema";
-import { hideSecrets, nameOfSource } from "../store/source-secrets";
 import { PUBLIC_OWNER } from "../users/keys";
+
+const secret = /^(.*[-_.])?(token|key|apikey|secret|password|passwd|pwd|auth|authorization|credentials?|signature|sig|jwt|session)$/i;
+const signing = /^x-(amz|goog)-/i;
+const HIDDEN = "***";
+
+function hideSecrets(url: string): string {
+  const start = url.indexOf("?");
+  if (start < 0) return url;
+  const shown = url
+    .slice(start + 1)
+    .split("&")
+    .map((pair) => {
+      const name = pair.split("=")[0] ?? "";
+      return pair.includes("=") && isSecret(name) ? `${name}=${HIDDEN}` : pair;
+    });
+  return `${url.slice(0, start)}?${shown.join("&")}`;
+}
+
+/** The same for the same address, so that a later request for it is recognised; the address cannot be read from it. */
+function nameOfSource(url: string): string {
+  return createHash("sha256").update(url).digest("hex");
+}
+
+function isSecret(name: string): boolean {
+  const plain = decode(name);
+  return secret.test(plain) || signing.test(plain);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // as it was written
+  }
+}
 
 export type StoredTask = Selectable<TaskRow>;
 export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };

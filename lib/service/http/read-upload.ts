@@ -10,9 +10,8 @@ import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Parts } from "../parts";
-import { asRefusal, ServiceError } from "../service-error";
+import { asRefusal, ServiceError, asStorageFailure } from "../service-error";
 import { type ServiceSettings } from "../settings";
-import { asStorageFailure } from "../storage-failure";
 import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
 import { type Asked } from "./route";
 

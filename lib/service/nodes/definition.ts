@@ -1,11 +1,33 @@
-// What a node class is: its declaration, which any code may read, and the work it does, which only a worker calls.
-// A definition holds no state: the same class runs in many jobs at once.
-// Must never: bypass its context; pixels are claimed, rows ticked and files written through it.
+// What a node class is, the values that nodes pass to each other, and the bounds on texts.
 
+import { pixelsOf, type Raster, type Size } from "../images/raster";
 import { type FilePixels } from "../images/decode";
 import { type Tick } from "../images/frame";
-import { type Raster, type Size } from "../images/raster";
-import { type NodeValue } from "./values";
+
+export type NodeValue = Raster | string | number | bigint | boolean | undefined;
+
+export function isRaster(value: NodeValue): value is Raster {
+  return typeof value === "object";
+}
+
+/** The type of the value itself, whatever type its link declares. */
+export function typeOf(value: NodeValue): string {
+  if (isRaster(value)) return value.channels === 3 ? "IMAGE" : "MASK";
+  if (typeof value === "string") return "STRING";
+  if (typeof value === "boolean") return "BOOLEAN";
+  return typeof value === "number" || typeof value === "bigint" ? "NUMBER" : "NOTHING";
+}
+
+/** One line about a value, for errors and previews: of an image its size, never its samples. */
+export function describeValue(value: NodeValue): string {
+  if (!isRaster(value)) return value === undefined ? "None" : String(value);
+  const kind = value.channels === 3 ? "Image" : "Mask";
+  return `${kind} ${value.width}x${value.height} x${value.frames.length}`;
+}
+
+export function pixelsIn(value: NodeValue): number {
+  return isRaster(value) ? pixelsOf(value) : 0;
+}
 
 export type Choices = readonly (string | number | boolean)[];
 
@@ -30,7 +52,7 @@ export type InputField = {
 
 export type OutputField = { type: string; name: string };
 
-export type FileWish = {
+type FileWish = {
   content: Buffer;
   extension: "png" | "webp";
   mimeType: string;
@@ -39,7 +61,7 @@ export type FileWish = {
   animated?: boolean;
 };
 
-export type SavedFile = FileWish & { type: "output" | "temp" };
+type SavedFile = FileWish & { type: "output" | "temp" };
 
 export type NodeContext = {
   /** Throws OutOfPixels if `frames` more of this size would exceed the job's bound. */
@@ -76,7 +98,7 @@ export type NodeInputs = {
   printed(name: string): string;
 };
 
-export type NodeResult = { values: readonly NodeValue[]; texts?: string[] };
+type NodeResult = { values: readonly NodeValue[]; texts?: string[] };
 
 export type NodeDefinition = {
   name: string;
@@ -114,4 +136,47 @@ export class NodeFailure extends Error {
     super(message, options);
     this.name = type;
   }
+}
+
+/** For one text: what a node is given, passes on or shows. */
+export const MOST_TEXT_BYTES = 1024 * 1024;
+/** For all texts that a job's nodes show, which are kept with the job. */
+const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
+/** For all texts that wait for a later node at once. */
+const MOST_KEPT_BYTES = 16 * MOST_TEXT_BYTES;
+
+export function checkTexts(values: Iterable<NodeValue>): void {
+  for (const value of values) {
+    if (bytesOfText(value) > MOST_TEXT_BYTES) throw tooMuch(`A text of this node is larger than ${mebi(MOST_TEXT_BYTES)}`);
+  }
+}
+
+/** Counts what a job shows; throws if it would be too much. */
+export function createShownTexts(): (texts: readonly string[]) => void {
+  let shown = 0;
+  return (texts) => {
+    const wanted = shown + sumOfTexts(texts);
+    if (wanted > MOST_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MOST_SHOWN_BYTES)} together`);
+    shown = wanted;
+  };
+}
+
+export function checkKeptTexts(bytes: number): void {
+  if (bytes > MOST_KEPT_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MOST_KEPT_BYTES)} together`);
+}
+
+export function sumOfTexts(values: readonly NodeValue[]): number {
+  return values.reduce<number>((sum, value) => sum + bytesOfText(value), 0);
+}
+
+function bytesOfText(value: NodeValue): number {
+  return typeof value === "string" ? Buffer.byteLength(value) : 0;
+}
+
+function tooMuch(what: string): NodeFailure {
+  return new NodeFailure("OOMError", `${what}, the most that this service allows. Use shorter texts.`);
+}
+
+function mebi(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`;
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { own } from "@/lib/contract/json/own";
 import { createKeptValues, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
-import { type NodeContext, NodeFailure } from "./definition";
+import { type NodeContext, NodeFailure, checkTexts, createShownTexts } from "./definition";
 import { renumber } from "./display-name";
 import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
 import { type ImageFiles } from "./image-files";
@@ -14,7 +14,6 @@ import { readLiteral, unwrapLiteral } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { producedPath } from "./stored-outputs";
-import { checkTexts, createShownTexts } from "./text-bounds";
 
 type Progress = Extract<RunEvent, { kind: "progress" }>;
 

@@ -2,10 +2,9 @@
 
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Raster } from "../images/raster";
-import { asStorageException } from "../storage-failure";
-import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs } from "./definition";
+import { asStorageException } from "../service-error";
+import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs, describeValue, isRaster, type NodeValue, typeOf } from "./definition";
 import { checkRange, writeNumber, writeTruth } from "./literal";
-import { describeValue, isRaster, type NodeValue, typeOf } from "./values";
 
 export type GivenInput = { value: NodeValue; /** The type that its source declares. */ type: string };
 

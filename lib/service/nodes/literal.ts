@@ -2,8 +2,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type InputField } from "./definition";
-import { type NodeValue } from "./values";
+import { type InputField, type NodeValue } from "./definition";
 
 type Literal = Result<NodeValue, string>;
 

@@ -11,8 +11,7 @@ import { extensionOf } from "../assets/media-type";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
-import { asRefusal } from "../service-error";
-import { asStorageFailure } from "../storage-failure";
+import { asRefusal, asStorageFailure } from "../service-error";
 import { askJson, type ExchangeFailure, nonsense, openFile } from "./speak";
 
 /** `name`: the name in the graph, possibly with an annotation such as " [output]". */

@@ -2,9 +2,7 @@
 
 import { type History, textsByBytes } from "@/lib/shared/database/migrate";
 import { assetSearch } from "./migrations/022-asset-search";
-import { postgresAssetIndexes } from "./postgres/asset-indexes";
-import { postgresCounters } from "./postgres/counters";
-import { postgresFunctions } from "./postgres/functions";
+import { postgresAssetIndexes, postgresCounters, postgresFunctions } from "./postgres/functions";
 
 /** What the two write differently. */
 type Types = { counted: string; numbered: string; strict: string; keyed: string; jobLists: string };

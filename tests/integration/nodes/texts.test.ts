@@ -1,7 +1,7 @@
 // The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker goes on.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { MOST_TEXT_BYTES } from "@/lib/service/nodes/text-bounds";
+import { MOST_TEXT_BYTES } from "@/lib/service/nodes/definition";
 import { type Bench, openBench, runGraph } from "./support";
 
 let bench: Bench;

@@ -7,7 +7,7 @@ import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/create-asset";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
-import { sweep } from "@/lib/service/sweep";
+import { sweep } from "@/lib/service/housekeeping";
 import { createKeys } from "@/lib/service/users/keys";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 

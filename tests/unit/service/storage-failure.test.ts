@@ -1,7 +1,7 @@
 // The answer to a request when the disk fails: it never claims more than is known.
 import { expect, it } from "vitest";
 import { toErrorAnswer } from "@/lib/service/http/answers";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 
 const messageFor = (code: string) => asStorageFailure(Object.assign(new Error("as the driver says it"), { code }))?.message;
 

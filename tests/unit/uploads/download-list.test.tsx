@@ -3,7 +3,7 @@ import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import { DownloadList } from "@/components/transfers/downloads/download-list";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type DownloadTask } from "@/lib/contract/assets/download-task";
+import { type DownloadTask } from "@/lib/contract/assets/file-refs";
 import { renderInApp } from "../components/render";
 
 afterEach(cleanup);

@@ -5,7 +5,7 @@ import { checkStored } from "@/components/transfers/uploads/check-hash";
 import { readHash } from "@/components/transfers/uploads/hash-dialog";
 import { pastedName } from "@/components/transfers/uploads/use-window-files";
 import { chooseZone } from "@/components/ui/time/time-zone";
-import { maskAddresses, maskedAddress } from "@/lib/contract/assets/download-task";
+import { maskAddresses, maskedAddress } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
 
 const hex = "ab".repeat(32);

@@ -11,7 +11,7 @@ import { useRange } from "@/components/ui/hooks/use-range";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl } from "@/lib/browser/urls";
-import { MASK_LAYER_TAG } from "@/lib/contract/assets/image-ref";
+import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { toAssetView } from "@/lib/contract/views/asset-view";

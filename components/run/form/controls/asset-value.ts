@@ -1,7 +1,7 @@
 // How an input that loads a picture names an asset.
 // Guarantees: pure; a service that stores by content gets the content's own name, which no later file of the same name can take over.
 
-import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 
 const hash = /^(?:blake3|sha256):([0-9a-f]{64})$/;

@@ -12,7 +12,7 @@ import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
-import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { AssetPicker } from "./asset-picker";

@@ -4,7 +4,7 @@
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { viewUrl } from "@/lib/browser/urls";
-import { toFileRef } from "@/lib/contract/assets/image-ref";
+import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";

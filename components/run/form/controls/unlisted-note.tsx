@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { toFileRef } from "@/lib/contract/assets/image-ref";
+import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
 import { contentOf } from "./asset-value";

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { toImageValue } from "@/lib/contract/assets/image-ref";
+import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { type Result } from "@/lib/shared/result";
 import { checkPicture, type Decode } from "./check-picture";
 

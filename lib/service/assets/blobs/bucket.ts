@@ -4,7 +4,7 @@
 
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
-import { OBJECT_STORE_FAILED } from "@/lib/service/storage-failure";
+import { OBJECT_STORE_FAILED } from "@/lib/service/service-error";
 import { codeOf } from "@/lib/shared/error-codes";
 import { type Shown } from "../blob-store";
 

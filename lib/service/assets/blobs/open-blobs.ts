@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type BlobSetting } from "@/lib/service/blob-setting";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 import { makeSyncedFolder } from "@/lib/service/store/data-folder";
 import { type Database, query } from "@/lib/service/store/database";
 import { type Processes, type Questions } from "@/lib/service/store/processes";

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { type Worker, type WorkerEvents } from "graphile-worker";
 import { type Pool } from "pg";
 import { type ServiceLog } from "@/lib/service/options";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";

@@ -3,7 +3,7 @@
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type Place } from "@/lib/service/runners/pool";
 import { readRunner, stateOf } from "@/lib/service/runners/store";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 import { type Transaction } from "@/lib/service/store/database";
 import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
 import { type EngineParts } from "../run/engine-parts";

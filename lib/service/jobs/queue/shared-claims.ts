@@ -5,7 +5,7 @@
 
 import { type Place } from "@/lib/service/runners/pool";
 import { countHandedOver, readRunner, stateOf } from "@/lib/service/runners/store";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 import { type Transaction } from "@/lib/service/store/database";
 import { type Claimed, claimJob, createRunning } from "../run/claim";
 import { type Floor, type NextClaim } from "../run/job-queue";

@@ -5,7 +5,7 @@ import { type Pool, type PoolClient } from "pg";
 import { z } from "zod";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Place } from "@/lib/service/runners/pool";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 import { type Processes } from "@/lib/service/store/processes";
 import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";

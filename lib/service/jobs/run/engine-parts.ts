@@ -11,7 +11,7 @@ import { type Runner } from "@/lib/service/nodes/runner";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
-import { asStorageFailure } from "@/lib/service/storage-failure";
+import { asStorageFailure } from "@/lib/service/service-error";
 import { type Database, type Transaction, whileAway } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 

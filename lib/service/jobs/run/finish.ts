@@ -3,7 +3,7 @@
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround } from "@/lib/service/nodes/run";
-import { asStorageException } from "@/lib/service/storage-failure";
+import { asStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { move, moveAll } from "../transitions";
 import { type KeptOutputs } from "./adopt-outputs";

@@ -8,13 +8,11 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type Size } from "@/lib/service/images/raster";
 import { createLru } from "@/lib/shared/lru";
-import { NodeFailure } from "../definition";
+import { NodeFailure, checkKeptTexts, sumOfTexts, isRaster, type NodeValue, pixelsIn } from "../definition";
 import { readLiteral, unwrapLiteral } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
 import { type ProducedFile, type RunRequest } from "../run";
 import { recallOutputs, rememberOutputs } from "../stored-outputs";
-import { checkKeptTexts, sumOfTexts } from "../text-bounds";
-import { isRaster, type NodeValue, pixelsIn } from "../values";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 

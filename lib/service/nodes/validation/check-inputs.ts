@@ -4,11 +4,10 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError } from "@/lib/contract/schemas/execution";
-import { type Choices, type InputField } from "../definition";
+import { type Choices, type InputField, type NodeValue } from "../definition";
 import { inputConfig } from "../library";
 import { checkRange, isLinkLike, quoted, readLiteral, toLink, unwrapLiteral } from "../literal";
 import { fileTexts, isPrivateName } from "../needs";
-import { type NodeValue } from "../values";
 import { type ParsedGraph, type ParsedNode } from "./parse-prompt";
 
 const MOST_CHOICES = 20;

@@ -1,5 +1,4 @@
-// Functions for statements that PostgreSQL lacks until version 16, or entirely. JSON is kept as text, as in SQLite: `jsonb` would rewrite
-// its numbers.
+// Functions, counters and indexes of the service's PostgreSQL.
 
 export const postgresFunctions = `
 CREATE FUNCTION is_json(document text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN
@@ -24,4 +23,116 @@ CREATE FUNCTION without_member(document text, member text, of_member text) RETUR
 EXCEPTION WHEN untranslatable_character THEN
   RETURN '{}';
 END $$;
+`;
+
+type Change = { when: "INSERT" | "DELETE" | "UPDATE"; rows: string; tables: string };
+
+const came: Change = { when: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
+const went: Change = { when: "DELETE", rows: "SELECT *, -1 AS change FROM went", tables: "OLD TABLE AS went" };
+const changed: Change = {
+  when: "UPDATE",
+  rows: "SELECT *, 1 AS change FROM came UNION ALL SELECT *, -1 AS change FROM went",
+  tables: "OLD TABLE AS went NEW TABLE AS came",
+};
+
+function onEach(table: string, name: string, { when, tables }: Change, body: string): string {
+  return `
+CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN${body}
+  RETURN NULL;
+END $$;
+CREATE TRIGGER ${name} AFTER ${when} ON ${table} REFERENCING ${tables} FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`;
+}
+
+const JOB_COUNTER = "user_id, workflow_id, state, has_image, has_video, has_audio";
+
+/** Each job is counted twice: for its user as a whole ('') and for its workflow. */
+const countJobs = ({ rows }: Change) => `
+  INSERT INTO job_counts (${JOB_COUNTER}, n)
+    SELECT user_id, counted_as, state, has_image, has_video, has_audio, sum(change)
+      FROM (${rows}) AS changes CROSS JOIN LATERAL (VALUES (''), (workflow_id)) AS counters (counted_as)
+      GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(change) <> 0 ORDER BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (${JOB_COUNTER}) DO UPDATE SET n = job_counts.n + excluded.n;`;
+
+/** A user may have had any number of workflows, so empty counters are removed. */
+const forgetEmpty = `
+  DELETE FROM job_counts WHERE n = 0 AND (user_id, workflow_id) IN (SELECT user_id, workflow_id FROM went);`;
+
+const countAssets = ({ rows }: Change) => `
+  INSERT INTO asset_counts (owner_id, n) SELECT owner_id, sum(change) FROM (${rows}) AS changes GROUP BY 1 ORDER BY 1
+    ON CONFLICT (owner_id) DO UPDATE SET n = asset_counts.n + excluded.n;`;
+
+/** Content is counted from the first asset that refers to it until the last one is gone. */
+const store = `
+  INSERT INTO user_storage (owner_id, bytes)
+    SELECT owner_id, sum(size) FROM (SELECT DISTINCT owner_id, hash, size FROM came WHERE owner_id <> 0) AS contents
+      WHERE NOT EXISTS (SELECT 1 FROM assets
+        WHERE assets.hash = contents.hash AND assets.owner_id = contents.owner_id AND seq NOT IN (SELECT seq FROM came))
+      GROUP BY 1 ORDER BY 1
+    ON CONFLICT (owner_id) DO UPDATE SET bytes = user_storage.bytes + excluded.bytes;`;
+const letGo = `
+  UPDATE user_storage SET bytes = user_storage.bytes - gone.size FROM (
+    SELECT owner_id, sum(size) AS size FROM (SELECT DISTINCT owner_id, hash, size FROM went WHERE owner_id <> 0) AS contents
+      WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = contents.hash AND assets.owner_id = contents.owner_id)
+      GROUP BY 1 ORDER BY 1) AS gone
+    WHERE user_storage.owner_id = gone.owner_id;`;
+
+const countTagsIn = `
+  INSERT INTO tag_counts (owner_id, tag, n)
+    SELECT owner_id, tag, count(*) FROM came JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (owner_id, tag) DO UPDATE SET n = tag_counts.n + excluded.n;`;
+const countTagsOut = `
+  UPDATE tag_counts SET n = tag_counts.n - gone.n FROM (
+    SELECT owner_id, tag, count(*) AS n FROM went JOIN assets ON assets.seq = asset_seq GROUP BY 1, 2 ORDER BY 1, 2) AS gone
+    WHERE tag_counts.owner_id = gone.owner_id AND tag_counts.tag = gone.tag;`;
+
+export const postgresCounters = [
+  onEach("jobs", "jobs_counted_in", came, countJobs(came)),
+  onEach("jobs", "jobs_counted_out", went, countJobs(went) + forgetEmpty),
+  onEach("jobs", "jobs_recounted", changed, countJobs(changed) + forgetEmpty),
+  onEach("assets", "assets_counted_in", came, countAssets(came)),
+  onEach("assets", "assets_counted_out", went, countAssets(went)),
+  onEach("assets", "assets_stored", came, store),
+  onEach("assets", "assets_let_go", went, letGo),
+  onEach("asset_tags", "tags_counted_in", came, countTagsIn),
+  onEach("asset_tags", "tags_counted_out", went, countTagsOut),
+  // When an asset is deleted, its row is gone before its tags are: the owner of the tags is known only before that.
+  `
+CREATE FUNCTION tags_counted_out_with_asset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE tag_counts SET n = n - 1 WHERE owner_id = old.owner_id AND tag IN (SELECT tag FROM asset_tags WHERE asset_seq = old.seq);
+  RETURN old;
+END $$;
+CREATE TRIGGER tags_counted_out_with_asset BEFORE DELETE ON assets FOR EACH ROW EXECUTE FUNCTION tags_counted_out_with_asset();
+
+CREATE FUNCTION jobs_ended_since_clear() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO ended_since_clear (user_id, job_seq)
+    SELECT user_id, seq
+      FROM (SELECT user_id, seq, state, 1 AS change FROM came UNION ALL SELECT user_id, seq, state, -1 FROM went) AS changes
+      JOIN users ON users.id = user_id AND history_cleared_until IS NOT NULL
+      WHERE state IN ('completed', 'failed', 'cancelled') GROUP BY 1, 2 HAVING sum(change) > 0
+    ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER jobs_ended_since_clear AFTER UPDATE ON jobs REFERENCING OLD TABLE AS went NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION jobs_ended_since_clear();`,
+].join("\n");
+
+/** The extension may exist already, in any schema; consoles that start at the same time create it too. */
+export const postgresAssetIndexes = String.raw`
+SELECT pg_advisory_xact_lock(hashtextextended('lightdesk pg_trgm', 0));
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+DO $$ BEGIN
+  EXECUTE (SELECT format('CREATE INDEX asset_search_names ON assets USING gin (name_folded %I.gin_trgm_ops)', nspname)
+    FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'pg_trgm');
+END $$;
+
+CREATE FUNCTION metadata_document(metadata text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL RESTRICTED AS $$ BEGIN
+  RETURN metadata::jsonb;
+EXCEPTION WHEN OTHERS THEN
+  BEGIN
+    RETURN regexp_replace(metadata, '(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})', '\1\\ufffd\2', 'gi')::jsonb;
+  EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;
+  END;
+END $$;
+CREATE INDEX asset_search_metadata ON assets USING gin (metadata_document(metadata) jsonb_path_ops);
 `;

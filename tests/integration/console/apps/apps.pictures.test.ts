@@ -2,7 +2,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AppPicture } from "@/lib/contract/apps/app";
-import { toFileRef } from "@/lib/contract/assets/image-ref";
+import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
 

@@ -1,7 +1,7 @@
 // Downloads that a service runs in the background, tracked by the console: over a real store, against a service of a few lines.
 import { type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type DownloadTasks } from "@/lib/contract/assets/download-task";
+import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 

@@ -8,7 +8,7 @@ import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/use-picture-upload";
 import { type RunPorts } from "@/components/run/run-ports";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { toFileRef, toImageValue } from "@/lib/contract/assets/image-ref";
+import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { renderPage } from "../render";

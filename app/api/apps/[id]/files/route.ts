@@ -1,4 +1,4 @@
-import { toFileRef } from "@/lib/contract/assets/image-ref";
+import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { openApp } from "@/lib/server/apps/open-app";
 import { mayName, receiveFile } from "@/lib/server/apps/pictures";
 import { fileBytes } from "@/lib/server/apps/runs";
