@@ -18,7 +18,7 @@ import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
 import { createJobEvents, type Tell } from "./events/elsewhere";
 import { tellFigures } from "./figures";
-import { type Chore, startHousekeeping, emptyFolder, sweep } from "./housekeeping";
+import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
 import { applyRetention, createHistoryClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";

@@ -1,15 +1,15 @@
 // Repeated work in the background: at the start and then after each pause, one round of a chore at a time.
 // A round that fails is logged and tried again; no chore keeps the process alive. `stop` waits for what is under way.
 
-import { sleep } from "@/lib/shared/async";
-import { type ServiceLog } from "./options";
-import { type Processes } from "./store/processes";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { sleep } from "@/lib/shared/async";
 import { type BlobStore } from "./assets/blob-store";
 import { withBlobRow } from "./assets/change-asset";
 import { type Thumbnails } from "./assets/thumbnails/thumbnails";
+import { type ServiceLog } from "./options";
 import { type Database, query, type Transaction } from "./store/database";
+import { type Processes } from "./store/processes";
 
 /**
  * `goOn` returns false once the service stops, so that a long round ends early. `isShared`: the chore is about what processes share, and

@@ -13,8 +13,8 @@ import { type Access, openConnection } from "../connections/access";
 import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, takeForm } from "./files";
-import { givenInForm, hashOf, type RunOrder, withoutFiles, withoutSecrets, type Begun, checkRun, sendRun } from "./send-run";
 import { refreshRun, sendingOf } from "./run-state";
+import { type Begun, checkRun, givenInForm, hashOf, type RunOrder, sendRun, withoutFiles, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Runs that are refreshed at the same time. */

@@ -2,28 +2,28 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type AppInput, type AppValues, type AppDefinition, type AppRunError } from "@/lib/contract/apps/app";
-import { valueOfText, type AppProblem, fillApp, isFileKind, problemSentence } from "@/lib/contract/apps/fill";
-import { setSpelling, writeExactJson, withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
-import { type Asked, refusal } from "../bff/guard";
-import { type Access } from "../connections/access";
-import { type StoredApp } from "../store/apps/apps";
-import { type TakenFile, type TakenForm, problemOfFile, problemsOfNamed, sendFile } from "./files";
+import { type AppDefinition, type AppInput, type AppRunError, type AppValues } from "@/lib/contract/apps/app";
+import { type AppProblem, fillApp, isFileKind, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type Failure } from "@/lib/contract/failure";
+import { setSpelling, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
+import { type Access } from "../connections/access";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/apps/app-runs";
+import { type StoredApp } from "../store/apps/apps";
+import { problemOfFile, problemsOfNamed, sendFile, type TakenFile, type TakenForm } from "./files";
 import { filesNotTheirs } from "./pictures";
 import { inAppWords, refusedGraph, submissionKey } from "./run-state";
 

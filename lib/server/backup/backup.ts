@@ -10,8 +10,8 @@ import { schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
-import { sqliteHistory } from "../store/migrations";
 import { copySnapshot } from "../store/copy-store";
+import { sqliteHistory } from "../store/migrations";
 import { holdsConsole, UNFINISHED_RESTORE } from "../store/store";
 import { copyStores, isServiceIn, requireRoomForStores, requireStores } from "./copy-stores";
 import {

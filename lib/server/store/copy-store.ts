@@ -3,14 +3,14 @@
 import "server-only";
 import { type Kysely, sql } from "kysely";
 import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type Database, openDatabase } from "./database";
-import { dialectOf } from "./dialect/dialect";
-import { indexed, readItem } from "./jobs/ledger-entry";
-import { type Tables } from "./tables";
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
+import { type Database, openDatabase } from "./database";
+import { dialectOf } from "./dialect/dialect";
 import { openPostgres } from "./dialect/open-postgres";
+import { indexed, readItem } from "./jobs/ledger-entry";
 import { postgresHistory } from "./migrations";
+import { type Tables } from "./tables";
 
 type Copying = { from: Database; to: Database; say(progress: string): void; alongside?(): Promise<void> };
 

@@ -9,7 +9,19 @@ import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Processes, type Questions } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
-import { claimTask, countUnfinished, endTask, insertTask, listRunning, nextTask, partsOfUnfinished, releaseTask, type RunningTask, type StoredTask, type WantedDownload } from "./task-rows";
+import {
+  claimTask,
+  countUnfinished,
+  endTask,
+  insertTask,
+  listRunning,
+  nextTask,
+  partsOfUnfinished,
+  releaseTask,
+  type RunningTask,
+  type StoredTask,
+  type WantedDownload,
+} from "./task-rows";
 
 export type TaskParts = RunParts & { atOnce: number; processes: Processes; questions: Questions; log: ServiceLog };
 

@@ -10,7 +10,7 @@ import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { type Parts } from "../parts";
-import { asRefusal, ServiceError, asStorageFailure } from "../service-error";
+import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
 import { type Asked } from "./route";

@@ -1,8 +1,8 @@
 // What a node class is, the values that nodes pass to each other, and the bounds on texts.
 
-import { pixelsOf, type Raster, type Size } from "../images/raster";
 import { type FilePixels } from "../images/decode";
 import { type Tick } from "../images/frame";
+import { pixelsOf, type Raster, type Size } from "../images/raster";
 
 export type NodeValue = Raster | string | number | bigint | boolean | undefined;
 

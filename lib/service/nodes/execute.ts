@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { own } from "@/lib/contract/json/own";
 import { createKeptValues, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./cache/reuse";
-import { type NodeContext, NodeFailure, checkTexts, createShownTexts } from "./definition";
+import { checkTexts, createShownTexts, type NodeContext, NodeFailure } from "./definition";
 import { renumber } from "./display-name";
 import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
 import { type ImageFiles } from "./image-files";

@@ -3,7 +3,16 @@
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Raster } from "../images/raster";
 import { asStorageException } from "../service-error";
-import { type InputField, type NodeDefinition, NodeFailure, type NodeInputs, describeValue, isRaster, type NodeValue, typeOf } from "./definition";
+import {
+  describeValue,
+  type InputField,
+  isRaster,
+  type NodeDefinition,
+  NodeFailure,
+  type NodeInputs,
+  type NodeValue,
+  typeOf,
+} from "./definition";
 import { checkRange, writeNumber, writeTruth } from "./literal";
 
 export type GivenInput = { value: NodeValue; /** The type that its source declares. */ type: string };

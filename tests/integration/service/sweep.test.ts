@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
 import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
 import { insertAsset } from "@/lib/service/assets/create-asset";
+import { sweep } from "@/lib/service/housekeeping";
 import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
-import { sweep } from "@/lib/service/housekeeping";
 import { createKeys } from "@/lib/service/users/keys";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 

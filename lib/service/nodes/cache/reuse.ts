@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type Size } from "@/lib/service/images/raster";
 import { createLru } from "@/lib/shared/lru";
-import { NodeFailure, checkKeptTexts, sumOfTexts, isRaster, type NodeValue, pixelsIn } from "../definition";
+import { checkKeptTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "../definition";
 import { readLiteral, unwrapLiteral } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
 import { type ProducedFile, type RunRequest } from "../run";
