@@ -204,8 +204,11 @@ export type HttpServer = {
 };
 
 const CHECK_EVERY_MS = 5000;
-/** Longer than proxies keep idle connections, usually 60 s: otherwise a proxy may send a request just as the connection is closed. */
-const KEEP_ALIVE_MS = 75_000;
+/**
+ * Longer than proxies keep idle connections, usually 60 s: otherwise one may send a request just as the connection is closed. Others keep
+ * theirs for Node's 5 s, since they have a limit per address.
+ */
+const PROXY_IDLE_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
   const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
@@ -214,7 +217,6 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   // Uploads may take hours; the reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const { all, ofAddress } = shareDescriptors();
   // A client that is slow with its headers gets its refusal before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;
@@ -227,6 +229,9 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const observe = createRequestObserver(options.nameOf);
   const answer = connections.oneAtATime((request, response) => {
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
+    const { socket } = request;
+    // Node sets its own timeout just before.
+    if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));
     request.url = withoutBasePath(request.url ?? "", basePath);
     observe(request, response, () => judged(request, response));
   });

@@ -1,5 +1,6 @@
 // One server below a path, behind a reverse proxy that passes the path on and behind one that removes it.
 import { request as ask } from "node:http";
+import { type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withBasePath } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
@@ -67,14 +68,6 @@ describe.each([
     expect(readRaw(await sendRaw(origin, webSocket("/desk/jobs"))).status).toBe(404);
   });
 
-  it("an idle connection stays open longer than a proxy keeps it", async () => {
-    const { socket, received } = openRaw(own);
-    socket.write("GET /desk HTTP/1.1\r\nHost: here\r\n\r\n");
-    await until("it is answered", () => received().includes("/ /desk"));
-    socket.destroy();
-    expect(Number(/^keep-alive: timeout=(\d+)/im.exec(received())?.[1])).toBeGreaterThan(60);
-  });
-
   it("a page that is refused leads to the console, and a route is told from a page", async () => {
     expect(await get(origin, "/desk/jobs", { accept: "text/html" }, "POST")).toContain('<a href="/desk">');
     expect(await get(origin, "/desk/api/jobs", {}, "POST")).toBe("/api/jobs /desk/api/jobs");
@@ -93,4 +86,24 @@ it("an upgrade that is not taken up is the same request without it", async () =>
   socket.write("GET /desk/desk/x HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
   await until("it is answered", () => received().includes("/desk/x /desk/desk/x"));
   socket.destroy();
+});
+
+it.each([
+  [true, 75_000],
+  [false, 6_000],
+])("an idle connection stays open longer for a proxy (%s) than for others", async (isProxy, expectedMs) => {
+  const sockets: Socket[] = [];
+  const rules = { patienceMs: 5000, hosts: undefined, isPage: () => false, isProxy: () => isProxy };
+  const other = createHttpServer(rules, ({ socket }, response) => {
+    sockets.push(socket);
+    response.end();
+  });
+  const { socket } = openRaw(`http://127.0.0.1:${await other.listen(0, "127.0.0.1")}`);
+  socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
+  await until("it is idle", () => [75_000, 5_000, 6_000].includes(sockets[0]?.timeout ?? 0));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sockets[0]?.timeout).toBeLessThanOrEqual(expectedMs);
+  expect(sockets[0]?.timeout).toBeGreaterThan(isProxy ? 60_000 : 0);
+  socket.destroy();
+  await other.close(0);
 });
