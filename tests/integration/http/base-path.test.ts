@@ -100,8 +100,7 @@ it.each([
   });
   const { socket } = openRaw(`http://127.0.0.1:${await other.listen(0, "127.0.0.1")}`);
   socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
-  await until("it is idle", () => [75_000, 5_000, 6_000].includes(sockets[0]?.timeout ?? 0));
-  await new Promise((resolve) => setImmediate(resolve));
+  await until("it is idle", () => sockets[0]?.timeout === expectedMs || (!isProxy && sockets[0]?.timeout === 5_000));
   expect(sockets[0]?.timeout).toBeLessThanOrEqual(expectedMs);
   expect(sockets[0]?.timeout).toBeGreaterThan(isProxy ? 60_000 : 0);
   socket.destroy();
