@@ -5,6 +5,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import { storable } from "../text";
 
 /** The most rows in a piece, and about how many bytes of texts, since a row may be long. */
 const MOST_ROWS = 500;
@@ -154,11 +155,6 @@ async function read<DB>(database: Kysely<DB>, { name, columns, where }: Table, r
   );
   const { rows } = await sql<Row>`SELECT ${sql.join(selected)} FROM ${sql.table(name)} WHERE ${where} AND ${rest}`.execute(database);
   return rows.map((row) => Object.fromEntries(columns.map((column) => [column.name, storable(row[column.name])])));
-}
-
-/** Replaces the only character that PostgreSQL refuses. */
-function storable(value: unknown): unknown {
-  return typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 }
 
 const valueOf = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);

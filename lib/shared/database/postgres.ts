@@ -6,6 +6,7 @@
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
 import { StoreAway } from "../error-codes";
+import { storable } from "../text";
 
 const OLDEST_VERSION = 150_000;
 const CONNECT_MS = 5_000;
@@ -93,12 +94,6 @@ function inSchema(url: string, schema: string): string {
   const asked = new URLSearchParams(others.join("?"));
   asked.set("options", `${asked.get("options") ?? ""} -c search_path=${schema}`.trim());
   return `${address}?${asked.toString()}`;
-}
-
-/** PostgreSQL takes every character but NUL, and before Node 24 SQLite's texts are read up to it. */
-export function storable(value: unknown): unknown {
-  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
-  return Array.isArray(value) ? value.map(storable) : value;
 }
 
 const INT8 = 20;

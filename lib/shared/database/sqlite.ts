@@ -3,7 +3,7 @@
 
 import type * as Package from "@photostructure/sqlite";
 import { codeOf } from "../error-codes";
-import { storable } from "./postgres";
+import { storable } from "../text";
 
 type Module = Pick<typeof Package, "DatabaseSync" | "backup">;
 
