@@ -33,10 +33,11 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   });
   useEffect(() => onAnswer(({ status, path }) => lookAgain(status, path)), []);
   const { mutate } = useSWRConfig();
-  const isEnded = value?.state === "ended";
+  // An embedded page gets a new ticket when one of its requests is refused, so there they go on.
+  const isOver = value?.state === "ended" && memberId !== undefined;
   useEffect(() => {
-    if (setSessionEnded(isEnded)) void mutate(() => true);
-  }, [isEnded, mutate]);
+    if (setSessionEnded(isOver)) void mutate(() => true);
+  }, [isOver, mutate]);
   useEffect(() => () => void setSessionEnded(false), []);
   const notice = value && noticeOf(value, { memberId, role });
   return (

@@ -6,7 +6,8 @@ import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const QUIET_MS = 1_500;
-const MOST_REQUESTS = 25;
+/** Three of them are scripts that come with the first answer of the console. */
+const MOST_REQUESTS = 27;
 const MOST_KIB = 315;
 
 async function visitJobs(page: Page, desk: Desk) {
