@@ -121,7 +121,7 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   // The session ends, and a person signs in again in another tab.
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Try again" }).click();
-  await expect(page.getByRole("link", { name: "Sign in" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Sign in", exact: true })).toBeVisible();
   const leaving = page.waitForEvent("dialog");
   const reloading = page.evaluate(() => void setTimeout(() => location.reload()));
   const question = await leaving;
