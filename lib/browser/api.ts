@@ -28,14 +28,16 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   sent.set("accept", "application/json");
   if (json !== undefined) sent.set("content-type", "application/json");
   try {
+    // Begun with the first request, and not awaited before it: a page that is left still sends what it holds.
+    const reader = import("./read-answer");
+    reader.catch(() => undefined);
     const response = await fetch(apiPath(path), {
       credentials: "same-origin",
       ...rest,
       headers: sent,
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
-    // The code that reads answers loads with the first one.
-    const [body, { readAnswer }] = await Promise.all([response.text(), import("./read-answer")]);
+    const [body, { readAnswer }] = await Promise.all([response.text(), reader]);
     const { status } = response;
     const readOnlyMark = response.headers.get(READ_ONLY_HEADER);
     const result = readAnswer<T>(response, body);

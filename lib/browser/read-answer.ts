@@ -4,8 +4,7 @@
 
 import { parseFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
-import { parseJson } from "@/lib/contract/json/parse-json";
-import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { parseExactJson, parseJson } from "@/lib/contract/json/parse-json";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -8,10 +8,11 @@ import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, type Sqlit
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { migrateSqlite, TOO_OLD } from "@/lib/shared/database/migrate";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { createLru } from "@/lib/shared/lru";
 import { sqliteHistory } from "./migrations";
 import { type Tables } from "./tables";
 
-const MOST_STATEMENTS = 200;
+const MAX_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
 
@@ -94,17 +95,12 @@ function rememberingStatements(sqlite: SqliteConnection, reserve: DiskReserve | 
       iterate: (values) => statement.iterate(values),
     };
   };
-  const known = new Map<string, SqliteStatement>();
+  const statements = createLru<string, SqliteStatement>({ max: MAX_STATEMENTS });
   return {
     close: () => sqlite.close(),
     prepare(sql) {
-      const statement = known.get(sql) ?? prepare(sql);
-      known.delete(sql);
-      known.set(sql, statement);
-      for (const oldest of known.keys()) {
-        if (known.size <= MOST_STATEMENTS) break;
-        known.delete(oldest);
-      }
+      const statement = statements.get(sql) ?? prepare(sql);
+      statements.set(sql, statement);
       return statement;
     },
   };

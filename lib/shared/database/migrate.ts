@@ -18,7 +18,7 @@ export type History = {
 };
 
 export const TOO_OLD =
-  "The database is of a version before 0.2.0. Start version 0.2.0 with it once, then this version: it brings the data up to date.";
+  "The database is older than the last commit of version 0.2.0. Start that commit (docs/upgrading.md) with it once, then this version.";
 
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 

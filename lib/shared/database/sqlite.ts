@@ -155,7 +155,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
       try {
         return work();
       } catch (error) {
-        if (codeOf(error) !== "ERR_OUT_OF_RANGE" || !/^\s*(select|with)\b/i.test(this.#statement.sourceSQL)) throw error;
+        if (codeOf(error) !== "ERR_OUT_OF_RANGE" || !/^\s*select\b/i.test(this.#statement.sourceSQL)) throw error;
       }
       this.#readRounded();
       return work();
@@ -176,6 +176,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   }
 
   *iterate(...values: Params): IterableIterator<Row> {
+    this.#readRounded();
     try {
       for (const row of this.#statement.iterate(...listOf(values))) yield this.#rowOf(row);
     } catch (error) {

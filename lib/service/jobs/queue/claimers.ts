@@ -7,6 +7,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { asStorageFailure } from "@/lib/service/service-error";
 import { type Database } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+import { sleep } from "@/lib/shared/async";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { EVERY, freeWorkers, QUEUE_SCHEMA, queueLogger } from "./queue-entries";
 
@@ -131,7 +132,7 @@ export function createClaimers<Q extends Question>(
   async function serve(): Promise<void> {
     while (!isStopped) {
       await serveOnce().catch((error: unknown) => log.warn({ err: error }, "the queue cannot be served now"));
-      if (!isStopped) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (!isStopped) await sleep(PAUSE_MS);
     }
   }
 

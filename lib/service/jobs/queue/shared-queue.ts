@@ -7,6 +7,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { type Place } from "@/lib/service/runners/pool";
 import { asStorageFailure } from "@/lib/service/service-error";
 import { type Processes } from "@/lib/service/store/processes";
+import { sleep } from "@/lib/shared/async";
 import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Claimed } from "../run/claim";
@@ -181,7 +182,7 @@ function createSharedQueue(floor: Floor, { pgPool, processes }: { pgPool: Pool; 
       } catch (error) {
         log.error({ err: error }, "no job could be begun");
         if (isStopped || !asStorageFailure(error)) return;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await sleep(PAUSE_MS);
       }
     }
   }

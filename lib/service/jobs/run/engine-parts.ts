@@ -14,6 +14,7 @@ import { type RemoteLimits } from "@/lib/service/runners/remote-job";
 import { asStorageFailure } from "@/lib/service/service-error";
 import { type Database, type Transaction, whileAway } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+import { withTimeout } from "@/lib/shared/async";
 
 const PAUSE_MS = 1000;
 
@@ -58,9 +59,7 @@ export function createBackground(log: ServiceLog) {
 
     /** Returns once what is under way now is done, or after `ms`. */
     async doneWithin(ms: number): Promise<void> {
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([Promise.all(underWay), new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
-      clearTimeout(timer);
+      await withTimeout(Promise.all(underWay), ms, () => undefined);
     },
 
     /** Also what is added meanwhile. */

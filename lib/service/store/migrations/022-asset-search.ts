@@ -25,7 +25,9 @@ const CODE = `char(${CODE_STARTS.map((start, at) => `${start} + (tag_counts.id >
  */
 export function valuesOf(json: string, maxLength?: number): { columns: string; source: string } {
   const sound = `CASE WHEN json_valid(${json}) THEN ${json} ELSE '{}' END`;
-  const written = `ifnull((${sound}) -> fullkey, '')`;
+  // Only numbers are looked up by their path: that reads the document from its beginning each time.
+  const written = `CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN type WHEN 'false' THEN type WHEN 'null' THEN type
+    ELSE ifnull((${sound}) -> fullkey, '') END`;
   const isExact = `type = 'real' OR type = 'integer' AND value BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return {
     columns: `CASE WHEN typeof(key) = 'integer' THEN path ELSE fullkey END AS path,

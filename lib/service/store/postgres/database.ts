@@ -4,6 +4,7 @@
 // before the commit counts as failed.
 
 import { type PostgresPool } from "kysely";
+import { sleep } from "@/lib/shared/async";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { openPool } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
@@ -129,7 +130,7 @@ async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean>
     } catch (error) {
       if (!isStoreAway(error) || asked === ASKS) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+    await sleep(ASK_MS);
   }
 }
 
