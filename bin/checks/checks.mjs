@@ -12,7 +12,7 @@ const vitest = (result, project) =>
     ...["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=test-results/${result}.json`],
   );
 
-/** Those of the stores, whose SQLite differs between versions of Node (lib/shared/database/sqlite.ts). */
+/** Store tests: each Node version uses a different SQLite version (lib/shared/database/sqlite.ts). */
 const storeTests = [
   "tests/unit/shared/sqlite.test.ts",
   "tests/unit/server/written-notes.test.ts",
@@ -22,7 +22,7 @@ const storeTests = [
   ),
 ];
 
-/** The other versions that README.md names. */
+/** The other tested versions in README.md. */
 const onNode = (version) => ({
   name: `stores on Node ${version}`,
   command: [node, "bin/checks/on-node.mjs", version, `test-results/node-${version}.json`, ...storeTests],

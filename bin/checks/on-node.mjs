@@ -1,5 +1,5 @@
-// Runs test files on another version of Node: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`. The program is fetched once, into
-// node_modules. As a package of the project it would be first in the path of every script, and replace the user's own Node.
+// Runs test files on another version of Node: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`.
+// Downloads the binary once into node_modules. As a dependency it would replace the user's Node in every npm script.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../run.mjs";
@@ -18,7 +18,7 @@ if (node) {
   writeFileSync(result, JSON.stringify({ testResults: left }));
 }
 
-/** Returns the path of the program. Undefined, with npm's output on the console, if it could not be fetched. */
+/** Returns the path of the Node binary. Prints npm's output and returns undefined if the download fails. */
 async function fetchNode(version) {
   const { platform, arch } = process;
   const name = [platform === "darwin" && arch === "arm64" ? "node-bin" : "node", platform === "win32" ? "win" : platform, arch].join("-");
@@ -29,6 +29,6 @@ async function fetchNode(version) {
   const npm = platform === "win32" ? "npm.cmd" : "npm";
   const { code, output } = await run(npm, ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", `${name}@${version}`]);
   if (code === 0) return file;
-  process.stderr.write(`Node ${version} could not be fetched:\n${output}\n`);
+  process.stderr.write(`Couldn't download Node ${version}:\n${output}\n`);
   return undefined;
 }

@@ -19,7 +19,7 @@ import { formatBytes } from "@/lib/shared/format";
 import { fileApiPath } from "./files-address";
 import { type FileRow } from "./files-view";
 import { MoveFile } from "./move-file";
-import { MOST_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
+import { MAX_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
 
 type FilePanelProps = {
   path: string;
@@ -157,7 +157,7 @@ function FileContent({ path, connection, version, isRead, onGone }: FileContentP
       >
         {data.text}
       </pre>
-      {data.isWhole ? null : <p className="text-sm text-ink-3">{t("cut", { size: formatBytes(MOST_TEXT_BYTES, locale) })}</p>}
+      {data.isWhole ? null : <p className="text-sm text-ink-3">{t("cut", { size: formatBytes(MAX_TEXT_BYTES, locale) })}</p>}
     </section>
   );
 }

@@ -7,12 +7,12 @@ import { apiPath } from "@/lib/browser/urls";
 import { ok, type Result } from "@/lib/shared/result";
 import { fileApiPath } from "./files-address";
 
-export const MOST_TEXT_BYTES = 256 * 1024;
+export const MAX_TEXT_BYTES = 256 * 1024;
 
 export type TextOfFile = { kind: "text"; text: string; isWhole: boolean } | { kind: "bytes" };
 
 export async function readText(path: string, connection: string | undefined): Promise<Result<TextOfFile, ApiFailure>> {
-  const read = await readFirstBytes(apiPath(fileApiPath(path, { connection })), MOST_TEXT_BYTES);
+  const read = await readFirstBytes(apiPath(fileApiPath(path, { connection })), MAX_TEXT_BYTES);
   return read.ok ? ok(toText(read.value.bytes, read.value.isWhole)) : read;
 }
 

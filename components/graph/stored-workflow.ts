@@ -7,7 +7,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 export const WORKFLOWS = "workflows/";
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 export function storedText(graph: Graph, extraData: JsonObject | undefined): string {
   const hasMore = extraData !== undefined && Object.keys(extraData).length > 0;
@@ -28,7 +28,7 @@ export function storedPath(name: string): string | undefined {
     .replace(/\.json$/i, "");
   const parts = trimmed.split("/");
   const isOdd =
-    parts.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > LONGEST_NAME;
+    parts.some((part) => part.trim() === "" || /^\.+$/.test(part)) || /[\\\p{Cc}]/u.test(trimmed) || trimmed.length > MAX_NAME_LENGTH;
   return isOdd ? undefined : `${WORKFLOWS}${trimmed}.json`;
 }
 
@@ -41,7 +41,7 @@ export function nameOfStored(path: string | undefined): string | undefined {
 
 /** A valid file name from the workflow's title: replaces only what some file system or address cannot hold. */
 export function fileNameOf(title: string): string {
-  return cutToBytes(title, LONGEST_NAME)
+  return cutToBytes(title, MAX_NAME_LENGTH)
     .replace(/[/\\:*?"<>|\p{Cc}\p{Cs}]/gu, "_")
     .replace(/^\.+/, "_");
 }

@@ -6,7 +6,7 @@ import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { isNotThere } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
-import { LONGEST_EDGE, MOST_BYTES, MOST_PIXELS } from "./file/limits";
+import { LONGEST_EDGE, MAX_PIXELS, MOST_BYTES } from "./file/limits";
 import { type OpenRefusal } from "./file/open-mask";
 
 type MaskRefusedProps = {
@@ -53,7 +53,7 @@ export function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRe
             width: number(why.width),
             height: number(why.height),
             count: number(Math.round((why.width * why.height) / 1e6)),
-            most: number(Math.floor(MOST_PIXELS / 1e6)),
+            most: number(Math.floor(MAX_PIXELS / 1e6)),
           });
   return <EmptyState title={t("tooLarge")} text={text} />;
 }

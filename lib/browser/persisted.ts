@@ -59,13 +59,13 @@ export type Persisted<T> = {
 };
 
 type PersistedOptions = {
-  /** Longer texts are not kept. */
+  /** Longer texts are not stored. */
   maxCharacters?: number;
-  /** Undefined if the text is not JSON. Values that hold parts of a graph need the exact parser, which the first page does not load. */
+  /** Returns undefined if the text is not JSON. Graph values need the exact parser, which is not in the first load. */
   parse?: (text: string) => unknown;
 };
 
-/** `read` gets the stored value: parsed JSON, else the text; undefined if there is none. */
+/** `read` receives the parsed JSON, the text if it is not JSON, or undefined if nothing is stored. */
 export function persisted<T>(
   name: string,
   read: (kept: unknown) => T,

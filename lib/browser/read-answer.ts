@@ -1,4 +1,4 @@
-// Reads an answer of the console's API: a value, or the failure in its error envelope.
+// Parses a response of the console's API into a value or a failure.
 // Guarantees: never throws, whatever the body holds; an answer without the console's own envelope still gets a code.
 // Must never: show a body that is markup as a message.
 

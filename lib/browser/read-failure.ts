@@ -1,4 +1,4 @@
-// Failures that only a browser meets: no network, or a page that was left.
+// Failures that occur only in a browser: no network, or an abandoned page.
 
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";

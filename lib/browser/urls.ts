@@ -1,6 +1,6 @@
 // Addresses that a browser asks for, built in one place.
 // Guarantees: every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
-// An embedded page asks below the address of its session (lib/shared/console-paths.ts).
+// An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
 // Must never: name another host. The browser speaks only to the console.
 
 import { embedPath } from "@/lib/shared/console-paths";

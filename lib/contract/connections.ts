@@ -1,4 +1,4 @@
-// Addresses of connections, and what a check of one can find.
+// Connection URLs and the results of a connection check.
 
 export function toBaseUrl(typed: string): string {
   return withoutSlash(withoutSlash(typed).replace(/\/api$/, ""));

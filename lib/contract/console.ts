@@ -289,10 +289,10 @@ export const savedViewChangeSchema = z.object({
 });
 
 /** The most files in one ZIP; a million pictures are not one download. */
-export const MOST_ARCHIVED = 10_000;
+export const MAX_ARCHIVED = 10_000;
 
 export const archiveChoiceSchema = z.union([
-  z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MOST_ARCHIVED) }),
+  z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MAX_ARCHIVED) }),
   /** The filters of a list, as they are in its address. */
   z.object({ query: z.string().max(20_000) }),
 ]);

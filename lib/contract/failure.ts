@@ -1,4 +1,4 @@
-// Error codes with their HTTP statuses, and the failures that console, service and browser pass on as data.
+// Error codes with their HTTP statuses, and failures as data.
 
 import { isObject, type JsonObject, textOf } from "./json/json";
 import { parseJson } from "./json/parse-json";

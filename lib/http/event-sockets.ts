@@ -1,4 +1,4 @@
-// WebSockets with events of jobs: upgrades, limits and closing.
+// WebSockets for job events: upgrades, limits and closing.
 
 import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";

@@ -1,4 +1,4 @@
-// Answers that no route gives: refusals, and the page of a console that is still starting.
+// Responses sent before routing: rejected requests and the "still starting" page.
 
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";

@@ -1,4 +1,4 @@
-// Checks and rewrites a request's line and its Host header before anything else reads them.
+// Validates and rewrites the request line and the Host header before routing.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";

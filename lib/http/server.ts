@@ -1,4 +1,4 @@
-// The HTTP server of console and service: bounded connections, time limits and a stop that drains.
+// The HTTP server of the console and the service: connection limits, timeouts and draining.
 
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { type Socket } from "node:net";
@@ -24,12 +24,12 @@ type ConnectionBounds = {
 
 /** Browsers send one request after another; a client that sends more than this ahead of the answers wants to fill the memory. */
 const MOST_WAITING = 16;
-const MOST_CONNECTIONS = 8192;
+const MAX_CONNECTIONS = 8192;
 const USUAL_DESCRIPTORS = 1024;
 
 /** The rest of the descriptors is for files, databases and services: a request in work may need one beside its connection. */
 function shareDescriptors(): { all: number; ofAddress: number } {
-  const all = Math.min(MOST_CONNECTIONS, Math.floor(descriptors() * 0.4));
+  const all = Math.min(MAX_CONNECTIONS, Math.floor(descriptors() * 0.4));
   return { all, ofAddress: Math.floor(all / 4) };
 }
 
@@ -205,8 +205,8 @@ export type HttpServer = {
 
 const CHECK_EVERY_MS = 5000;
 /**
- * Longer than proxies keep idle connections, usually 60 s: otherwise one may send a request just as the connection is closed. Others keep
- * theirs for Node's 5 s, since they have a limit per address.
+ * Proxies usually keep idle connections for 60 s. A shorter timeout here could close a connection as the proxy sends a request.
+ * Other clients get Node's 5 s, because their connections are limited per address.
  */
 const PROXY_IDLE_MS = 75_000;
 
@@ -230,7 +230,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const answer = connections.oneAtATime((request, response) => {
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) response.setHeader(name, value);
     const { socket } = request;
-    // Node sets its own timeout just before.
+    // Overrides the keep-alive timeout that Node sets before `close`.
     if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));
     request.url = withoutBasePath(request.url ?? "", basePath);
     observe(request, response, () => judged(request, response));

@@ -1,4 +1,4 @@
-// Pages for visitors without a session, rendered once and served to all of them.
+// Serves visitors without a session from a cache of pages, each rendered once.
 
 import { randomUUID } from "node:crypto";
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";

@@ -62,9 +62,9 @@ export type Composition = {
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
-  /** Node catalogues of services, cached while apps are run there; by connection and address. */
+  /** Cached node catalogues for app runs, by connection and address. */
   catalogues: Lru<string, { info: ObjectInfo; atMs: number }>;
-  /** Places of waiting jobs, as their service reported them; by connection and address. */
+  /** Queue positions reported by services, by connection and address. */
   queuePlaces: Lru<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files are stored until they are sent on; emptied at each start. */
   formsFolder: string;

@@ -1,4 +1,4 @@
-// Names and attributes of the console's cookies, and the headers that the proxy sets for pages.
+// Cookie names and attributes, and the headers that the proxy sets for pages.
 
 import "server-only";
 

@@ -1,4 +1,4 @@
-// Settings of sign-in at OIDC providers, and by a proxy that vouches for members.
+// Settings of sign-in with OIDC providers or an authenticating proxy.
 
 import "server-only";
 import { readFileSync } from "node:fs";

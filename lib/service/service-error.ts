@@ -1,4 +1,4 @@
-// Errors that the service answers with, and failures of disk, database and object store as such errors.
+// Service errors. Maps disk, database and object store failures to them.
 
 import { type ErrorCode, isErrorCode } from "@/lib/contract/failure";
 

@@ -13,7 +13,7 @@ const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 /** Bytes of a pixel at the worst: three numbers, the bytes that they came from or go to, and what an encoder or a kernel holds. */
 const BYTES_OF_PIXEL = 20;
-const MOST_PIXELS = 256 * MIB;
+const MAX_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
 
 export const whole = (min: number, max: number, what: string) =>
@@ -204,7 +204,7 @@ export function readByName<S extends z.ZodObject>(
 function pixelsThatFit(jobsAtOnce: number): number {
   const limit = process.constrainedMemory() ?? 0;
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return Math.max(1, Math.min(MOST_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_OF_PIXEL)));
+  return Math.max(1, Math.min(MAX_PIXELS, Math.floor(memory / 2 / jobsAtOnce / BYTES_OF_PIXEL)));
 }
 
 function readText(file: string): string | undefined {

@@ -1,8 +1,8 @@
-// Waiting, time limits and limits on work at the same time.
+// Sleep, timeouts and concurrency limits.
 
 type SleepOptions = { signal?: AbortSignal; unref?: boolean };
 
-/** False if `signal` ended it early. `unref`: it does not keep the process alive. */
+/** Resolves with false if `signal` aborts it. With `unref`, it doesn't keep the process alive. */
 export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (isOver: boolean) => {
@@ -18,7 +18,7 @@ export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}):
   });
 }
 
-/** The value of `work`, or of `onTimeout` if `work` takes longer. */
+/** Resolves with the value of `work`, or of `onTimeout` if `work` takes longer than `ms`. */
 export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () => L): Promise<T | L> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))).then(onTimeout);
@@ -26,8 +26,8 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
 }
 
 /**
- * Many calls become few: one runs at a time, and calls that come meanwhile share one more run that begins after it, even if the first one
- * failed. Then only the outcome of the later one is reported.
+ * Coalesces calls: one runs at a time, and calls during a run share one more run after it, even if the first fails.
+ * In that case only the later outcome is reported.
  */
 export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
   let isWished = false;
@@ -58,7 +58,7 @@ export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
 
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs at most `atOnce` pieces of work at the same time, in the order of their calls. */
+/** Runs at most `atOnce` tasks at a time, in call order. */
 export function createLimiter(atOnce: number): Limiter {
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -76,7 +76,7 @@ export function createLimiter(atOnce: number): Limiter {
   };
 }
 
-/** Lets other work run first: one waiting task continues in each turn of the event loop. Queues do not wait for each other. */
+/** Yields to the event loop: each turn resumes one waiting task per queue. */
 export function createYieldQueue(): () => Promise<void> {
   const oneByOne = createLimiter(1);
   return () => oneByOne(() => new Promise<void>((resolve) => setImmediate(resolve)));

@@ -1,4 +1,4 @@
-// Paths of the console: those of embedded pages, and safe ones to return to after a sign-in.
+// Console paths: embedded pages, and safe return paths after sign-in.
 
 const pattern = /^(?:\/[^/?#]+)*?(\/embed\/([\w-]{6,40})\/([a-z0-9]{8,40}))(?=[/?#]|$)/;
 /** The header that tells the server the path; it means nothing without a credential. */

@@ -1,4 +1,4 @@
-// What an error of the disk or of a database means.
+// Classifies disk and database errors.
 
 /** Unique constraint violation: the error codes of the two databases. */
 const uniqueCodes = new Set<unknown>(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]);

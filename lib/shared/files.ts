@@ -1,4 +1,4 @@
-// Copies of files that are hashed on the way, and files of a cache that are evicted by age.
+// Copies and hashes files, and evicts old cache files.
 
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Connections that never reach addresses they must not, whatever a name resolves to.
+// Opens connections only to allowed addresses, checked after name resolution.
 
 import { type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP } from "node:net";

@@ -1,4 +1,4 @@
-// Headers that browser, console and service share.
+// Headers shared by the browser, console and service.
 
 /** Next drops a content-length that a handler sets; lib/http turns this header into one. */
 export const LENGTH_HEADER = "x-lightdesk-length";

@@ -5,15 +5,15 @@ export type Lru<K, V> = {
   /** Counts as a use. */
   get(key: K): V | undefined;
   has(key: K): boolean;
-  /** Counts as a use; then evicts entries until the total size is at most `max` again. */
+  /** Counts as a use, then evicts entries until the total size is at most `max`. */
   set(key: K, value: V): void;
   delete(key: K): boolean;
   clear(): void;
-  /** From the least to the most recently used. */
+  /** Iterates from the least to the most recently used entry. */
   entries(): MapIterator<[K, V]>;
 };
 
-/** `sizeOf`: what an entry counts as, 1 by default. An entry that alone is larger than `max` is not stored. */
+/** `sizeOf` returns an entry's size, 1 by default. An entry larger than `max` is not stored. */
 export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf?: (value: V) => number }): Lru<K, V> {
   const values = new Map<K, V>();
   const sizes = new Map<K, number>();

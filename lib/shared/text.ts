@@ -1,4 +1,4 @@
-// Text helpers: folded names for searches, lines of CSV, UUIDs, texts for the databases.
+// Text helpers: name folding, CSV lines, UUIDs and storable texts.
 
 /** Its upper case is the letter I, but it folds to itself. */
 const DOTLESS_I = "ı";
@@ -44,7 +44,7 @@ export function toUuid(hex: string, version: 4 | 5 | 8): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** PostgreSQL takes every character but NUL, and before Node 24 SQLite's texts are read up to it. */
+/** PostgreSQL rejects NUL, and SQLite texts are read only up to it before Node 24. */
 export function storable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   return Array.isArray(value) ? value.map(storable) : value;

@@ -1,5 +1,5 @@
 // The page that a worker's files share is emptied after each file: nothing rendered, nothing stored, the original address.
-// Otherwise a test with a clock of its own would wait for it, as its first answer loads it.
+// Preloaded: the first response would import it, which a test with fake timers can't wait for.
 import "@/lib/browser/read-answer";
 import { cleanup, configure } from "@testing-library/react";
 import { afterAll } from "vitest";

@@ -38,7 +38,7 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, notAsked,
       {inputs.length === 0 ? <p className="text-ink-2">{t("none")}</p> : null}
       {notAsked.length > 0 ? (
         <p className="break-words text-ink-2">
-          {t("notAsked", { count: notAsked.length, names: notAsked.slice(0, MOST_NAMES).join(", ") })}
+          {t("notAsked", { count: notAsked.length, names: notAsked.slice(0, MAX_NAMES).join(", ") })}
         </p>
       ) : null}
       {inputs.length > 0 ? (
@@ -117,7 +117,7 @@ function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, in
 }
 
 const MOST_SHOWN = 60;
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /** Removing the row would lose keyboard focus. */
 function focusNeighbour(button: HTMLElement): void {

@@ -75,7 +75,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
         title={<JobTitle facts={facts} />}
         badge={
           <>
-            {/* Narrow screens have it with the details. */}
+            {/* Narrow screens show it in the details. */}
             <CopyableId id={jobId} shown={8} className="max-sm:hidden" />
             {wasMoving ? <GoneBadge /> : facts ? <JobStatus word={facts.job.word} state={facts.job.state} /> : null}
           </>

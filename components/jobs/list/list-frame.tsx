@@ -53,7 +53,7 @@ export function ListFrame({
 }: ListFrameProps) {
   const t = useTranslations(list);
   const { failure, everyMs, refresh } = poll;
-  // Loaded ahead: while the console is unreachable, so is this code.
+  // Preloaded, because an unreachable console can't serve this code.
   useEffect(() => void loadFailure(), []);
   const outageMs = reach?.asOfMs;
   return (

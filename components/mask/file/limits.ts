@@ -4,7 +4,7 @@ import { type Size } from "../drawing/geometry";
 
 export const MOST_BYTES = 50 * 1024 * 1024;
 export const LONGEST_EDGE = 16_384;
-export const MOST_PIXELS = 67_108_864;
+export const MAX_PIXELS = 67_108_864;
 
 export type TooLarge =
   | { reason: "bytes"; bytes: number }
@@ -16,5 +16,5 @@ export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<
   if (bytes !== undefined && bytes > MOST_BYTES) return { reason: "bytes", bytes };
   if (width === undefined || height === undefined) return undefined;
   if (width > LONGEST_EDGE || height > LONGEST_EDGE) return { reason: "edge", width, height };
-  return width * height > MOST_PIXELS ? { reason: "pixels", width, height } : undefined;
+  return width * height > MAX_PIXELS ? { reason: "pixels", width, height } : undefined;
 }

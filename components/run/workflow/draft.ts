@@ -13,7 +13,7 @@ import { openWorkflow } from "./open-workflow";
 import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "./opened";
 
 export const draftLimit = 1_000_000;
-/** Values of graphs keep the spelling of their numbers. */
+/** Graph values keep the original spelling of their numbers. */
 export const draftOptions = { maxCharacters: draftLimit, parse: parseJson };
 const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces, fromJob: text });
 const bothFormats: Reader<BothFormats> = object({ text, known, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });

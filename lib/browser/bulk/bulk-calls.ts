@@ -1,4 +1,4 @@
-// Calls over many things: in batches or page by page, waiting out rate limits.
+// Runs bulk calls in batches or page by page, and waits out rate limits.
 
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";

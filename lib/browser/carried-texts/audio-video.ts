@@ -1,4 +1,4 @@
-// Texts embedded in video and audio files.
+// Reads texts embedded in video and audio files.
 
 import { type Bytes, type Found, joined, latin1, part, textOf, Unreadable, viewOf } from "./bytes";
 

@@ -1,4 +1,4 @@
-// Reads parts of files, chosen or stored, without loading them whole.
+// Reads byte ranges of local or stored files.
 
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";

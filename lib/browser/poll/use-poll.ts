@@ -1,4 +1,4 @@
-// Polls an address of the console: one request for all users of the same address, paused while the page is hidden, with backoff after failures.
+// Polls a console URL. Components share one request per URL. Polling pauses on hidden pages and backs off after failures.
 
 import { useEffect, useRef, useState } from "react";
 import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
@@ -117,11 +117,11 @@ function connectionOf(path: string): string {
   return /[?&]connection=([^&#]*)/.exec(path)?.[1] ?? "";
 }
 
-/** The one path that is requested after the session has ended, as signing in elsewhere makes it succeed again. */
+/** The only path polled after the session ends: it succeeds again after a sign-in in another tab. */
 export const SESSION_PATH = "/api/console/session";
 let hasSessionEnded = false;
 
-/** Set by the banner that says so. While true, nothing else is requested by itself. Returns whether the session is back. */
+/** Set by the session banner. While true, all other polling pauses. Returns whether the session was restored. */
 export function setSessionEnded(hasEnded: boolean): boolean {
   const isBack = hasSessionEnded && !hasEnded;
   hasSessionEnded = hasEnded;
@@ -132,7 +132,7 @@ export function isSessionOver(): boolean {
   return hasSessionEnded;
 }
 
-/** The service asked to wait, and the wait is not over; or the session has ended. */
+/** Returns whether the service's Retry-After is still running, or the session has ended. */
 function mustWait(cache: object, path: string): boolean {
   if (hasSessionEnded && path !== SESSION_PATH) return true;
   const wait = waitsOf(cache).get(path);

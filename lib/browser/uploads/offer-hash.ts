@@ -1,4 +1,4 @@
-// Offers a file's hash, so that stored content is not uploaded again.
+// Sends a file's hash first, so that stored content is not uploaded again.
 
 import { toMilliseconds } from "@/lib/contract/times";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";

@@ -7,7 +7,7 @@ import { createLimiter } from "@/lib/shared/async";
 
 const everywhere = /^image\/(png|jpeg|gif|webp|bmp)$/;
 const MOST_BYTES = 64 * 1024 ** 2;
-const MOST_PIXELS = 64 * 1024 ** 2;
+const MAX_PIXELS = 64 * 1024 ** 2;
 const inTurn = createLimiter(1);
 
 /** Undefined: not a picture, or one that is not judged here. */
@@ -19,7 +19,7 @@ export function canBeRead(file: File): Promise<boolean | undefined> {
 async function decoded(file: File): Promise<boolean | undefined> {
   const pixels = await pixelsOf(file);
   if (pixels === undefined) return false;
-  if (pixels > MOST_PIXELS) return undefined;
+  if (pixels > MAX_PIXELS) return undefined;
   try {
     (await createImageBitmap(file, { resizeWidth: 1, resizeHeight: 1 })).close();
     return true;

@@ -1,4 +1,4 @@
-// What an app asks for and shows, and how two versions of it differ.
+// Inputs and outputs of an app, and differences between two versions.
 
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";

@@ -1,4 +1,4 @@
-// How inputs name stored pictures, and downloads of files from other addresses.
+// File references in inputs: stored images and downloads.
 
 export type FileRef = { filename: string; subfolder: string; type: string };
 

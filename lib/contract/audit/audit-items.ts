@@ -1,4 +1,4 @@
-// What an audit entry is about, as written into the log and read back.
+// Targets of audit entries, as stored in the log.
 
 import { writeExactJson } from "../json/exact-json";
 import { objectOf, textOf } from "../json/json";

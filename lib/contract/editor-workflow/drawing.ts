@@ -1,4 +1,4 @@
-// The editor file that a job carries: which inputs it keeps, and whether it still matches the graph.
+// The editor file of a job: which inputs it contains, and whether it matches the graph.
 
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";

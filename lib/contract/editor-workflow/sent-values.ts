@@ -1,4 +1,4 @@
-// The values that a conversion sends, and its problems.
+// Values and problems of a workflow conversion.
 
 import { objectOf } from "../json/json";
 import { own } from "../json/own";

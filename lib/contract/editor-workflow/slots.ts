@@ -1,4 +1,4 @@
-// Input slots of a node, and the place in nested subgraphs where it is looked at.
+// Input slots of a node, and its path through nested subgraphs.
 
 import { objectOf, textOf } from "../json/json";
 import { own } from "../json/own";

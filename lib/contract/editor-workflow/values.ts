@@ -1,4 +1,4 @@
-// Which widget holds which value of a node, also for widgets shown on enclosing subgraphs.
+// Maps a node's values to its widgets, including widgets promoted to an enclosing subgraph.
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";

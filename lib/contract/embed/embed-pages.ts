@@ -1,4 +1,4 @@
-// Pages that can be embedded, their look, and why a ticket is refused.
+// Embeddable pages, their appearance, and the reasons for refusing a ticket.
 
 export const embedPages = ["overview", "jobs", "queue", "history", "assets", "files", "run", "apps", "settings"] as const;
 export type EmbedPage = (typeof embedPages)[number];

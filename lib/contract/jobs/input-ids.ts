@@ -1,5 +1,5 @@
-// Ids of jobs' inputs, as columns of a list and of an export: `input:<node>:<input>`, where `*Class` stands for the first node of a class
-// that has the input. Apart from job-inputs.ts, which reads graphs: browsers load this with the first page.
+// Ids of job inputs as list and export columns: `input:<node>:<input>`. `*Class` is the first node of a class that has the input.
+// Separate from job-inputs.ts, because browsers load this module with the first page.
 
 export type InputId = `input:${string}:${string}`;
 export const MAX_INPUTS = 8;

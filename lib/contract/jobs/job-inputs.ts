@@ -1,4 +1,4 @@
-// Inputs of jobs: values, and differences between two jobs.
+// Input values of a job, and input differences between two jobs.
 
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";

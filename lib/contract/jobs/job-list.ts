@@ -1,4 +1,4 @@
-// States of jobs, and the filters of lists of jobs.
+// Job states and job list filters.
 
 import { type Params, type ValuesOf } from "../params";
 

@@ -1,4 +1,4 @@
-// Writes JSON whose numbers keep the spelling that parse-json.ts stored with them.
+// Writes JSON with the number spellings that parse-json.ts stored.
 // Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata.
 
 import { weakMapOf } from "./own";

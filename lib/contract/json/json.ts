@@ -1,5 +1,5 @@
-// Reads values of parsed JSON without schemas: objects, texts, numbers, or undefined.
-// Guarantees: never throws. Free of zod: browsers load it with the first page.
+// Reads objects, strings and numbers from parsed JSON without schemas. Returns undefined for other types and never throws.
+// Must not import zod: browsers load it with the first page.
 
 export type JsonObject = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
-// Parses JSON without loss: numbers keep their original spelling, because 5.0 and 5 differ for a Python service, and a seed has twenty
-// digits. Whole numbers beyond 2^53 become BigInts. Any other number stays a number, and its spelling is stored with the parsed object or
-// list (docs/decisions/0014). Browsers load it with the first answer. Free of zod.
+// Parses JSON without loss: 5.0 and 5 differ for a Python service, and seeds can have 20 digits.
+// Integers beyond 2^53 become BigInts. Other spellings are stored with the parsed object or array (docs/decisions/0014).
+// Must not import zod: browsers load it with the first response.
 // Guarantees: accepts and refuses what JSON.parse does; linear, and as fast as JSON.parse where numbers are written as JavaScript does.
 
 import { storeSpellings } from "./exact-json";

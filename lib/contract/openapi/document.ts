@@ -1,4 +1,4 @@
-// The OpenAPI document of the interface, derived from the operations.
+// Builds the OpenAPI document from the operations.
 
 import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";

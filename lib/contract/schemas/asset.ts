@@ -1,4 +1,4 @@
-// Assets, their tags, and the tasks that download them.
+// Schemas of assets, tags and download tasks.
 
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";

@@ -1,4 +1,4 @@
-// How a run ended: errors, node errors and outputs.
+// Schemas of run results: errors, node errors and outputs.
 
 import { z } from "zod";
 import { isObject } from "../json/json";

@@ -1,4 +1,4 @@
-// Uploaded images and masks, and the user's own files.
+// Schemas of uploaded images, masks and user files.
 
 import { z } from "zod";
 import { parseJson } from "../json/parse-json";

@@ -1,4 +1,4 @@
-// Submissions, the queue and the history.
+// Schemas of submissions, the queue and the history.
 
 import { z } from "zod";
 import { readNodeErrors } from "../failure";

@@ -1,4 +1,4 @@
-// Jobs as screens show them, from lists, details and the history.
+// View models of jobs, built from lists, details and the history.
 
 import { type Failure, parseLateValidation } from "../failure";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";

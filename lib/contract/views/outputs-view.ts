@@ -1,4 +1,4 @@
-// Outputs of jobs as screens show them, and the kind of media of a file.
+// View models of job outputs, and the media kind of a file.
 
 import { isObject, numberOf, textOf } from "../json/json";
 import { type Outputs, type PreviewOutput } from "../schemas/execution";

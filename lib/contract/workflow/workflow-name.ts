@@ -4,7 +4,7 @@
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** `extra_pnginfo.workflow` of a prompt's extra_data: the editor's drawing, with its id and name. */
 export function drawingIn(extraData: unknown): JsonObject | undefined {
@@ -12,7 +12,7 @@ export function drawingIn(extraData: unknown): JsonObject | undefined {
 }
 
 export function nameInExtraData(extraData: unknown): string | undefined {
-  return textOf(drawingIn(extraData)?.name)?.trim().slice(0, LONGEST_NAME);
+  return textOf(drawingIn(extraData)?.name)?.trim().slice(0, MAX_NAME_LENGTH);
 }
 
 /** A workflow without a name is named after its id, marked with #: eight digits alone could be taken for a name. */

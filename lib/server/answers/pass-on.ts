@@ -1,4 +1,4 @@
-// Processes what a service answered before it leaves the console: secrets are masked, names and live progress added, and jobs noted.
+// Processes upstream responses: masks secrets, adds names and live progress, and indexes jobs.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

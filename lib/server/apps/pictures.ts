@@ -1,4 +1,4 @@
-// Pictures that a member may choose for an app's inputs, and uploads for them.
+// Images that a member may use as app inputs, and their uploads.
 
 import "server-only";
 import { type AppPicture } from "@/lib/contract/apps/app";

@@ -1,4 +1,4 @@
-// Starts a run of an app, within the app's limits and once for each idempotency key.
+// Starts an app run within the app's limits, once per idempotency key.
 
 import "server-only";
 import { randomUUID } from "node:crypto";

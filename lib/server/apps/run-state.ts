@@ -1,4 +1,4 @@
-// The state of a run, in the app's own words.
+// Maps a run's state to the app's labels.
 
 import "server-only";
 import {

@@ -1,4 +1,4 @@
-// Runs of an app with their results, and the app's cover picture.
+// App runs with their results, and the app's cover image.
 
 import "server-only";
 import { type z } from "zod";

@@ -1,4 +1,4 @@
-// Checks a run of an app and sends it to its service.
+// Validates an app run and submits it to the service.
 
 import "server-only";
 import { createHash } from "node:crypto";

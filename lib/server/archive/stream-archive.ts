@@ -1,8 +1,8 @@
-// A ZIP archive of chosen assets, streamed.
+// Streams a ZIP archive of the selected assets.
 
 import "server-only";
 import { makeZip } from "client-zip";
-import { type ArchiveChoice, MOST_ARCHIVED } from "@/lib/contract/console";
+import { type ArchiveChoice, MAX_ARCHIVED } from "@/lib/contract/console";
 import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -32,8 +32,8 @@ async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: Abor
   const read = readListQuery(choice.query);
   if (!read.ok) return yield read;
   let seen: ReadonlySet<string> = new Set();
-  for (let offset = 0; offset < MOST_ARCHIVED;) {
-    const query = { ...read.value, limit: Math.min(PAGE, MOST_ARCHIVED - offset), offset };
+  for (let offset = 0; offset < MAX_ARCHIVED;) {
+    const query = { ...read.value, limit: Math.min(PAGE, MAX_ARCHIVED - offset), offset };
     const page = await access.upstream.call(operations.listAssets, { query, signal });
     if (!page.ok) return yield failed(toBrowser(page.failure, access));
     const fresh = page.value.assets.filter(({ id }) => !seen.has(id));

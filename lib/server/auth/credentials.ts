@@ -1,4 +1,4 @@
-// Personal tokens and embedded sessions as credentials, and the operations each may use.
+// Personal tokens and embedded sessions, and the operations each may call.
 
 import "server-only";
 import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";

@@ -1,4 +1,4 @@
-// Members and their invitations: changes, removal, and what each role may give away.
+// Members and invitations: changes, removal, and which roles each role may grant.
 
 import "server-only";
 import { randomBytes } from "node:crypto";

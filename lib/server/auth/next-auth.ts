@@ -1,4 +1,4 @@
-// next-auth's options, and its handler called without its own routes.
+// next-auth's options and handler.
 
 import "server-only";
 import NextAuth, { type NextAuthOptions } from "next-auth";

@@ -1,4 +1,4 @@
-// Backs the console and its service up into a folder, and restores them.
+// Backs up the console and its service to a folder, and restores them.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -122,7 +122,7 @@ export async function checkBackup({ place, say }: BackupSource): Promise<Manifes
   const state = ofConsole ? schemaState(ofConsole.schema, sqliteHistory) : {};
   if ("newer" in state)
     throw new Error(
-      `The backup was made by a newer version, ${manifest.version}, which knows ${state.newer}. Restore it with that version.`,
+      `The backup was made by a newer version, ${manifest.version}, with migration ${state.newer}. Restore it with that version.`,
     );
   if ("isTooOld" in state) throw new Error(TOO_OLD);
   for (const part of [ofConsole, service?.database, service?.userdata, keys]) {

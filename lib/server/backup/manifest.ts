@@ -1,4 +1,4 @@
-// The manifest of a backup, and the keys that its rows need.
+// The manifest of a backup, and the encryption keys that its rows need.
 
 import "server-only";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What a request acted on, and how it ended: for the audit log.
+// Targets and outcomes of requests for the audit log.
 
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";

@@ -52,7 +52,7 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
     node_errors: nodeErrors ?? {},
   };
   const body = writeExactJson({ code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId });
-  // With Content-Length, the answer also reaches a client that is still sending (lib/http/server.ts).
+  // Content-Length lets the response reach a client that is still sending (lib/http/server.ts).
   const headers = new Headers({ "content-length": String(Buffer.byteLength(body)) });
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   const status = statusOf(failure);

@@ -1,4 +1,4 @@
-// The routes of next-auth: signing in and out, with a password or at an OIDC provider.
+// Routes of next-auth: sign-in with a password or an OIDC provider, and sign-out.
 
 import "server-only";
 import { z } from "zod";

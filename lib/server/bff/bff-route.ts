@@ -1,4 +1,4 @@
-// Routes of the interface: an operation of the connection's service, called with the member's key.
+// Routes of the interface: call the connection's service with the member's key.
 
 import "server-only";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";

@@ -1,4 +1,4 @@
-// Checks of a request besides its route: the origin, and the sender's rights while the body arrives.
+// Checks a request's origin, and rechecks the sender's rights while the body arrives.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

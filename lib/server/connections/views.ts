@@ -1,4 +1,4 @@
-// Connections as screens show them, and who sees the jobs of a personal one.
+// View models of connections, and the members who may see a personal connection's jobs.
 
 import "server-only";
 import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract/console";

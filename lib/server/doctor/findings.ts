@@ -1,4 +1,4 @@
-// Findings of the doctor, and requests it makes to a running console.
+// The doctor's findings, and its requests to a running console.
 
 import "server-only";
 import { INSTALLATION_HEADER } from "../installation";

@@ -1,4 +1,4 @@
-// Checks the port, the proxy in front and the database server.
+// Checks the port, the reverse proxy and the database server.
 
 import "server-only";
 import { existsSync } from "node:fs";

@@ -97,7 +97,7 @@ async function checkSchema(ask: Ask, { check, history }: Schema): Promise<Findin
       `It is on PostgreSQL and was written by a newer version (${state.newer}).`,
       "Start that version, or restore an older backup.",
     );
-  if ("isTooOld" in state) return wrong(check, "It is on PostgreSQL and of an older version.", TOO_OLD);
+  if ("isTooOld" in state) return wrong(check, "It is on PostgreSQL and from a version before 0.2.0.", TOO_OLD);
   const missing = state.missing.length;
   return missing === 0
     ? passed(check, "It is on PostgreSQL and of this version.")

@@ -1,4 +1,4 @@
-// Checks the program, files, keys and databases.
+// Checks the installation, files, keys and databases.
 
 import "server-only";
 import { execFile } from "node:child_process";
@@ -190,7 +190,7 @@ function checkFile(database: SqliteConnection, { check, file, history }: Databas
   const state = schemaState(migrationsOf(database, history.table), history);
   if ("newer" in state)
     return wrong(check, `${file} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
-  if ("isTooOld" in state) return wrong(check, `${file} is of an older version.`, TOO_OLD);
+  if ("isTooOld" in state) return wrong(check, `${file} is from a version before 0.2.0.`, TOO_OLD);
   const missing = state.missing.length;
   const size = sizeOf(statSync(file).size);
   if (missing > 0)

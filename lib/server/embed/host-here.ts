@@ -1,4 +1,4 @@
-// What a page knows of the host that embeds it, from the request's headers. For Next's pages alone: commands have no request.
+// Reads a page's embedding host from the request headers. Only for Next pages: commands have no request.
 
 import "server-only";
 import { headers } from "next/headers";

@@ -1,4 +1,4 @@
-// Embedded sessions: begun with a host's ticket, found by their cookie, with the look the host chose.
+// Embedded sessions: started with a host's ticket, identified by cookie, styled by the host.
 
 import "server-only";
 import { randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-// Sentences of the reader's language, with the product's name.
+// Messages in the reader's language, with the product name filled in.
 
 import "server-only";
 import { headers } from "next/headers";

@@ -1,4 +1,4 @@
-// Encryption of stored secrets: the key ring, sealing, and rotation to a new key.
+// Encrypts stored secrets with a key ring, and rotates keys.
 
 import "server-only";
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";

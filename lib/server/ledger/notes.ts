@@ -1,4 +1,4 @@
-// What an answer reports about jobs, as notes for the job index.
+// Extracts job index entries from upstream responses.
 
 import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";

@@ -1,4 +1,4 @@
-// Token buckets by name: in memory for one console, in the database for several.
+// Token buckets: in memory for one console, in the database for several.
 
 import "server-only";
 import { createLru } from "@/lib/shared/lru";
@@ -11,7 +11,7 @@ export type AttemptLimit = {
   giveBack(name: string): Promise<void>;
 };
 
-const MOST_NAMES = 20_000;
+const MAX_NAMES = 20_000;
 
 /** A burst of 0 means no limit. */
 export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
@@ -22,7 +22,7 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
     for (const [name, full] of fullAt) if (full <= at) fullAt.delete(name);
     // Under a flood of names the oldest are dropped: a limit that forgets is better than a process that grows.
     for (const name of fullAt.keys()) {
-      if (fullAt.size < MOST_NAMES) break;
+      if (fullAt.size < MAX_NAMES) break;
       fullAt.delete(name);
     }
   }
@@ -30,7 +30,7 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
   function take(name: string): number {
     if (burst === 0) return 0;
     const at = now();
-    if (fullAt.size >= MOST_NAMES) sweep(at);
+    if (fullAt.size >= MAX_NAMES) sweep(at);
     const full = Math.max(at, fullAt.get(name) ?? at) + refillMs;
     const waitMs = full - at - burst * refillMs;
     if (waitMs > 0) return Math.ceil(waitMs);
@@ -56,7 +56,7 @@ type Options = { attempts: AttemptStore; now: () => number; of: string; burst: n
 
 /** `of`: the name of the limit, because all limits are in one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  const drawn = createLru<string, Drawn>({ max: MOST_NAMES });
+  const drawn = createLru<string, Drawn>({ max: MAX_NAMES });
   const portion = Math.max(1, Math.floor(burst / PORTIONS));
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 

@@ -1,4 +1,4 @@
-// Submits a workflow once for each idempotency key, and stores what became of it.
+// Submits a workflow once per idempotency key, and stores the outcome.
 
 import "server-only";
 import { createHash } from "node:crypto";

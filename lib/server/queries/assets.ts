@@ -1,4 +1,4 @@
-// Assets of a connection: lists, one asset, mask layers, and assets of known content.
+// Assets of a connection: lists, details, mask layers and lookup by content hash.
 
 import "server-only";
 import { writeThings } from "@/lib/contract/audit/audit-items";

@@ -1,4 +1,4 @@
-// Rows of the audit log: grouped, named, and as CSV.
+// Rows of the audit log: grouped, with names, and as CSV.
 
 import "server-only";
 import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";

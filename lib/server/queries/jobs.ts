@@ -1,4 +1,4 @@
-// Jobs, queue and history of a connection, and node classes that its service lacks.
+// Jobs, queue and history of a connection, and its missing node classes.
 
 import "server-only";
 import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";

@@ -1,4 +1,4 @@
-// Members, invitations, and the choices for personal tokens.
+// Members, invitations and personal token options.
 
 import "server-only";
 import { type InvitationItem, type InvitationView, type MemberView } from "@/lib/contract/console";

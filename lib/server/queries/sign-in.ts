@@ -1,4 +1,4 @@
-// What the sign-in and set-up pages offer.
+// Options of the sign-in and set-up pages.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

@@ -1,4 +1,4 @@
-// Usage of the team, and runs by day.
+// Team usage, and runs per day.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// The bytes of a shared item, cleaned of metadata while they stream.
+// Streams a shared item's bytes and removes metadata on the way.
 
 import "server-only";
 import { z } from "zod";

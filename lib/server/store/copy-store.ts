@@ -1,4 +1,4 @@
-// Copies the console's store between SQLite and PostgreSQL, and into a backup.
+// Copies the console's store between SQLite and PostgreSQL, or into a backup.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";

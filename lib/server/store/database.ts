@@ -16,7 +16,7 @@ const MAX_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
 
-/** `migrate` throws if it fails: a console must not start on half a schema. */
+/** `migrate` throws on failure, because a console must not start on a partial schema. */
 export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
 
 /** `keys`: files that only a console with data has beside it; if one exists, an empty database is not accepted as a new one. */

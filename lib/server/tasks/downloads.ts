@@ -1,4 +1,4 @@
-// Downloads that members started: listed, refreshed, cancelled and retried.
+// Lists, refreshes, cancels and retries members' downloads.
 
 import "server-only";
 import { type z } from "zod";

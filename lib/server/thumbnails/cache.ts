@@ -1,4 +1,4 @@
-// Thumbnails on disk, within a bound.
+// A size-limited disk cache of thumbnails.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";

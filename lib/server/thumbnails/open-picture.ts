@@ -1,4 +1,4 @@
-// Opens the picture that a thumbnail is made from.
+// Opens the source image of a thumbnail.
 
 import "server-only";
 import { type Failure, isNotThere } from "@/lib/contract/failure";

@@ -1,4 +1,4 @@
-// The route of thumbnails, and of full pictures where a browser cannot show the file.
+// The route for thumbnails, and for full images that a browser can't display itself.
 
 import "server-only";
 import { createHash } from "node:crypto";

@@ -1,5 +1,5 @@
 // The bytes of a thumbnail: opened (open-picture.ts), resized, cached.
-// Guarantees: time, silence and size are bounded; what cannot be shown is a NOT_FOUND or the outage that prevented it.
+// Time, idle time and size are limited. Failures are NOT_FOUND or the outage that caused them.
 // Must never: conclude from a silence, a cut-off answer or a page in place of a file what the file is.
 
 import "server-only";

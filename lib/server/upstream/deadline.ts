@@ -1,4 +1,4 @@
-// Time limits of calls, and services that stopped responding.
+// Timeouts of upstream calls, and unresponsive services.
 
 import "server-only";
 

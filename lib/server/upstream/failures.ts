@@ -1,4 +1,4 @@
-// Failures of calls to a service, and which refusals mean that it lacks an operation.
+// Failures of upstream calls. Decides which ones mean that the service lacks an operation.
 
 import "server-only";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";

@@ -1,4 +1,4 @@
-// Reads large answers in a worker thread.
+// Parses large upstream responses in a worker thread.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import { codeOf } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
-import { MOST_NAMES, type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
+import { MAX_NAMES, type ReadBody, TOO_LARGE, type ToRead } from "./read-body";
 
 /** `end`: where the part ends in `json`; the next one begins there. */
 type Place = { path: readonly (string | number)[]; end: number };
@@ -20,7 +20,7 @@ type InParts = { json: Uint8Array; places: readonly Place[] };
 /** The most rows of a list of jobs (more than any queue holds), and fields of a row. Anything larger stays one part. */
 const MOST_ROWS = 100_000;
 const MOST_FIELDS = 200;
-/** For an answer that is itself a list. An object, such as a catalogue of node classes, may have MOST_NAMES fields. */
+/** For an answer that is itself a list. An object, such as a catalogue of node classes, may have MAX_NAMES fields. */
 const MOST_ITEMS = 5000;
 /** Longer than signed addresses. */
 const LONGEST_TEXT = 4096;
@@ -49,7 +49,7 @@ export function takeApart(value: unknown): { rest: unknown; inParts: InParts } {
     if (!isObject(item) || Object.keys(item).length > most) return write(item, path);
     return Object.fromEntries(Object.entries(item).map(([name, one]) => [name, put(one, [...path, name])]));
   }
-  const rest = mapped(value, [], Array.isArray(value) ? MOST_ITEMS : MOST_NAMES, field);
+  const rest = mapped(value, [], Array.isArray(value) ? MOST_ITEMS : MAX_NAMES, field);
   return { rest, inParts: { json: Buffer.concat(pieces), places } };
 }
 

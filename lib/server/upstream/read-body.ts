@@ -16,7 +16,7 @@ import { keyGate } from "./key-gate";
 /** A hundred graphs of a thousand nodes have fewer. More values take too long to transfer between threads, wherever they were read. */
 const MOST_VALUES = 2_000_000;
 /** Different names: each takes ten times as long as a repeated one. */
-export const MOST_NAMES = 120_000;
+export const MAX_NAMES = 120_000;
 
 export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
 /** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
@@ -29,7 +29,7 @@ export async function readBody(bytes: Uint8Array, { operation, status, apiKey, m
   if (raw.length > MOST_VALUES && exceededBound(raw, { values: MOST_VALUES })) return { ok: false, why: TOO_LARGE };
   const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
   if (!json.ok) return { ok: false, why: json.isTooLarge ? TOO_LARGE : "its answer is not JSON" };
-  if (raw.length > MOST_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
+  if (raw.length > MAX_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
   const { schema } = expected;
   const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
   if (parsed.success) return { ok: true, ...counted(schema, parsed.data) };
@@ -62,7 +62,7 @@ function hasManyNames(value: unknown): boolean {
         names.add(name);
         left.push(next[name]);
       }
-      if (names.size > MOST_NAMES) return true;
+      if (names.size > MAX_NAMES) return true;
     }
   }
   return false;

@@ -1,4 +1,4 @@
-// Sends requests over HTTP: to connections, and to addresses that a service named.
+// Sends HTTP requests to connections, and to URLs supplied by a service.
 
 import "server-only";
 import { lookup as systemLookup } from "node:dns";

@@ -1,4 +1,4 @@
-// Names that answers have shown, of jobs, assets and node classes, within bounds.
+// A bounded cache of job, asset and node class names from upstream responses.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -29,14 +29,14 @@ export function createSeenNames() {
   };
 }
 
-const MOST_CONNECTIONS = 20;
+const MAX_CONNECTIONS = 20;
 const MOST_CLASSES = 20_000;
 
 type ClassName = readonly [className: string, name: string];
 export type ClassNames = ReturnType<typeof createClassNames>;
 
 export function createClassNames() {
-  const known = createLru<string, Map<string, string>>({ max: MOST_CONNECTIONS });
+  const known = createLru<string, Map<string, string>>({ max: MAX_CONNECTIONS });
   return {
     learn(connectionId: string, names: readonly ClassName[]): void {
       const of = known.get(connectionId) ?? new Map<string, string>();

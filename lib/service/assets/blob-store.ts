@@ -1,4 +1,4 @@
-// Stores files by their hash, and opens their bytes.
+// Stores and opens files by hash.
 
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -58,7 +58,7 @@ export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 
 /** A place where bytes are stored. It knows nothing of rows. */
 export type BlobPlace = {
-  /** For workers: files by hash in the layout of `blobPath`, as far as this machine has them. A missing file is not fetched. */
+  /** For workers: local files by hash, in the layout of `blobPath`. Missing files are not fetched. */
   folder: string;
   /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file itself. */
   adopt(staged: Content): Promise<void>;

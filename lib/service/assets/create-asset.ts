@@ -1,4 +1,4 @@
-// Creates assets of staged files, and of content that is already stored.
+// Creates assets from staged files or stored content.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -1,4 +1,4 @@
-// Folders of files, and eviction of the oldest.
+// Lists folders of files, and evicts the oldest files.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Masks drawn on stored images, kept as layers; and the limits of images.
+// Stores masks of images as layers. Also defines image limits.
 
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { type StagedFile, stageFile } from "./staged-file";
 
 export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
 const LONGEST_EDGE = 16_384;
-export const MOST_PIXELS = 67_108_864;
+export const MAX_PIXELS = 67_108_864;
 
 type ImageFile = { path: string; mediaType: string; size: number };
 
@@ -34,8 +34,8 @@ export async function requireImage(file: ImageFile): Promise<{ width: number; he
       height,
     });
   }
-  if (width * height > MOST_PIXELS) {
-    throw new ServiceError("INVALID_IMAGE", `The image has ${width * height} pixels; at most ${MOST_PIXELS} are taken.`, { width, height });
+  if (width * height > MAX_PIXELS) {
+    throw new ServiceError("INVALID_IMAGE", `The image has ${width * height} pixels; at most ${MAX_PIXELS} are taken.`, { width, height });
   }
   return { width, height };
 }

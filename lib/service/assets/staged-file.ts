@@ -1,4 +1,4 @@
-// Files that are written and hashed while they arrive, before they become blobs.
+// Writes and hashes incoming files before they become blobs.
 
 import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Tags of assets: added, removed, listed and refined.
+// Adds, removes, lists and refines tags of assets.
 
 import { sql } from "kysely";
 import { type z } from "zod";

@@ -18,7 +18,7 @@ type Restore = { place: string; contents: ServiceContents; say(progress: string)
 export async function checkServiceBackup({ place, contents, say }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
   const state = schemaState(contents.schema, sqliteHistory);
   if ("newer" in state)
-    throw new Error(`The backup was made by a newer version, which knows ${state.newer}. Restore it with that version.`);
+    throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
   if ("isTooOld" in state) throw new Error(TOO_OLD);
   const blobs = blobsIn(place);
   const requireContent = async (what: string, hash: string, size: number) => {

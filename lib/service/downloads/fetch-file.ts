@@ -1,4 +1,4 @@
-// Fetches a file in as many attempts as it takes, and resumes where the last one ended.
+// Downloads a file. Each retry resumes where the last attempt ended.
 
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
@@ -164,7 +164,7 @@ export const noFile =
 const PAUSES_MS = [250, 1000, 3000];
 /** The longest pause that a source may ask for; if it asks for more, the download fails and says so. */
 const LONGEST_PAUSE_MS = 120_000;
-const MOST_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS = 10_000;
 /** Less than this is no progress: a source that sends one byte at a time is not followed for ever. */
 const PROGRESS_BYTES = 1024;
 const OVERLAP_BYTES = 16 * 1024;
@@ -182,7 +182,7 @@ export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefin
     try {
       return (await readOnce(fetching, state)) ? state.known : undefined;
     } catch (error) {
-      if (signal.aborted || !mayPass(error) || connection >= MOST_CONNECTIONS) throw error;
+      if (signal.aborted || !mayPass(error) || connection >= MAX_CONNECTIONS) throw error;
       if (partial.size() >= furthest + PROGRESS_BYTES) failures = 0;
       furthest = Math.max(furthest, partial.size());
       const pauseMs = PAUSES_MS[failures];

@@ -1,4 +1,4 @@
-// Opens the source of a download, and reads its headers.
+// Opens a download's source and reads its headers.
 
 import { type IncomingHttpHeaders } from "node:http";
 import { type Readable } from "node:stream";
@@ -10,7 +10,7 @@ import { type SourceAgents, type SourcePolicy } from "./sources";
 
 type Headers = IncomingHttpHeaders;
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** From a 206: the first byte that follows, and the whole length if it is named. */
 export function readContentRange(headers: Headers): { start: number; total?: number } | undefined {
@@ -85,9 +85,9 @@ export function readFileName(headers: Headers, url: URL): string {
 function toSafeName(text: string): string {
   const base = text.split(/[/\\]/).at(-1) ?? "";
   const name = toPlainLine(base.normalize("NFC")).replace(/^[.\s]+|[.\s]+$/g, "");
-  if (name.length <= LONGEST_NAME) return name;
+  if (name.length <= MAX_NAME_LENGTH) return name;
   const ending = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? "";
-  return [...name.slice(0, LONGEST_NAME - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;
+  return [...name.slice(0, MAX_NAME_LENGTH - ending.length)].filter((letter) => !/^\p{Cs}$/u.test(letter)).join("") + ending;
 }
 
 function decode(text: string | undefined, charset = "utf-8"): string | undefined {

@@ -1,4 +1,4 @@
-// Where downloads may come from, and connections that lead nowhere else.
+// Allowed download sources, and connections restricted to them.
 
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";

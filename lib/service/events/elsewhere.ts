@@ -1,4 +1,4 @@
-// Events of jobs for the listeners of this process, and of the others on the same database.
+// Sends job events to listeners in this process and in others on the same database.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "../new-id";

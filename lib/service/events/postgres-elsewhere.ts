@@ -1,4 +1,4 @@
-// Events between the processes of one PostgreSQL.
+// Sends events between processes on one PostgreSQL database.
 
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -1,4 +1,4 @@
-// Routes of submissions, jobs, queue and history.
+// Routes for submissions, jobs, queue and history.
 
 import { errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";

@@ -1,4 +1,4 @@
-// Reads and checks queries and JSON bodies, within limits of time and size.
+// Reads and validates queries and JSON bodies within time and size limits.
 
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";

@@ -1,4 +1,4 @@
-// Reads uploads: fields, the file, limits of time and size.
+// Reads upload fields and files within time and size limits.
 
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
@@ -20,7 +20,7 @@ type Upload = { staged: StagedFile; fileName: string; declaredType: string; fiel
 type Fields = ReadonlyMap<string, readonly string[]>;
 
 /** The same as for any name of an asset. */
-const LONGEST_NAME = 500;
+const MAX_NAME_LENGTH = 500;
 
 async function readUpload(
   headers: Headers,
@@ -84,7 +84,7 @@ async function readUpload(
 function problemOf(fileName: string, encoding: string): string | undefined {
   if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim()))
     return "Content-Transfer-Encoding: only binary is taken; the file must be sent as it is.";
-  return fileName.length > LONGEST_NAME ? `the name of the file is longer than ${LONGEST_NAME} characters.` : undefined;
+  return fileName.length > MAX_NAME_LENGTH ? `the name of the file is longer than ${MAX_NAME_LENGTH} characters.` : undefined;
 }
 
 function openParser(type: string) {

@@ -1,4 +1,4 @@
-// Routes of the service itself, its tags, its downloads and the user's own files.
+// Routes for service status, tags, downloads and user files.
 
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";

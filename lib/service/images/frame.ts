@@ -1,5 +1,5 @@
 // The samples of one picture: float32 from 0 to 1, row by row, the channels of a pixel side by side.
-// Bytes stay bytes until numbers are needed. A frame never changes.
+// Frames are immutable. Bytes are converted to floats only on demand.
 
 /** Called about once per row with the part done, 0 to 1. It may throw, which ends the kernel: this is how a cancel gets in. */
 export type Tick = (done: number) => void;

@@ -1,5 +1,5 @@
-// Lanczos as Pillow does it: on bytes, with antialiasing, rows first, and bytes again between the passes.
-// Weights are Pillow's own (normalised, 22 bits of fixed point) and sums are integers, so the result is the same to the byte.
+// Pillow's Lanczos resize: on bytes, with antialiasing, rows first, rounded to bytes between the passes.
+// Uses Pillow's 22-bit fixed-point weights and integer sums, so results are byte-identical.
 
 import { createLru } from "@/lib/shared/lru";
 import { type Frame, frameOfBytes, type Tick } from "./frame";
@@ -13,10 +13,10 @@ const LOBES = 3;
 type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
 
 const MAX_CACHED_WEIGHTS = 1 << 18;
-/** The other frames of a batch need the same weights, and most often the next job does. */
+/** Frames of a batch share weights, and the next job usually needs the same ones. */
 const cachedCoefficients = createLru<string, Coefficients>({ max: 8 });
 
-/** Both passes sum four bytes of a word at once: reading a typed array takes longer than adding. */
+/** Both passes sum the four bytes of a word at once, because typed array reads are slower than additions. */
 export function resizeLanczos(frame: Frame, from: Size & { channels: number }, to: Size, tick: Tick): Frame {
   const bytes = frame.bytes(() => tick(0));
   const steps = from.height + to.height;
@@ -37,7 +37,7 @@ export function resizeLanczos(frame: Frame, from: Size & { channels: number }, t
 
 type Rows = { words: Int32Array; wordsPerRow: number };
 
-/** Four rows at a time, so that a word holds the same sample of each. */
+/** Resizes four rows at a time: a word contains the same sample of each row. */
 function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width: number, tick: (y: number) => void): Rows {
   const { channels, height } = from;
   const across = coefficients(from.width, width);
@@ -47,7 +47,7 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
   const words = new Int32Array(wordsPerRow * Math.ceil(height / 4) * 4);
   const out = new Uint8Array(words.buffer);
   const four = new Int32Array(length);
-  /** The last row stands in for those beyond it. */
+  /** Repeats the last row beyond the end. */
   const startOf = (y: number) => Math.min(y, height - 1) * length;
   for (let y = 0; y < height; y += 4) {
     const a = y * length;
@@ -73,8 +73,8 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
 }
 
 /**
- * The weighted sum of every `step`th word from `at` on, for each of the four bytes on its own. Higher bytes are not masked out of the sums
- * of lower ones in the loop but subtracted after it, which gives the same sums modulo 2^32.
+ * Returns the weighted sum of every `step`th word from `at`, separately for each byte. The loop doesn't mask out higher bytes:
+ * they are subtracted afterwards, which gives the same sums modulo 2^32.
  */
 function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts, weights }: Coefficients, place: number): number {
   let a = 0;

@@ -1,4 +1,4 @@
-// Scales rasters by any of the five methods. The rules are torch's, with sums rounded to float32 where torch rounds them.
+// Scales rasters with five methods. Matches torch, including where sums are rounded to float32.
 
 import { roundHalfEven, stages, type Tick } from "./frame";
 import { cropRaster } from "./geometry";

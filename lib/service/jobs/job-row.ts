@@ -1,4 +1,4 @@
-// Rows of jobs, and the JSON texts stored with them.
+// Job rows and their JSON columns.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -1,5 +1,5 @@
-// Lists and counts a user's jobs: every filter with every sort, an exact total, ties broken by id.
-// Totals come from counters that triggers keep. Only while a history is being cleared, the jobs that ended since then are counted.
+// Lists and counts a user's jobs with any filter and sort. Totals are exact; ties are sorted by id.
+// Triggers maintain the totals. While a history is being cleared, jobs that ended since then are counted directly.
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
@@ -20,7 +20,7 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   const total = isClearing ? await countLeft(reader, count, filter) : count(filter);
   const length = Math.min(query.limit, total - query.offset);
   if (length <= 0) return { seqs: [], total };
-  // Reads the index from whichever end is nearer.
+  // Reads the index from the nearer end.
   const fromEnd = total - query.offset - length;
   const isReversed = fromEnd < query.offset;
   const offset = isReversed ? fromEnd : query.offset;
@@ -43,7 +43,7 @@ export async function countJobs(reader: Reader, userId: number, states: readonly
 
 const select = (column: JobsQuery["sort_by"], where: Condition) => sql`select seq, ${sql.ref(column)}, id from jobs where ${where}`;
 
-/** Selections that an index returns in order: one per state, or a single one for a workflow with fewer jobs. */
+/** Selections that an index returns in order: one per state, or one for a workflow with fewer jobs. */
 function selectionsOf({ dialect }: Reader, count: Counters, filter: JobFilter, sortBy: JobsQuery["sort_by"]): RawBuilder<unknown>[] {
   const { userId, states, workflowId, output } = filter;
   const ofUser = sql`user_id = ${userId}`;
@@ -58,12 +58,12 @@ function selectionsOf({ dialect }: Reader, count: Counters, filter: JobFilter, s
   if (output || sortBy === "create_time") return states.map((state) => select(sortBy, inState(state)));
   const ran = states.filter(isTerminal).map((state) => select(sortBy, inState(state, thatRan)));
   const idle = states.filter((state) => state !== "completed" && state !== "failed");
-  // Sorted, as no index has waiting jobs by state and id: each change of their state would move an entry among many.
+  // These need a sort. An index of waiting jobs by state and id would be rewritten at each state change.
   const isIdle = sql`${dialect.rowByRow("execution_time")} = 0`;
   return [...ran, ...idle.map((state) => sql`select seq, 0 as execution_time, id from jobs where ${inState(state, isIdle)}`)];
 }
 
-/** Worded like the partial index `jobs_that_ran`. States are literals for the same reason. */
+/** Must match the condition of the partial index `jobs_that_ran`, so states are literals. */
 const thatRan = sql`(execution_time > 0 or state in ('completed', 'failed'))`;
 
 const listOf = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map((state) => sql.lit(state)))})`;
@@ -93,7 +93,7 @@ async function readCounters(reader: Reader, userId: number, ofWorkflow = "") {
       .reduce((sum, { n }) => sum + n, 0);
 }
 
-/** The part of the filter that a clear of the history leaves alone: waiting and running jobs, which have no output yet. */
+/** The part of the filter that clearing the history doesn't affect: waiting and running jobs, which have no output yet. */
 function unfinishedPart(filter: JobFilter): JobFilter {
   const unfinished: readonly KnownJobState[] = ["pending", "in_progress"];
   return {

@@ -1,4 +1,4 @@
-// The queue as clients see it, and what they do to it: delete, clear and cancel.
+// The queue in client responses, and its operations: delete, clear and cancel.
 
 import { sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";

@@ -1,4 +1,4 @@
-// What a node class is, the values that nodes pass to each other, and the bounds on texts.
+// Types of node classes and the values between nodes, and text limits.
 
 import { type FilePixels } from "../images/decode";
 import { type Tick } from "../images/frame";
@@ -139,15 +139,15 @@ export class NodeFailure extends Error {
 }
 
 /** For one text: what a node is given, passes on or shows. */
-export const MOST_TEXT_BYTES = 1024 * 1024;
+export const MAX_TEXT_BYTES = 1024 * 1024;
 /** For all texts that a job's nodes show, which are kept with the job. */
-const MOST_SHOWN_BYTES = 4 * MOST_TEXT_BYTES;
+const MOST_SHOWN_BYTES = 4 * MAX_TEXT_BYTES;
 /** For all texts that wait for a later node at once. */
-const MOST_KEPT_BYTES = 16 * MOST_TEXT_BYTES;
+const MOST_KEPT_BYTES = 16 * MAX_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
   for (const value of values) {
-    if (bytesOfText(value) > MOST_TEXT_BYTES) throw tooMuch(`A text of this node is larger than ${mebi(MOST_TEXT_BYTES)}`);
+    if (bytesOfText(value) > MAX_TEXT_BYTES) throw tooMuch(`A text of this node is larger than ${mebi(MAX_TEXT_BYTES)}`);
   }
 }
 

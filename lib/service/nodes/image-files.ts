@@ -12,7 +12,7 @@ export type ImageFiles = {
   read(path: string, claim: Claim): Promise<FilePixels>;
 };
 
-const MOST_PIXELS = 1 << 23;
+const MAX_PIXELS = 1 << 23;
 const MOST_READ = 64;
 
 export function createImageFiles(): ImageFiles {
@@ -49,5 +49,5 @@ export function createImageFiles(): ImageFiles {
 }
 
 const refuseLarge: Claim = ({ width, height }, frames) => {
-  if (width * height * frames > MOST_PIXELS) throw new Error("Too large to be kept for a job that has not begun.");
+  if (width * height * frames > MAX_PIXELS) throw new Error("Too large to be kept for a job that has not begun.");
 };

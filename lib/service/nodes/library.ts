@@ -1,4 +1,4 @@
-// All node classes, and their description as a catalogue.
+// All node classes and their catalogue.
 
 import { type z } from "zod";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";

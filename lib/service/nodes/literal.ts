@@ -1,4 +1,4 @@
-// Values and links as a prompt writes them.
+// Literal values and links in a prompt.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { failed, ok, type Result } from "@/lib/shared/result";

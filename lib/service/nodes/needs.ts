@@ -1,4 +1,4 @@
-// What a graph needs of a runner: node classes, choices and models.
+// Runner requirements of a graph: node classes, choices and models.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";

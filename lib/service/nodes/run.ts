@@ -1,4 +1,4 @@
-// Requests, events and outcomes of a run, also between the process and its workers.
+// Requests, events and outcomes of a run, also as worker messages.
 
 import { type ExecutionError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -1,4 +1,4 @@
-// Outputs of nodes that are found again by later jobs, in a folder that is trimmed by age.
+// Caches node outputs for later jobs in a folder, and evicts the oldest.
 
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Validates a prompt: its outputs, the nodes they need, and their inputs.
+// Validates a prompt's outputs, the nodes they need, and their inputs.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";

@@ -1,4 +1,4 @@
-// Asks a runner about its queue, its catalogue, and where a job is.
+// Requests a runner's queue, catalogue and job status.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";

@@ -1,4 +1,4 @@
-// Brings a job's outputs here from a runner, as the run goes on and as the history names them.
+// Downloads a job's outputs from a runner, during the run and from its history.
 
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -25,7 +25,7 @@ const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] 
 /** How long a runner counts as busy with other clients' jobs. */
 const BUSY_MS = 5000;
 
-/** What was worked out is cached for so many entries. */
+/** Maximum number of cached results. */
 const MAX_CACHED = 10_000;
 
 type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere">; concurrency: number };

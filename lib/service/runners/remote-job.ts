@@ -1,4 +1,4 @@
-// A job that runs on a runner: what its attempt needs, and how much it may put out.
+// A job on a runner: attempt parameters and output limits.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";

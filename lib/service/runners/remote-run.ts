@@ -1,4 +1,4 @@
-// One attempt to run a job on a runner: submitted once, watched until it ends or is lost.
+// One attempt at a job on a runner: submits it once, and watches it until it ends or is lost.
 
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";

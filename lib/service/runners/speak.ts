@@ -1,4 +1,4 @@
-// Requests to a runner, within limits of time, size and rate.
+// Sends requests to a runner within time, size and rate limits.
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";

@@ -1,4 +1,4 @@
-// Sends input files to a runner and fetches outputs, under names of our own there.
+// Uploads input files to a runner under generated names, and downloads outputs.
 
 import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";

@@ -19,11 +19,11 @@ import { lookAt, removeMark, type ServicePlace, writeMark } from "./where-rows-a
 type Opened = Kysely<Tables>;
 type Say = (progress: string) => void;
 
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 /** For one piece of a table, and also for counting a million rows. */
 const STATEMENT_MS = 10 * 60_000;
 
-/** Not copied: what finds assets in SQLite is made anew there by triggers; processes take turns in PostgreSQL alone. */
+/** Not copied: SQLite triggers rebuild its asset search, and process tables exist only in PostgreSQL. */
 const own = /^(migrations|commits|processes|rounds|turns|long_notices|run_progress|asset_search.*)$/;
 const counters: readonly Counter[] = [
   { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
@@ -93,7 +93,7 @@ async function requireThisVersion(database: Opened): Promise<void> {
 
 function openPlace(place: ServicePlace): Opened {
   if ("url" in place) {
-    const pool = { url: place.url, max: MOST_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+    const pool = { url: place.url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(pool) }) });
   }
   const connection = new SqliteConnection(place.file);

@@ -1,4 +1,4 @@
-// The service's data folder: made, locked, and synced to disk.
+// Creates, locks and syncs the service's data folder.
 
 import {
   closeSync,

@@ -1,4 +1,4 @@
-// Brings the service's database to the newest schema. In PostgreSQL its tables are in a schema of their own, beside the console's.
+// Migrates the service's database. On PostgreSQL its tables have their own schema, separate from the console's.
 
 import { migratePostgres as migrateOn, migrateSqlite } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";

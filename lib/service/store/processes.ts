@@ -1,4 +1,4 @@
-// Processes of one database: who lives, notices between them, and questions to all.
+// Processes that share a database: liveness, notifications and broadcast requests.
 
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";

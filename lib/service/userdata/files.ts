@@ -1,4 +1,4 @@
-// The user's own files, and their paths.
+// User files and their paths.
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
@@ -12,7 +12,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 
 const LONGEST_PATH = 1000;
 /** The longest name on common disks. */
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 const MOST_DECODINGS = 5;
 /** Names that some systems read as devices, whatever their extension. */
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
@@ -71,8 +71,11 @@ function requireInside(path: string): string[] {
   const segments = refuseWayOut(path);
   if (segments.some((one) => one === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
   if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path holds a character that controls text.");
-  if (path.length > LONGEST_PATH || segments.some((one) => Buffer.byteLength(one) > LONGEST_NAME))
-    throw new ServiceError("BAD_REQUEST", `The path is too long: ${LONGEST_PATH} characters at most, ${LONGEST_NAME} bytes in one name.`);
+  if (path.length > LONGEST_PATH || segments.some((one) => Buffer.byteLength(one) > MAX_NAME_LENGTH))
+    throw new ServiceError(
+      "BAD_REQUEST",
+      `The path is too long: ${LONGEST_PATH} characters at most, ${MAX_NAME_LENGTH} bytes in one name.`,
+    );
   return segments;
 }
 

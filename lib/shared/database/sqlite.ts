@@ -1,5 +1,5 @@
-// SQLite through the API of `node:sqlite`: Node's own module where it is complete (22.16 and later), otherwise a package with the same API
-// and prebuilt binaries. Errors have SQLite's name as their code ("SQLITE_BUSY"), rows are plain objects.
+// SQLite through the `node:sqlite` API: the built-in module on Node 22.16 and later, otherwise a prebuilt package with the same API.
+// Error codes are SQLite's names ("SQLITE_BUSY"), and rows are plain objects.
 
 import type * as Package from "@photostructure/sqlite";
 import { codeOf } from "../error-codes";
@@ -11,7 +11,7 @@ const { DatabaseSync, backup } = builtinModule() ?? (await import("@photostructu
 
 function builtinModule(): Module | undefined {
   const { emitWarning } = process;
-  // Node 22 prints at every start that the module is experimental.
+  // Node 22 prints an experimental warning at every start.
   process.emitWarning = () => undefined;
   try {
     const found = process.getBuiltinModule("node:sqlite");
@@ -21,13 +21,13 @@ function builtinModule(): Module | undefined {
   }
 }
 
-/** `backup` is the last part that Node added of what is used here. */
+/** `backup` is the newest function used here. */
 function isComplete(module: object): module is Module {
   return "backup" in module;
 }
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
-/** 8 MiB of most databases. */
+/** 8 MiB at the default page size. */
 const BACKUP_STEP_PAGES = 2000;
 
 const primaryNames: Readonly<Record<number, string>> = {
@@ -35,15 +35,15 @@ const primaryNames: Readonly<Record<number, string>> = {
   ...{ 11: "CORRUPT", 12: "NOTFOUND", 13: "FULL", 14: "CANTOPEN", 15: "PROTOCOL", 17: "SCHEMA", 18: "TOOBIG", 19: "CONSTRAINT" },
   ...{ 20: "MISMATCH", 21: "MISUSE", 22: "NOLFS", 23: "AUTH", 25: "RANGE", 26: "NOTADB" },
 };
-/** Those that callers tell apart from others of their kind. */
+/** Extended codes that callers distinguish. */
 const extendedNames: Readonly<Record<number, string>> = {
   ...{ 787: "CONSTRAINT_FOREIGNKEY", 1555: "CONSTRAINT_PRIMARYKEY", 2067: "CONSTRAINT_UNIQUE", 4874: "IOERR_SHMSIZE" },
 };
 
-/** Replaces the code that all errors of the module share by SQLite's name. */
+/** Replaces the module's generic error code with SQLite's name. */
 function named(error: unknown): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
-  // The package's own property has the details that its `errcode` may lack.
+  // The package's `errcode` may lack the extended code.
   const number = Number("sqliteExtendedCode" in error ? error.sqliteExtendedCode : error.errcode);
   const name = extendedNames[number] ?? primaryNames[number & 0xff] ?? "ERROR";
   return Object.assign(error, { code: `SQLITE_${name}` });
@@ -60,7 +60,7 @@ function withNamedErrors<T>(work: () => T): T {
 export class SqliteConnection {
   readonly #database: Package.DatabaseSyncInstance;
 
-  /** Makes the file unless it is only to be read. `timeoutMs`: how long a statement waits for a lock of another connection. */
+  /** Creates the file unless `readOnly` is set. `timeoutMs` is how long a statement waits for another connection's lock. */
   constructor(file: string, { readOnly = false, timeoutMs = DEFAULT_BUSY_TIMEOUT_MS } = {}) {
     this.#database = withNamedErrors(() => new DatabaseSync(file, { readOnly, timeout: timeoutMs }));
   }
@@ -69,12 +69,12 @@ export class SqliteConnection {
     return this.#database.isTransaction;
   }
 
-  /** `Params` and `Row`: what the caller declares the text takes and returns. */
+  /** `Params` and `Row` are the caller's declaration and are not checked. */
   prepare<Params extends unknown[] = unknown[], Row = unknown>(sql: string): SqliteStatement<Params, Row> {
     return withNamedErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
   }
 
-  /** Runs all statements of the text. */
+  /** Runs all statements in `sql`. */
   exec(sql: string): void {
     withNamedErrors(() => this.#database.exec(sql));
   }
@@ -84,7 +84,7 @@ export class SqliteConnection {
     return this.prepare(`PRAGMA ${text}`).pluck().get();
   }
 
-  /** One transaction in which no other connection reads or writes; undone if `work` throws. */
+  /** Runs `work` in an exclusive transaction, and rolls back if it throws. */
   exclusively<T>(work: () => T): T {
     this.exec("BEGIN EXCLUSIVE");
     try {
@@ -102,7 +102,7 @@ export class SqliteConnection {
     this.#database.function(name, options, work);
   }
 
-  /** Copies the database into a file, step by step beside other work. */
+  /** Copies the database to a file in steps, without blocking other work. */
   async backup(file: string): Promise<void> {
     try {
       await backup(this.#database, file, { rate: BACKUP_STEP_PAGES });
@@ -116,7 +116,7 @@ export class SqliteConnection {
   }
 }
 
-/** Values are given one by one, or as one array, which is what kysely does. */
+/** Accepts values as arguments or as one array (kysely's form). */
 export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown> {
   readonly #statement: Package.StatementSyncInstance;
   #names: readonly string[] | undefined;
@@ -125,16 +125,16 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
 
   constructor(statement: Package.StatementSyncInstance) {
     this.#statement = statement;
-    // Rows are built here: the module's own objects have no prototype, and take twice the time.
+    // Builds rows itself: the module's row objects have no prototype and take twice as long.
     statement.setReturnArrays(true);
   }
 
-  /** Whether it returns rows. */
+  /** Whether the statement returns rows. */
   get reader(): boolean {
     return this.#columns().length > 0;
   }
 
-  /** From now on the first value stands for its row. */
+  /** Makes reads return the first value of each row. */
   pluck(): this {
     this.#isPlucked = true;
     return this;
@@ -149,7 +149,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
     return row && this.#rowOf(row);
   }
 
-  /** Whole numbers beyond 2^53 come as the nearest number, which the module refuses by itself. */
+  /** Rounds integers beyond 2^53 to the nearest number, where the module would throw. */
   #read<T>(work: () => T): T {
     return withNamedErrors(() => {
       try {
@@ -169,7 +169,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   }
 
   run(...values: Params): { changes: number; lastInsertRowid: number } {
-    // Otherwise the module throws after the insertion of a row whose number is beyond 2^53.
+    // Otherwise the module throws after inserting a row with an id beyond 2^53.
     this.#readRounded();
     const { changes, lastInsertRowid } = withNamedErrors(() => this.#statement.run(...listOf(values)));
     return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
@@ -191,7 +191,7 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
   #rowOf(read: readonly unknown[]): Row {
     const values = this.#isRounding ? read.map((value) => (typeof value === "bigint" ? Number(value) : value)) : read;
     if (this.#isPlucked) return values[0] as Row; // the caller's declaration
-    // After a change of the schema, a statement of all columns returns others than before.
+    // After a schema change, `SELECT *` returns different columns.
     if (this.#names?.length !== values.length) this.#names = undefined;
     const names = this.#columns();
     const row: Record<string, unknown> = {};

@@ -1,5 +1,5 @@
 // A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
-// The search index is filled at the end, as the migration does it.
+// Fills the search index at the end, like the migration.
 import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/migrations/022-asset-search";
 import { foldName } from "@/lib/shared/text";
 import { createChance } from "./chance";

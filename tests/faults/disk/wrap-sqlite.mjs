@@ -1,4 +1,4 @@
-// Puts a class of a test's own in the place of the SQLite module of this process, whichever of the two it is (lib/shared/database/sqlite.ts).
+// Replaces this process's SQLite class with a test's subclass, for both modules of lib/shared/database/sqlite.ts.
 import { createRequire } from "node:module";
 
 /** @param {(DatabaseSync: typeof import("@photostructure/sqlite").DatabaseSync) => unknown} subclass */

@@ -91,7 +91,7 @@ it("an upgrade that is not taken up is the same request without it", async () =>
 it.each([
   [true, 75_000],
   [false, 6_000],
-])("an idle connection stays open longer for a proxy (%s) than for others", async (isProxy, expectedMs) => {
+])("keeps an idle connection open longer when it is a proxy's (%s)", async (isProxy, expectedMs) => {
   const sockets: Socket[] = [];
   const rules = { patienceMs: 5000, hosts: undefined, isPage: () => false, isProxy: () => isProxy };
   const other = createHttpServer(rules, ({ socket }, response) => {

@@ -1,7 +1,7 @@
 // The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker goes on.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { MOST_TEXT_BYTES } from "@/lib/service/nodes/definition";
+import { MAX_TEXT_BYTES } from "@/lib/service/nodes/definition";
 import { type Bench, openBench, runGraph } from "./support";
 
 let bench: Bench;
@@ -58,14 +58,14 @@ describe("texts", () => {
   });
 
   it("are measured in bytes, to the last one", async () => {
-    const most = "é".repeat(MOST_TEXT_BYTES / 2);
+    const most = "é".repeat(MAX_TEXT_BYTES / 2);
     expect((await runGraph(bench, { a: text(most), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
     const { outcome } = await runGraph(bench, { a: text(`${most}x`), o: show(["a", 0]) });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", exception_type: "OOMError" } });
   });
 
   it("that a job shows are bounded together, from the cache as well", async () => {
-    const graph = { a: text("x".repeat(MOST_TEXT_BYTES)), ...numbered(5, (n) => [`o${n}`, show(["a", 0])]) };
+    const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...numbered(5, (n) => [`o${n}`, show(["a", 0])]) };
     for (const cacheDir of [undefined, "/mine", "/mine"]) {
       const { outcome, texts } = await runGraph(bench, graph, cacheDir === undefined ? {} : { cacheDir });
       expect(outcome).toMatchObject({ kind: "error", error: { node_id: "o4", exception_type: "OOMError" } });
@@ -74,7 +74,7 @@ describe("texts", () => {
   });
 
   it("that a job holds at once are bounded together", async () => {
-    const big = "x".repeat(MOST_TEXT_BYTES - 1);
+    const big = "x".repeat(MAX_TEXT_BYTES - 1);
     const readers = numbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
     const graph = {
       a: text(big),

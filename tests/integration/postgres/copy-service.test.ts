@@ -103,7 +103,7 @@ test("back in a folder it is what it was, to the last row and counter, also if t
   const store = await openDatabase(after, now);
   await store.close();
   const sqlite = new SqliteConnection(after, { readOnly: true });
-  // The number of a deleted job is not used again, and assets are in the search index.
+  // Ids of deleted jobs are not reused, and assets are in the search index.
   expect(sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").pluck().get()).toBeGreaterThanOrEqual(ROWS);
   expect(sqlite.prepare("SELECT count(*) FROM asset_search").pluck().get()).toBe(ROWS - 2);
   sqlite.close();

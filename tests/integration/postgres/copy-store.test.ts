@@ -144,7 +144,7 @@ function fill(file: string): void {
   sqlite.close();
 }
 
-/** Every row of every table, all values as text: whole numbers may exceed what a number holds. */
+/** Every row of every table. Values are text, because integers may exceed 2^53. */
 function rowsIn(place: string): Map<string, unknown[]> {
   const sqlite = new SqliteConnection(join(place, "console.sqlite"), { readOnly: true });
   const rows = new Map(

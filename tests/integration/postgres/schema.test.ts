@@ -40,7 +40,7 @@ it("compares every text by its bytes", async () => {
   }
 });
 
-it("adopts a database with the last schema before the baseline, and has the same one itself", async () => {
+it("adopts a database of the last schema before the baseline, with an identical result", async () => {
   const [older, made] = [await createDatabase(inject("postgres")), await createDatabase(inject("postgres"))];
   try {
     await ask(older.url, readFileSync("tests/fixtures/schemas/console-postgres.sql", "utf8"));

@@ -59,7 +59,7 @@ it("refuses a database that a newer version wrote, and says so", async () => {
   await expect(migratePostgres(database.url, now)).rejects.toThrow(/written by another, probably newer version \(.*999-of-later/);
 });
 
-it("adopts a database with the last schema before the baseline, and has the same one itself", async () => {
+it("adopts a database of the last schema before the baseline, with an identical result", async () => {
   const older = await createDatabase(inject("postgres"));
   try {
     const dump = readFileSync("tests/fixtures/schemas/service-postgres.sql", "utf8");
@@ -77,7 +77,7 @@ it("adopts a database with the last schema before the baseline, and has the same
   }
 });
 
-it("refuses a database of an unknown older version, and names the one to start in between", async () => {
+it("refuses a database from before 0.2.0, and names the version to start first", async () => {
   await ask(
     database.url,
     `DELETE FROM ${SERVICE_SCHEMA}.migrations; INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('020-ended-at-once', 0)`,

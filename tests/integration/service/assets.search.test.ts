@@ -151,7 +151,7 @@ describe("looking for assets", () => {
     expect(tag_counts).toEqual({});
   });
 
-  it("tells long metadata values apart by their ends", async () => {
+  it("distinguishes long metadata values that differ only at the end", async () => {
     const [one, other] = [`${"same ".repeat(100)}one`, `${"same ".repeat(100)}other`];
     await make("long one", { user_metadata: JSON.stringify({ prompt: one, others: [other] }) });
     await make("long other", { user_metadata: JSON.stringify({ prompt: other }) });
@@ -160,12 +160,12 @@ describe("looking for assets", () => {
     expect(await names({ metadata_filter: JSON.stringify({ prompt: `${one} ` }) })).toEqual([]);
   });
 
-  it("counts an asset once when its list has several of the wanted values", async () => {
+  it("counts an asset once when its list contains several requested values", async () => {
     await make("listed", { user_metadata: '{"colours":["red","green","red"]}' });
     expect(await names({ metadata_filter: '{"colours":["red","green"]}' })).toEqual(["listed"]);
   });
 
-  it.each([4000, 4096, 2 ** 24])("tells tags apart after %d others", async (others) => {
+  it.each([4000, 4096, 2 ** 24])("distinguishes tags created after %d others", async (others) => {
     await bench.rows(`INSERT INTO tag_counts (id, owner_id, tag, n) SELECT max(id) + ${others}, 0, 'others-${others}', 0 FROM tag_counts`);
     const tags = ["x", "y", "z"].map((tag) => `${tag}-${others}`);
     for (const [at, tag] of tags.entries()) await make(`${tag}.txt`, { tags: JSON.stringify([tag, ...tags.slice(0, at)]) });
@@ -174,7 +174,7 @@ describe("looking for assets", () => {
     expect(await names({ include_tags: `x-${others}`, exclude_tags: "none-such" })).toHaveLength(3);
   });
 
-  it("finds nothing by a NUL", async () => {
+  it("finds nothing when the name filter is a NUL", async () => {
     await make("abc.nul");
     expect(await names({ name_contains: "abc\0" })).toEqual([]);
     expect(await names({ name_contains: "\0abc" })).toEqual([]);
@@ -205,7 +205,7 @@ describe("looking for assets", () => {
   });
 });
 
-it("finds the assets of a database that had another search index", async () => {
+it("finds assets after replacing an older search index", async () => {
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
   const database = new SqliteConnection(join(folder, "service.sqlite"));
   database.exec(readFileSync("tests/fixtures/schemas/service-sqlite.sql", "utf8"));

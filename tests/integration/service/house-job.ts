@@ -18,7 +18,7 @@ export function made(model = "one.safetensors", seed = 1): Json {
 export const makes: RunnerOptions["makes"] = (node) =>
   node.class_type === "SaveImage" ? { files: [{ name: "house_00001_.png", bytes: picture(1) }] } : { others: { text: ["said"] } };
 
-/** Starts a server that can do the job, and adds it to the service. The caller closes it. */
+/** Starts a runner that can run the job, and adds it to the service. The caller closes it. */
 export async function addRunner(bench: ServiceBench, label: string): Promise<RunnerServer> {
   const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
   const added = await bench.service.runners.add({ address: server.address, label });

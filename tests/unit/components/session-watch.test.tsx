@@ -78,7 +78,7 @@ it("offers an embedded page to reload", async () => {
   expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });
 
-it("requests nothing else while the session has ended, and everything once it is back", async () => {
+it("pauses all other requests while the session has ended, and resumes them when it is back", async () => {
   const paths: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
     paths.push(path);

@@ -17,7 +17,7 @@ afterEach(() => {
 const say = (text: string) => act(async () => showToast({ tone: "ok", text }));
 const wait = () => act(() => void vi.advanceTimersByTime(LONG_MS));
 
-it("a toast is announced in a region that was there before it, and leaves by itself", async () => {
+it("announces a toast in an existing live region, and removes it after a while", async () => {
   renderInApp(<Toasts />);
   const region = screen.getByRole("status");
   expect(region.textContent).toBe("");
@@ -27,7 +27,7 @@ it("a toast is announced in a region that was there before it, and leaves by its
   expect(region.textContent).toBe("");
 });
 
-it("stays while a pointer is over it or the focus is in it, and so does one that comes meanwhile", async () => {
+it("keeps all toasts while one is hovered or focused", async () => {
   renderInApp(<Toasts />);
   await say("first");
   fireEvent.pointerEnter(screen.getByText("first"));
@@ -51,7 +51,7 @@ it("stays while a pointer is over it or the focus is in it, and so does one that
   expect(screen.getByRole("status").textContent).toBe("");
 });
 
-it("stays above the bars at the lower edge of the window, and beside those at its side", async () => {
+it("places toasts above bottom bars and beside side bars", async () => {
   const boxes: Record<string, [left: number, top: number, right: number, bottom: number]> = {
     pager: [200, 724, 1440, 768],
     bar: [400, 672, 800, 712],

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { MOST_TEXT_BYTES, readText } from "@/components/files/read-text";
+import { MAX_TEXT_BYTES, readText } from "@/components/files/read-text";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -18,9 +18,9 @@ test("a service that knows no ranges and sends without end is read to the bound,
   );
   vi.stubGlobal("fetch", async () => new Response(body));
   const text = await readText("endless.txt", "c");
-  expect(text.ok && text.value.kind === "text" && [text.value.text.length, text.value.isWhole]).toEqual([MOST_TEXT_BYTES, false]);
+  expect(text.ok && text.value.kind === "text" && [text.value.text.length, text.value.isWhole]).toEqual([MAX_TEXT_BYTES, false]);
   // One chunk beyond the limit shows that there is more.
-  expect(state).toEqual({ pulled: MOST_TEXT_BYTES / chunk.length + 1, isGivenUp: true });
+  expect(state).toEqual({ pulled: MAX_TEXT_BYTES / chunk.length + 1, isGivenUp: true });
 });
 
 test("an empty file is an empty text, and a refusal is returned", async () => {

@@ -4,7 +4,7 @@ import { sleep, withTimeout } from "@/lib/shared/async";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("sleeps until the time is over and reports it", async () => {
+it("sleeps for the full time and resolves with true", async () => {
   const slept = sleep(1_000);
   await vi.advanceTimersByTimeAsync(999);
   expect(vi.getTimerCount()).toBe(1);
@@ -16,7 +16,7 @@ it("sleeps until the time is over and reports it", async () => {
 it.each([
   ["before", (abort: () => void) => abort(), () => undefined],
   ["while", () => undefined, (abort: () => void) => abort()],
-])("ends a sleep early when its signal aborts %s it waits", async (_when, before, during) => {
+])("ends a sleep early when its signal aborts %s the sleep", async (_when, before, during) => {
   const controller = new AbortController();
   before(() => controller.abort());
   const slept = sleep(1_000, { signal: controller.signal });
@@ -25,12 +25,12 @@ it.each([
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("returns the value of work that ends in time", async () => {
+it("returns the value when work ends in time", async () => {
   expect(await withTimeout(Promise.resolve("done"), 1_000, () => "late")).toBe("done");
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("returns what onTimeout returns, or throws what it throws, when work takes too long", async () => {
+it("returns or throws the result of onTimeout when work takes too long", async () => {
   const never = new Promise<string>(() => undefined);
   const late = withTimeout(never, 1_000, () => "late");
   const thrown = withTimeout(never, 1_000, () => {

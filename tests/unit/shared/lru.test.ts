@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createLru } from "@/lib/shared/lru";
 
-it("evicts the least recently used entry beyond the limit", () => {
+it("evicts the least recently used entry when the limit is exceeded", () => {
   const cache = createLru<string, number>({ max: 2 });
   cache.set("a", 1);
   cache.set("b", 2);
@@ -13,7 +13,7 @@ it("evicts the least recently used entry beyond the limit", () => {
   ]);
 });
 
-it("counts entries by their size and stores none that alone is too large", () => {
+it("counts entries by size, and skips an entry larger than the limit", () => {
   const cache = createLru<string, string>({ max: 5, sizeOf: (text) => text.length });
   cache.set("a", "12");
   cache.set("b", "34");
@@ -25,7 +25,7 @@ it("counts entries by their size and stores none that alone is too large", () =>
   expect([...cache.entries()].map(([key]) => key)).toEqual(["c"]);
 });
 
-it("frees the size of deleted and cleared entries", () => {
+it("frees capacity when entries are deleted or cleared", () => {
   const cache = createLru<string, string>({ max: 3, sizeOf: (text) => text.length });
   cache.set("a", "123");
   expect(cache.delete("a")).toBe(true);

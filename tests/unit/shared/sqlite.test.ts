@@ -42,19 +42,19 @@ function using<T>(connection: SqliteConnection, work: (connection: SqliteConnect
 describe("errors", () => {
   const insert = (...values: unknown[]) => database.prepare("INSERT INTO jobs (id, name, parent) VALUES (?, ?, ?)").run(...values);
 
-  it("names which constraint failed", () => {
+  it("includes the failed constraint in the code", () => {
     expect(codeFrom(() => insert(1, "second", null))).toBe("SQLITE_CONSTRAINT_PRIMARYKEY");
     expect(codeFrom(() => insert(2, "first", null))).toBe("SQLITE_CONSTRAINT_UNIQUE");
     expect(codeFrom(() => insert(2, "second", 77))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
   });
 
-  it("names a lock of another connection", () => {
+  it("throws SQLITE_BUSY when another connection holds the lock", () => {
     const other = new SqliteConnection(file, { timeoutMs: 0 });
     database.exec("BEGIN IMMEDIATE");
     expect(codeFrom(() => using(other, () => other.exec("BEGIN IMMEDIATE")))).toBe("SQLITE_BUSY");
   });
 
-  it("releases its locks when it is closed while a statement is alive", () => {
+  it("releases its locks when it is closed with an open statement", () => {
     const alive = database.prepare("SELECT name FROM jobs");
     alive.get();
     database.exec("BEGIN EXCLUSIVE");
@@ -63,7 +63,7 @@ describe("errors", () => {
     expect(() => alive.get()).toThrow();
   });
 
-  it("names what is wrong with a file", () => {
+  it("throws a specific code when a file is missing, invalid or read-only", () => {
     expect(codeFrom(() => new SqliteConnection(join(folder, "missing", "test.sqlite")))).toBe("SQLITE_CANTOPEN");
     expect(codeFrom(() => new SqliteConnection(join(folder, "missing.sqlite"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
     writeFileSync(join(folder, "text.sqlite"), "not a database ".repeat(100));
@@ -75,7 +75,7 @@ describe("errors", () => {
     );
   });
 
-  it("names a full disk, and undoes the transaction that met it", () => {
+  it("throws SQLITE_FULL when the disk is full, and rolls back", () => {
     database.pragma("max_page_count = 6");
     expect(codeFrom(() => database.exclusively(() => insert(2, "x".repeat(100_000), null)))).toBe("SQLITE_FULL");
     expect(database.inTransaction).toBe(false);
@@ -92,7 +92,7 @@ describe("statements", () => {
     expect([...database.prepare("SELECT id FROM jobs").iterate()]).toStrictEqual([{ id: 1 }]);
   });
 
-  it("return added columns, at the latest from the second run after the change", () => {
+  it("return added columns by the second run after a schema change", () => {
     const statement = database.prepare("SELECT * FROM jobs");
     expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null }]);
     database.exec("ALTER TABLE jobs ADD COLUMN note TEXT");
@@ -101,7 +101,7 @@ describe("statements", () => {
     expect(statement.all()).toEqual([{ id: 1, name: "first", parent: null, note: null }]);
   });
 
-  it("take values one by one, as one array, or by name", () => {
+  it("accept values as arguments, as one array, or by name", () => {
     const statement = database.prepare("SELECT ? AS a, ? AS b");
     expect([statement.get(1, "x"), statement.get([1, "x"])]).toEqual([
       { a: 1, b: "x" },
@@ -110,7 +110,7 @@ describe("statements", () => {
     expect(database.prepare("SELECT @a + $b").pluck().get({ a: 1, b: 2 })).toBe(3);
   });
 
-  it("tell whether they return rows", () => {
+  it("report whether they return rows", () => {
     expect(["SELECT 1", "DELETE FROM jobs RETURNING id", "DELETE FROM jobs"].map((sql) => database.prepare(sql).reader)).toEqual([
       true,
       true,
@@ -118,11 +118,11 @@ describe("statements", () => {
     ]);
   });
 
-  it("replace the NUL character, after which texts could not be read", () => {
+  it("replace NUL characters, which would cut off texts", () => {
     expect(database.prepare("SELECT ?").pluck().get("a\0b")).toBe("a\uFFFDb");
   });
 
-  it("read whole numbers beyond 2^53 as the nearest number, and write bigints exactly", () => {
+  it("round integers beyond 2^53 when reading, and write bigints exactly", () => {
     const statement = database.prepare("SELECT 9007199254740993 AS large, 7 AS small");
     for (let time = 0; time < 2; time += 1) expect(statement.all()).toEqual([{ large: 9_007_199_254_740_992, small: 7 }]);
     expect(database.prepare("SELECT 9007199254740993").pluck().get()).toBe(9_007_199_254_740_992);
@@ -133,7 +133,7 @@ describe("statements", () => {
   });
 });
 
-it("copies a database at one moment while another connection writes", async () => {
+it("copies a consistent snapshot while another connection writes", async () => {
   const copy = join(folder, "copy.sqlite");
   const reader = new SqliteConnection(file, { readOnly: true });
   reader.exec("BEGIN");
@@ -147,7 +147,7 @@ it("copies a database at one moment while another connection writes", async () =
   ]);
 });
 
-it("undoes a transaction whose work throws", () => {
+it("rolls back a transaction when its work throws", () => {
   expect(() =>
     database.exclusively(() => {
       database.exec("DELETE FROM jobs");
@@ -157,7 +157,7 @@ it("undoes a transaction whose work throws", () => {
   expect(database.prepare("SELECT count(*) FROM jobs").pluck().get()).toBe(1);
 });
 
-it("calls functions from triggers of the connection", () => {
+it("calls registered functions from triggers", () => {
   const changed: unknown[] = [];
   database.function("note", {}, (id) => {
     changed.push(id);

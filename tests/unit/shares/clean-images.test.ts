@@ -190,7 +190,7 @@ describe("JPEG", async () => {
     }
   });
 
-  it.each([0xdb, 0xc4, 0xc0])("is refused with a segment %i that a later one replaces", async (marker) => {
+  it.each([0xdb, 0xc4, 0xc0])("is refused when a later segment redefines segment %i", async (marker) => {
     const plain = await picture.clone().jpeg().toBuffer();
     const at = plain.indexOf(Buffer.from([0xff, marker]));
     const end = at + 2 + plain.readUInt16BE(at + 2);

@@ -61,7 +61,7 @@ describe.each(["film.mp4", "film.mov", "fragments.mp4"])("%s", (name) => {
     const [before, after] = [boxesOf(file), boxesOf(clean)];
     const played = /mdat$|stbl\/(?!stsd)|traf\/|trex$|elst$|dinf$|tref$/;
     expect(partsOf(after, played)).toEqual(partsOf(before, played));
-    // The decoders' set-up, without the names of writer and compressor.
+    // Decoder configuration without vendor and compressor names.
     for (const word of ["esds", "avcC", "chan", "pasp"]) expect([word, clean.includes(word)]).toEqual([word, file.includes(word)]);
     for (const { path, content } of partsOf(after, /(mvhd|tkhd|mdhd)$/)) expect([path, content.readBigUInt64BE(4)]).toEqual([path, 0n]);
     expect(partsOf(before, /mvhd$/)[0]?.content.readBigUInt64BE(4)).not.toBe(0n);
@@ -130,8 +130,8 @@ test("a time code and a sound in Ogg are not let through", async () => {
   expect(isCleanable("sound.ogg", "audio/ogg")).toBe(false);
 });
 
-/** A file made on purpose: each box or element of it in turn with more content, or with another one behind it. */
-describe("words that were planted around the streams", () => {
+/** Crafted files: each box or element in turn gets extra content or a sibling after it. */
+describe("texts planted around the encoded streams", () => {
   const PLANTED = Buffer.from("planted-words");
   type Format = {
     split: (content: Buffer, path: string) => { name: string; content: Buffer }[];

@@ -1,4 +1,4 @@
-import { type ArchiveAnswer, archiveChoiceSchema, CONNECTION_PARAMETER, MOST_ARCHIVED } from "@/lib/contract/console";
+import { type ArchiveAnswer, archiveChoiceSchema, CONNECTION_PARAMETER, MAX_ARCHIVED } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/stream-archive";
 import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
@@ -22,8 +22,8 @@ export const POST = guarded(
     const count = counted.value;
     const answer: ArchiveAnswer = {
       id,
-      ...(count !== undefined && { count: Math.min(count, MOST_ARCHIVED) }),
-      isCut: (count ?? 0) > MOST_ARCHIVED,
+      ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
+      isCut: (count ?? 0) > MAX_ARCHIVED,
     };
     return ok(jsonAnswer(answer, 201));
   },

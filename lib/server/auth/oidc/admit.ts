@@ -23,7 +23,7 @@ export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "m
 /** `shown` is for the person, `cause` for the log; `person` is set once the address is verified. */
 export type Refused = { shown: OidcRefusal; cause: string; person?: string };
 
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 export async function admit(provider: OidcProvider, person: Person, purpose: Purpose): Promise<Result<Admitted, Refused>> {
   const { email } = person;
@@ -145,8 +145,8 @@ async function applyAddress(member: Member, email: string): Promise<Member> {
 function nameOf({ name, email }: Verified): string {
   const plain = toPlainLine(name ?? "")
     .trim()
-    .slice(0, LONGEST_NAME);
-  return plain === "" ? email.slice(0, LONGEST_NAME) : plain;
+    .slice(0, MAX_NAME_LENGTH);
+  return plain === "" ? email.slice(0, MAX_NAME_LENGTH) : plain;
 }
 
 const suspended = refuse("suspended", "the member is suspended");

@@ -1,4 +1,4 @@
-// One sign-in at an OIDC provider, and the provider's own session.
+// One sign-in at an OIDC provider, and the provider's session.
 
 import "server-only";
 import { decode, encode } from "next-auth/jwt";

@@ -37,7 +37,7 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
         if (defined.has(name)) throw new NotCleanable("a table that is never used");
         defined.add(name);
       }
-      // A later scan may have tables of its own.
+      // A later scan may define new tables.
       if (marker === 0xda) for (const name of defined) if (name !== "frame") defined.delete(name);
       out.keep(at, end);
       if (marker === 0xda) out.keep(end, await endOfScan(file, end));
@@ -88,7 +88,7 @@ function afterTables(marker: number, content: Buffer, each: (id: number) => void
   return from;
 }
 
-/** What a segment defines for the next scan. Defined twice, the first one would hold bytes that no decoder uses. */
+/** Names of a segment's definitions for the next scan. A redefinition would leave unused bytes in the first one. */
 function definedBy(marker: number, content: Buffer): string[] {
   const names: string[] = [];
   if (marker === 0xdb) afterTables(marker, content, (id) => names.push(`quantization ${id & 15}`));

@@ -1,6 +1,5 @@
 // WebM and Matroska without tags, attachments, titles and names. Removed parts are overwritten in place, as in mp4.ts.
-// Guarantees: outside the clusters, which hold the encoded pictures and sound, only known elements are kept, and none is longer than its
-// format allows.
+// Outside the clusters (encoded video and audio), only known elements are kept, none longer than its format allows.
 
 import "server-only";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
@@ -13,9 +12,9 @@ const TRACK_TYPE = 0x83;
 const CODEC = 0x86;
 const CODEC_PRIVATE = 0x63a2;
 const CONTENT_ENCODINGS = 0x6d80;
-/** The kept elements by the one that holds them. */
+/** Kept elements by parent element. */
 const elements: Readonly<Record<number, ReadonlySet<number>>> = {
-  // Versions, limits and the kind of document.
+  // Versions, limits and document type.
   [EBML]: new Set([0x4286, 0x42f7, 0x42f2, 0x42f3, 0x4282, 0x4287, 0x4285]),
   // Seek heads, info, tracks, cues, clusters.
   [SEGMENT]: new Set([0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, CLUSTER]),
@@ -24,14 +23,14 @@ const elements: Readonly<Record<number, ReadonlySet<number>>> = {
   // Time scale and duration; the writing program's names are required, and emptied.
   [0x1549a966]: new Set([0x2ad7b1, 0x4489, 0x4d80, 0x5741]),
   [0x1654ae6b]: new Set([TRACK]),
-  // Numbers, flags, language, codec, times, picture, sound.
+  // Numbers, flags, language, codec, times, video, audio.
   [TRACK]: new Set([
     ...[0xd7, 0x73c5, TRACK_TYPE, 0xb9, 0x88, 0x55aa, 0x9c, 0x22b59c, CODEC, CODEC_PRIVATE, 0xaa, 0x6de7, 0x6df8],
     ...[0x23e383, 0x234e7a, 0x23314f, 0x55ee, 0x56aa, 0x56bb, 0xe0, 0xe1],
   ]),
   [0xe0]: new Set([0x9a, 0x9d, 0x53b8, 0x53c0, 0xb0, 0xba, 0x54aa, 0x54bb, 0x54cc, 0x54dd, 0x54b0, 0x54ba, 0x54b2, 0x54b3, 0x55b0]),
   [0xe1]: new Set([0xb5, 0x78b5, 0x9f, 0x6264]),
-  // Colours, and those of the screen that the film was mastered on.
+  // Colours, and mastering display metadata.
   [0x55b0]: new Set([...Array.from({ length: 13 }, (_, index) => 0x55b1 + index), 0x55d0]),
   [0x55d0]: new Set(Array.from({ length: 10 }, (_, index) => 0x55d1 + index)),
   [0x1c53bb6b]: new Set([0xbb]),
@@ -39,7 +38,7 @@ const elements: Readonly<Record<number, ReadonlySet<number>>> = {
   [0xb7]: new Set([0xf7, 0xf1, 0xf0, 0xb2, 0x5378]),
 };
 const emptied = new Set([0x4d80, 0x5741]);
-/** A number, a short word, or a name of a codec such as V_MPEGH/ISO/HEVC. */
+/** Long enough for a number, a short word or a codec name such as V_MPEGH/ISO/HEVC. */
 const MAX_BYTES = 8;
 const maxBytes: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE]: Infinity, [CLUSTER]: Infinity };
 const codecs =
@@ -65,7 +64,7 @@ async function walkElements(file: Reading, out: Pieces, { parent, from, to }: In
       isShown = await isOfShownType(file, start, end);
       if (!isShown) break;
     }
-    // Frames that are packed cannot be read without what describes it, which may hold anything.
+    // Compressed frames need their encoding description, which can contain arbitrary bytes.
     if (parent === TRACK && id === CONTENT_ENCODINGS) throw new NotCleanable("packed frames");
     if (elements[parent]?.has(id) !== true) blank(out, end - at);
     else if (elements[id]) {

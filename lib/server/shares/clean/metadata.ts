@@ -1,4 +1,4 @@
-// Reduces EXIF to the orientation, and colour profiles to what colours need.
+// Reduces EXIF to the orientation, and colour profiles to their numbers.
 
 import "server-only";
 

@@ -1,6 +1,6 @@
 // MP4 and MOV without tags, names and times. Removed parts are overwritten in place, so every offset in the file stays valid and a player
 // can request any part of it.
-// Guarantees: every kept box around the samples has exactly the length that its fields require. Encoded samples are unchanged.
+// Every kept box around the samples has exactly the length that its fields require. Encoded samples are unchanged.
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
@@ -20,7 +20,7 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
   stbl: new Set(["stsd", "stts", "ctts", "cslg", "stsc", "stsz", "stz2", "stco", "co64", "stss", "sbgp", "sgpd"]),
   moof: new Set(["mfhd", "traf"]),
   traf: new Set(["tfhd", "tfdt", "trun", "sbgp", "sgpd"]),
-  // Inside the description of a track's samples: how a decoder is set up.
+  // Decoder configuration in a sample description.
   sample: new Set([
     "avcC",
     "hvcC",
@@ -45,7 +45,7 @@ const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
 /** Any other track (words, places, sensors, times of day) may identify the maker of the film. */
 const shown = new Set(["vide", "soun"]);
 
-/** The content's length by its first fields; undefined if the fields are not those of the format. */
+/** Returns the content length that the first fields require; undefined if they are invalid. */
 type LengthOf = (fields: {
   version: number;
   flags: number;
@@ -62,7 +62,7 @@ const byVersion =
     version === 1 ? long : short;
 const always = (length: number): LengthOf => byVersion(length, length);
 const bitsOf = (flags: number, ...bits: number[]) => bits.filter((bit) => (flags & bit) !== 0).length;
-/** "roll" and "prol": how many samples a decoder needs before it is in step. */
+/** "roll" and "prol": how many samples a decoder needs for recovery. */
 const isRoll = (type: number) => type === 0x726f6c6c || type === 0x70726f6c;
 
 const lengths: Readonly<Record<string, LengthOf>> = {
@@ -99,10 +99,10 @@ const lengths: Readonly<Record<string, LengthOf>> = {
   mp4a: always(4),
   enda: always(2),
   "\0\0\0\0": always(0),
-  // nclx or nclc: numbers of colour spaces. A profile, which may have texts, is blanked.
+  // nclx and nclc contain colour space numbers. Profiles can contain text and are blanked.
   colr: ({ u32 }) => (u32(0) === 0x6e636c78 ? 11 : u32(0) === 0x6e636c63 ? 10 : undefined),
 };
-/** Without these a file still plays. */
+/** Optional for playback. */
 const optional = new Set(["sbgp", "sgpd", "colr"]);
 
 type Inside = { parent: string; from: number; to: number; track?: string };
@@ -169,7 +169,7 @@ const FIELD_BYTES = 32;
 async function hasLength(file: Reading, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
   const lengthOf = own(lengths, type);
   if (!lengthOf) return true;
-  // Fields that the box is too short for are zero, and the length differs anyway.
+  // Fields beyond the end of a short box read as zero; its length is wrong anyway.
   const fields = Buffer.concat([await exactly(file, from, Math.min(FIELD_BYTES, to - from)), Buffer.alloc(FIELD_BYTES)]);
   const [version = 0] = fields;
   return (
@@ -184,11 +184,11 @@ async function hasLength(file: Reading, type: string, { from, to }: { from: numb
 }
 
 const MAX_ENTRIES = 16;
-/** Of an entry's own fields, before its boxes. Sound of QuickTime's versions 1 and 2 has more. */
+/** Length of an entry's fields before its boxes. QuickTime audio versions 1 and 2 have more fields. */
 const VIDEO_BYTES = 78;
 const soundBytes = [28, 44, 64];
 
-/** How the samples of a track are decoded. The names of writer and compressor are blanked. */
+/** The sample descriptions of a track. Vendor and compressor names are blanked. */
 async function keepSampleEntries(file: Reading, out: Pieces, { from, to, track }: Omit<Inside, "parent">): Promise<void> {
   const count = (await exactly(file, from, 8)).readUInt32BE(4);
   if (count > MAX_ENTRIES) throw new NotCleanable("too many kinds of samples");
@@ -200,7 +200,7 @@ async function keepSampleEntries(file: Reading, out: Pieces, { from, to, track }
     const isVideo = track === "vide";
     const own = isVideo ? VIDEO_BYTES : soundBytes[(await exactly(file, fields + 8, 2)).readUInt16BE()];
     if (own === undefined || fields + own > end || end > to) throw new NotCleanable("samples of an unknown kind");
-    // The reserved bytes before the index of the reference hold nothing.
+    // Blanks the reserved bytes before the data reference index.
     out.keep(at, fields);
     out.zeros(6);
     out.keep(fields + 6, isVideo ? fields + 8 : fields + 12);

@@ -31,7 +31,7 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
   const seen = new Set<string>();
   let frame: PixelStream | undefined;
   let frameParts = 0;
-  /** Of an animation: its controls and parts of frames are numbered, so that none carries a number of its own. */
+  /** Checks the sequence number of an animation chunk, which could otherwise hide four bytes. */
   const requireNext = async (at: number) => {
     if ((await exactly(file, at, 4)).readUInt32BE() !== frameParts++) throw new NotCleanable("a frame out of sequence");
   };
@@ -74,7 +74,7 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
   }
 }
 
-/** `end`: of the chunk. A wrong checksum would be four bytes of the sender's choice. */
+/** `end` is the end of the chunk. A wrong checksum could hide four bytes. */
 async function requireChecksum(file: Reading, end: number, sum: number): Promise<void> {
   if ((await exactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanable("a wrong checksum");
 }
@@ -136,7 +136,7 @@ function pixelStream(header: Header) {
     async write(file: Reading, { type, at, length }: Chunk): Promise<void> {
       const isNumbered = type === "fdAT";
       const end = at + 8 + length;
-      // An animation's parts have a number between their name and their pixels.
+      // Animation chunks have a sequence number between their name and their pixels.
       let sum = crc32(await exactly(file, isNumbered ? at : at + 4, isNumbered ? 8 : 4));
       for (let from = at + 8; from < end; from += STRETCH) {
         const bytes = await exactly(file, from, Math.min(STRETCH, end - from));

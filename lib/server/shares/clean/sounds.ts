@@ -1,4 +1,4 @@
-// MP3, FLAC and WAV without tags, pictures and comments. Encoded sound is unchanged.
+// Removes tags, images and comments from MP3, FLAC and WAV. Encoded audio is unchanged.
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
@@ -69,7 +69,7 @@ export async function cleanFlac(file: Reading, out: Pieces): Promise<void> {
   out.keep(at, await beforeTags(file));
 }
 
-/** Of the format: a bare one, one with the length of what follows it, and one with a speaker mask and a kind (WAVE_FORMAT_EXTENSIBLE). */
+/** Lengths of the format chunk: basic, with an extension size, and WAVE_FORMAT_EXTENSIBLE. */
 const formatBytes = new Set([16, 18, 40]);
 const waveChunks: Readonly<Record<string, (length: number) => boolean>> = {
   "fmt ": (length) => formatBytes.has(length),

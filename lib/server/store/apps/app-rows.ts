@@ -1,4 +1,4 @@
-// Rows of apps, and the cards made of them.
+// Rows of apps, and the app cards built from them.
 
 import "server-only";
 import { type AppAccess, type AppDefinition } from "@/lib/contract/apps/app";

@@ -1,4 +1,4 @@
-// What SQLite and PostgreSQL say differently in the console's queries.
+// SQL that differs between SQLite and PostgreSQL in the console's queries.
 
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";

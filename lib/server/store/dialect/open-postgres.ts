@@ -8,11 +8,11 @@ import { type Database } from "../database";
 import { postgresHistory } from "../migrations";
 import { type Tables } from "../tables";
 
-const MOST_CONNECTIONS = 10;
+const MAX_CONNECTIONS = 10;
 const STATEMENT_MS = 30_000;
 
 export function openPostgres(url: string): Database {
-  return open({ url, max: MOST_CONNECTIONS, statementMs: STATEMENT_MS });
+  return open({ url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS });
 }
 
 /** Throws if a migration fails: a console must not start on half a schema. Several consoles at once wait for each other. */

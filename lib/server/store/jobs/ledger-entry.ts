@@ -1,4 +1,4 @@
-// Rows of the job index: read, and made from notes about jobs.
+// Rows of the job index.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";

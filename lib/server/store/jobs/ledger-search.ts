@@ -22,7 +22,7 @@ export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_
 export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
 
 /** If a word occurs in more names than this, only the first ones are considered. */
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 const MOST_PEOPLE = 500;
 const MAX_EXCERPT = 200;
 const LAST_MS = Number.MAX_SAFE_INTEGER;
@@ -33,7 +33,7 @@ export function createLedgerSearch(database: Database) {
 
   /** A word in a job's texts, or in the current name of its workflow or its member. */
   function wordTerm(word: string, named: Named): Term {
-    const matching = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MOST_NAMES);
+    const matching = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
     const marks = [
       ...matching(named.workflows).map(({ id }) => markOf("workflow", id)),
       ...matching(named.members).map(({ id }) => markOf("member", id)),
@@ -136,7 +136,7 @@ function isBeginningOfId(word: string): boolean {
 
 function beginningWith(number: number, id: string): RawBuilder<unknown> {
   const last = String.fromCodePoint(0xffff);
-  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MOST_NAMES)}`;
+  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MAX_NAMES)}`;
 }
 
 type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };

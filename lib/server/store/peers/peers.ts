@@ -1,4 +1,4 @@
-// Consoles that share a database: what they tell each other, and which work is under way.
+// Consoles that share a database: notifications between them, and work in progress.
 
 import "server-only";
 import { randomUUID } from "node:crypto";

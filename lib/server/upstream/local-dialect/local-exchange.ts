@@ -1,4 +1,4 @@
-// Exchanges with a local server, translated into the interface.
+// Translates requests and responses of a local server to the interface.
 
 import "server-only";
 import { z } from "zod";

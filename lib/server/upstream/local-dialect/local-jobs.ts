@@ -1,4 +1,4 @@
-// Jobs of a local server, also of one whose history is the only list of them.
+// Jobs of a local server. Falls back to its history if it has no job list.
 
 import "server-only";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// Stores blobs in a folder, which several processes may share.
+// Stores blobs in a folder that several processes may share.
 
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";

@@ -1,4 +1,4 @@
-// Opens the blob store of the settings, and checks that all processes use the same.
+// Opens the configured blob store, and checks that all processes use the same one.
 
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";

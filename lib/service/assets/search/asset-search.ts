@@ -35,7 +35,7 @@ export async function countOwned(reader: Reader, owner: number): Promise<number>
   return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
 }
 
-/** Conditions on a row of `assets`, all of which hold for a match. */
+/** Conditions on a row of `assets`. A match meets all of them. */
 export function testsOf(
   { include, exclude, name, metadata }: ReadFilter,
   hasName: RawBuilder<unknown>,
@@ -51,7 +51,7 @@ export function testsOf(
   ];
 }
 
-/** JSON texts that have one of the values at one of the paths. */
+/** JSON documents with one of the values at one of the paths. */
 export function documentsOf({ paths, values }: MetadataCondition, wrap = (value: unknown) => [value]): string[] {
   const documentOf = (path: readonly string[], value: unknown) =>
     path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));

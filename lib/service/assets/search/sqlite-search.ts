@@ -1,6 +1,6 @@
-// Finds assets on SQLite through the index of migration 022: names and tags as full text, values of metadata in a table.
-// A page is read in the cheapest of three ways: along the index of its order, testing row by row; along it, looking each row up among those
-// that the search found; or by collecting all matches and sorting them.
+// Searches assets on SQLite with the index of migration 022: full text for names and tags, a table for metadata values.
+// The cheapest of three plans reads a page: scan the sort index and test each row, scan it and look each row up in the
+// matches, or collect and sort all matches.
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -18,7 +18,7 @@ type Part = {
   /** How many assets the owner has, and how many of them match. */
   everything: number;
   total: number;
-  /** Tests of one row; each decides alone. */
+  /** Tests of one row. Each is sufficient by itself. */
   tests: Rows[];
   /** Selects the key of each match; undefined if the filter only excludes tags. */
   found?: Rows;
@@ -26,11 +26,11 @@ type Part = {
   excluded?: Rows;
 };
 
-/** Costs per row, by measurement; only their proportions matter. */
+/** Measured costs per row. Only their ratios matter. */
 const COST = { tested: 1.5, testedWithMetadata: 4, collected: 1.8, listed: 0.3, lookedUp: 0.3 };
-/** Up to so many matches of several conditions are listed while they are counted, so that the page needs no second search. */
+/** Up to this many matches of combined conditions are listed while counting, so that the page needs no second search. */
 const MAX_LISTED = 200_000;
-/** Keys per statement that counts tags, so that the memory it takes is bounded. */
+/** Keys per tag-counting statement. Limits its memory. */
 const SLICE = 2 ** 18;
 
 export function createSqliteSearch(reader: Reader): AssetSearch {
@@ -95,7 +95,7 @@ async function readPart(reader: Reader, owner: number, filter: ReadFilter): Prom
   const part = { owner, everything, tests };
   if (everything === 0 || include.some((tag) => (tags.get(tag)?.n ?? 0) === 0))
     return { ...part, total: 0, found: sql`select 0 as key where false` };
-  // The index contains groups of three characters. Its query language ends at a NUL.
+  // The trigram index needs at least three characters, and FTS5 queries end at a NUL.
   const isIndexed = Array.from(name).length >= 3 && !name.includes("\0");
   const term = (tag: string) => `tags : "${tags.get(tag)?.code ?? ""}"`;
   const unwanted = exclude
@@ -116,7 +116,7 @@ async function readPart(reader: Reader, owner: number, filter: ReadFilter): Prom
       excluded,
       total: everything - (excluded ? await countExcluded(reader, exclude, tags, excluded) : 0),
     };
-  // The `+` keeps SQLite from searching the full text once for each key of another set.
+  // The `+` stops SQLite from running the full-text search once per key of another set.
   const among = others.map((set) => sql`+key in (${set})`);
   if (words === "" && excluded) among.push(sql`+key not in (${excluded})`);
   const keys = first && sql`select key from (${first}) where ${sql.join([sql`true`, ...among], sql` and `)}`;
@@ -182,7 +182,7 @@ function holdsMetadata(condition: MetadataCondition): Rows {
     where (held.path, held.value) in (${wantedValues(condition)}))`;
 }
 
-/** The index has only the beginning of such a value. */
+/** Only the beginning of such a value is indexed. */
 function isLong({ values }: MetadataCondition): boolean {
   return values.some((value) => writeExactJson(value).length >= MAX_VALUE_LENGTH);
 }

@@ -1,4 +1,4 @@
-// Pictures that stand in for files without one.
+// Placeholder images for files without a thumbnail.
 
 import sharp from "sharp";
 import { createLru } from "@/lib/shared/lru";

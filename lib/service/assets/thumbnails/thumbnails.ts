@@ -1,4 +1,4 @@
-// Thumbnails of stored files, made once and kept on disk within a bound; of videos by ffmpeg.
+// Creates thumbnails of stored files (videos with ffmpeg) and caches them on disk up to a limit.
 
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -17,7 +17,7 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "../asset-view";
 import { type Named } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
-import { MOST_PIXELS } from "../mask-layers";
+import { MAX_PIXELS } from "../mask-layers";
 import { drawPlaceholder, GROUND, type PreviewKind, previewKindOf } from "./placeholder";
 
 const run = promisify(execFile);
@@ -68,7 +68,7 @@ function createMovingPreviews(ffmpeg: string) {
       const reader = own(readers, mediaType);
       if (reader === undefined) return undefined;
       const isSound = mediaType.startsWith("audio/");
-      const limits = ["-max_alloc", String(MOST_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MOST_PIXELS)];
+      const limits = ["-max_alloc", String(MOST_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MAX_PIXELS)];
       const input = ["-protocol_whitelist", "file", "-f", reader, "-t", isSound ? "600" : "10", "-i", `file:${path}`];
       const output = ["-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"];
       const args = ["-nostdin", "-hide_banner", "-v", "error", ...limits, ...input, ...(isSound ? wave : frame), ...output];

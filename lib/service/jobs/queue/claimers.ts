@@ -1,4 +1,4 @@
-// Workers of graphile-worker that ask for jobs a runner can do, while one is free.
+// graphile-worker workers that claim jobs while a matching runner is free.
 
 import { EventEmitter } from "node:events";
 import { type Worker, type WorkerEvents } from "graphile-worker";

@@ -1,4 +1,4 @@
-// The queue of a single process, in memory: fair between users, in order within each.
+// The in-memory queue of a single process: fair between users, first in, first out for each.
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type Place } from "@/lib/service/runners/pool";

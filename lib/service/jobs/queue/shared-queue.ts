@@ -1,5 +1,5 @@
-// The queue in a PostgreSQL that several processes share: graphile-worker chooses the next job and wakes a process for it (decision 63).
-// An entry is a hint: a claim counts only if the job's row still waits.
+// The PostgreSQL queue that several processes share: graphile-worker picks the next job and wakes a process (decision 63).
+// An entry is only a hint: a claim is valid only if the job's row is still waiting.
 
 import { type Pool, type PoolClient } from "pg";
 import { z } from "zod";
@@ -225,7 +225,7 @@ export type SharedQueues = { create: CreateQueue; close(): Promise<void> };
 type Limits = { statementMs?: number; connectMs?: number };
 
 /** For the claims, one that listens, and one spare. */
-const MOST_CONNECTIONS = 6;
+const MAX_CONNECTIONS = 6;
 const STATEMENT_MS = 30_000;
 
 export async function openSharedQueues(url: string, processes: Processes, log: ServiceLog): Promise<SharedQueues> {
@@ -242,7 +242,7 @@ export async function openSharedQueues(url: string, processes: Processes, log: S
 export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, connectMs }: Limits = {}): Promise<Pool> {
   const { default: pg } = await import("pg");
   const pgPool = new pg.Pool({
-    ...poolBounds(MOST_CONNECTIONS, statementMs, connectMs),
+    ...poolBounds(MAX_CONNECTIONS, statementMs, connectMs),
     connectionString: url,
     // The holder of an entry is a hint: if a crash of the database loses it, the job's row says whether it waits.
     onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),

@@ -1,4 +1,4 @@
-// What running jobs need: stores, runners, background work, folders, and writes that are tried until they succeed.
+// Dependencies of running jobs: stores, runners, background work, folders and writes with retries.
 
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, unlink } from "node:fs/promises";

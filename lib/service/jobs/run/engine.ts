@@ -1,4 +1,4 @@
-// Runs claimed jobs in their slots, stops and cancels them, and hears of runs in other processes.
+// Runs, stops and cancels claimed jobs in worker slots, and tracks runs in other processes.
 
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";

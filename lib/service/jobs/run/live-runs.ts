@@ -1,4 +1,4 @@
-// Progress and files so far of running jobs, of this process and of others on the same database.
+// Progress and partial outputs of running jobs, in this process and others on the same database.
 
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

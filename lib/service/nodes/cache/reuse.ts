@@ -1,4 +1,4 @@
-// Results of nodes that are reused, in this run and by later ones.
+// Caches node results for this run and later ones.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -39,7 +39,7 @@ function bytesOf(values: readonly NodeValue[]): number {
   );
 }
 
-/** In a worker: a hash of the bundle that holds all nodes, and of the library that decodes and encodes. */
+/** In a worker: a hash of the node bundle and the image library versions. */
 const generation = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
   .update(writeExactJson(sharp.versions))

@@ -1,4 +1,4 @@
-// Nodes of plain values, and nodes to practise with: one waits, one fails.
+// Nodes for literal values, and test nodes that wait or fail.
 
 import { type InputField, type NodeDefinition, NodeFailure } from "../definition";
 import { field, optional, output } from "./fields";

@@ -1,4 +1,4 @@
-// What SQLite and PostgreSQL say differently in the service's queries.
+// SQL that differs between SQLite and PostgreSQL in the service's queries.
 
 import { CompiledQuery, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -10,7 +10,7 @@ export type StoreDialect = {
   /** Rows of a table by their `seq`, in the order of `seqs`. `columns`: as SQL, of this table only. */
   inOrder<R>(columns: string, table: "jobs" | "assets", seqs: readonly number[]): { compile(): CompiledQuery<R> };
 
-  /** What several selections find, for a page in this order that needs at most the first `reach` rows of each. */
+  /** Merges selections for a page in this order that needs at most the first `reach` rows of each. */
   merged(selections: readonly RawBuilder<unknown>[], order: RawBuilder<unknown>, reach: number): RawBuilder<unknown>;
   /** A column that SQLite's planner has to test row by row, without using an index for it. */
   rowByRow(column: string): RawBuilder<unknown>;
@@ -37,7 +37,7 @@ export const sqliteDialect: StoreDialect = {
     return { compile: () => CompiledQuery.raw(text, [writeExactJson(seqs)]) as CompiledQuery<R> }; // the caller declares the columns
   },
 
-  // Merges selections that an index returns in order. A limit keeps those that have to be sorted short; for many rows it would sort twice.
+  // Merges selections that an index returns in order. A limit shortens the sorted ones, but would sort many rows twice.
   merged(selections, order, reach) {
     const isShort = reach <= 1000 && selections.length > 1;
     const limited = selections.map((selection) => (isShort ? sql`select * from (${selection} ${order} limit ${reach})` : selection));

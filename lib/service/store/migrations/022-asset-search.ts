@@ -1,11 +1,11 @@
-// Finds assets on SQLite by pieces of their folded name, by tags and by metadata. Triggers keep it current with every write, by any process.
-// The key of an asset begins with its owner, so that a search reads no other user's assets.
+// The SQLite search index for asset names, tags and metadata. Triggers update it on every write, by any process.
+// Keys start with the owner, so that a search reads only that user's assets.
 
 const SEQ_BITS = 40;
-/** A tag's code has one character from each of these ranges: no group of three across two codes looks like a code. */
+/** A tag's code has one character from each range, so that no trigram across two codes matches a code. */
 const CODE_STARTS = [0x4e00, 0x6000, 0x8000];
 const CODE_BITS = 12;
-/** Longer texts in metadata are indexed by their beginning. */
+/** Only the beginning of longer metadata values is indexed. */
 export const MAX_VALUE_LENGTH = 200;
 
 export const keyOf = (asset: string) => `(${asset}.owner_id << ${SEQ_BITS} | ${asset}.seq)`;
@@ -20,8 +20,8 @@ export function tagCode(id: number): string {
 const CODE = `char(${CODE_STARTS.map((start, at) => `${start} + (tag_counts.id >> ${CODE_BITS * at} & ${2 ** CODE_BITS - 1})`).join(", ")})`;
 
 /**
- * The values in a JSON text as `path` and `value`, and what to select them from. Items of a list have the list's path. Numbers are numbers,
- * so that 1 equals 1.0; everything else is JSON text, whole numbers beyond those of a double too. Damaged text has no values.
+ * SQL for the values in a JSON document: columns `path` and `value`, and their source. Array items have the array's path.
+ * Exact numbers stay numbers, so that 1 equals 1.0. All other values, including large integers, are JSON text. Invalid JSON has no values.
  */
 export function valuesOf(json: string, maxLength?: number): { columns: string; source: string } {
   const sound = `CASE WHEN json_valid(${json}) THEN ${json} ELSE '{}' END`;
@@ -51,7 +51,7 @@ const insertValues = `INSERT INTO asset_search_values (path, value, asset)
 const deleteValues = `DELETE FROM asset_search_values WHERE (path, value, asset) IN
   (SELECT ${deleted.columns}, ${keyOf("old")} FROM ${deleted.source});`;
 
-/** For tables that are empty. */
+/** Fills empty search tables. */
 export const fillAssetSearch = `
 ${insertNames("true")}
 INSERT INTO asset_search (asset_search) VALUES ('optimize');

@@ -163,7 +163,7 @@ export const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10,
   inputs: ["image", "radius"],
   outputs: [[5, 0]],
 });
-/** A file that uses it once. */
+/** A file that uses the subgraph once. */
 export const using = (use: Partial<Given>, more: object[] = [blur]) => ({
   ...net([
     { id: 1, type: "Source" },
