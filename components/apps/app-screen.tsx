@@ -124,8 +124,8 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
   // Kept across a reload, in this tab.
-  const [kept] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MOST_KEPT, parse: parseJson }));
-  const typed = useSyncExternalStore(kept.subscribe, kept.get, nothingTyped);
+  const [stored] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MOST_KEPT, parse: parseJson }));
+  const typed = useSyncExternalStore(stored.subscribe, stored.get, nothingTyped);
   // What was typed stays if the app gets a new version meanwhile.
   const values = { ...usualValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
@@ -160,10 +160,10 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     await onRun();
   }
   async function fill(next: FieldValues) {
-    kept.set(next);
+    stored.set(next);
     setProblems([]);
     const gone = await filesGone(id, inputs, next);
-    const stillFilledIn = gone.filter(({ input }) => own(kept.get(), input) === own(next, input));
+    const stillFilledIn = gone.filter(({ input }) => own(stored.get(), input) === own(next, input));
     setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((one) => one.input === input)), ...stillFilledIn]);
   }
   useRunKey(() => void run());
@@ -194,7 +194,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
             problems={problems}
             picture={picture}
             onChange={(name, value) => {
-              kept.set({ ...kept.get(), [name]: value });
+              stored.set({ ...stored.get(), [name]: value });
               setProblems((now) => now.filter(({ input }) => input !== name));
             }}
             onRunning={(name, isRunning) => setUploading((now) => [...now.filter((one) => one !== name), ...(isRunning ? [name] : [])])}

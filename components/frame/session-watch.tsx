@@ -33,7 +33,7 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   });
   useEffect(() => onAnswer(({ status, path }) => lookAgain(status, path)), []);
   const { mutate } = useSWRConfig();
-  // An embedded page gets a new ticket when one of its requests is refused, so there they go on.
+  // Embedded pages keep polling, because a refused request makes them fetch a new ticket.
   const isOver = value?.state === "ended" && memberId !== undefined;
   useEffect(() => {
     if (setSessionEnded(isOver)) void mutate(() => true);

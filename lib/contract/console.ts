@@ -6,7 +6,7 @@ import { isCapability } from "./capabilities";
 import { type CheckOutcome } from "./connections";
 import { jobParams, searchParams } from "./jobs/job-list";
 import { roles } from "./people/roles";
-import { LONGEST_PASSWORD, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
+import { MAX_PASSWORD_LENGTH, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
 import { toPlainLine } from "./plain-line";
 import { userdataQuerySchema } from "./schemas/files";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
@@ -123,7 +123,7 @@ export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
 const nameSchema = z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(100));
-const passwordSchema = z.string().min(SHORTEST_PASSWORD, `must have at least ${SHORTEST_PASSWORD} characters`).max(LONGEST_PASSWORD);
+const passwordSchema = z.string().min(SHORTEST_PASSWORD, `must have at least ${SHORTEST_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 export const setUpBodySchema = z.object({

@@ -6,7 +6,7 @@ import { type FileKind } from "./views/outputs-view";
 export const MOST_SHARED = 100;
 const LONGEST_SHARE_MS = 365 * 24 * 60 * 60_000;
 const SHORTEST_SHARE_PASSWORD = 8;
-const LONGEST_PASSWORD = 200;
+const MAX_PASSWORD_LENGTH = 200;
 const id = z.string().min(1).max(200);
 
 export const shareBodySchema = z
@@ -21,7 +21,7 @@ export const shareBodySchema = z
       .regex(/^\P{Cc}*$/u, "must be one line")
       .default(""),
     expiresInMs: z.number().int().min(60_000).max(LONGEST_SHARE_MS),
-    password: z.string().min(SHORTEST_SHARE_PASSWORD).max(LONGEST_PASSWORD).optional(),
+    password: z.string().min(SHORTEST_SHARE_PASSWORD).max(MAX_PASSWORD_LENGTH).optional(),
     keepsMetadata: z.boolean().default(false),
     showsMaker: z.boolean().default(false),
     showsWorkflow: z.boolean().default(false),
@@ -36,7 +36,7 @@ export type MadeShare = { id: string; title: string; path: `/share/${string}`; e
 /** The details of an UNPROCESSABLE refusal: names of files whose metadata cannot be removed. */
 export type NotCleanableDetails = { notCleanable: string[] };
 
-export const sharePasswordSchema = z.object({ password: z.string().min(1).max(LONGEST_PASSWORD) });
+export const sharePasswordSchema = z.object({ password: z.string().min(1).max(MAX_PASSWORD_LENGTH) });
 
 /** As the public page shows it: with a number of the share's own. */
 export type SharedItem = {

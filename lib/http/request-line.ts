@@ -26,11 +26,11 @@ export function keepDots(url: string): string {
   if (!PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
-  const kept = path
+  const escapedPath = path
     .replaceAll("\\", "%5C")
     .split("/")
     .map((segment) => (dots.test(segment) ? segment.replace(/\.|%2e/gi, "%252E") : segment));
-  return kept.join("/") + (end < 0 ? "" : url.slice(end));
+  return escapedPath.join("/") + (end < 0 ? "" : url.slice(end));
 }
 
 /** Makes `embedPath()` work on this server. */

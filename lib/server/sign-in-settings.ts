@@ -210,12 +210,12 @@ type Refused = { status: number; code: string; message: string };
 /** Runs before any route. Undefined if nothing is wrong; the proxy's value is then under the one name that routes read. */
 export function takeVouched({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): Refused | undefined {
   delete headers[VOUCHED_HEADER];
-  const given = rule && headers[rule.header];
-  if (!rule || given === undefined) return undefined;
+  const headerValue = rule && headers[rule.header];
+  if (!rule || headerValue === undefined) return undefined;
   if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
     const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in LIGHTDESK_AUTH_HEADER_FROM where that is.`;
     return { status: 403, code: "FORBIDDEN", message };
   }
-  headers[VOUCHED_HEADER] = String(given);
+  headers[VOUCHED_HEADER] = String(headerValue);
   return undefined;
 }

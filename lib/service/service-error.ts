@@ -70,7 +70,7 @@ const away: Failure = {
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
 /** SQLite's codes have their details at the end. */
-const known: readonly (readonly [RegExp, Failure])[] = [
+const failuresByCode: readonly (readonly [RegExp, Failure])[] = [
   [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
   [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, damaged],
@@ -85,7 +85,7 @@ function find(error: unknown): Failure | undefined {
   const code = "code" in error ? String(error.code) : "";
   // The image library reports a full disk in words only.
   if (code === "" && /No space left on device|File too large|Disk quota exceeded/i.test(error.message)) return full;
-  return known.find(([pattern]) => pattern.test(code))?.[1];
+  return failuresByCode.find(([pattern]) => pattern.test(code))?.[1];
 }
 
 /** For a request. Undefined for an error that has nothing to do with the disk or the database. */

@@ -27,12 +27,12 @@ export function createReadiness(parts: Readonly<Record<string, Look>>, now: () =
 }
 
 async function stateOf(part: string, look: Look): Promise<PartState> {
-  const late = () => notReady(`It gave no answer within ${PATIENCE_MS / 1000} s.`);
+  const late = () => notReady(`No answer within ${PATIENCE_MS / 1000} s.`);
   try {
     const found = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
     return { part, ready: true, ...found };
   } catch {
-    return { part, ...notReady("It failed; the log says more.") };
+    return { part, ...notReady("It failed. See the log.") };
   }
 }
 

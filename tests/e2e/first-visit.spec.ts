@@ -6,9 +6,9 @@ import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const QUIET_MS = 1_500;
-/** Three of them are scripts that come with the first answer of the console. */
-const MOST_REQUESTS = 27;
-const MOST_KIB = 315;
+/** Includes three scripts loaded with the console's first response. */
+const MAX_REQUESTS = 27;
+const MAX_KIB = 315;
 
 async function visitJobs(page: Page, desk: Desk) {
   const traffic = await watchTraffic(await page.context().newCDPSession(page));
@@ -28,8 +28,8 @@ test("a first visit to Jobs fetches little beside its pictures, and no other pag
   const traffic = await visitJobs(page, ownDesk);
   const fetched = traffic.fetched();
   expect(fetched.filter(isPage)).toEqual([]);
-  expect(fetched.filter((one) => !isThumbnail(one)).length).toBeLessThanOrEqual(MOST_REQUESTS);
-  expect(traffic.kibibytes()).toBeLessThanOrEqual(MOST_KIB);
+  expect(fetched.filter((one) => !isThumbnail(one)).length).toBeLessThanOrEqual(MAX_REQUESTS);
+  expect(traffic.kibibytes()).toBeLessThanOrEqual(MAX_KIB);
   expect(fetched.some(isThumbnail)).toBe(true);
   await expect(page.locator('link[rel="preload"][as="font"]')).toHaveCount(1);
   expect(await page.locator('link[rel="preload"][as="font"]').getAttribute("href")).not.toMatch(/mono/);

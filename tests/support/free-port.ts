@@ -1,8 +1,8 @@
-// For a server that must be told its port because it announces another address than its own.
+// Finds a free port for servers that can't choose one, because they announce another address.
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to connections and to servers that ask for any port: those may be taken a moment later. */
+/** Below the ephemeral port range, where the port could be taken before the server listens. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
@@ -10,7 +10,7 @@ export async function freePort(): Promise<number> {
     try {
       await once(server.listen(port, "127.0.0.1"), "listening");
     } catch {
-      continue; // something listens on it already
+      continue; // in use
     }
     server.close();
     await once(server, "close");

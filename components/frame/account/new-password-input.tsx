@@ -1,6 +1,6 @@
 import { type ComponentProps } from "react";
 import { Input } from "@/components/ui/controls/input";
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
+import { MAX_PASSWORD_LENGTH, SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
 
 /** Takes the attributes that its form field passes. */
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {
@@ -12,7 +12,7 @@ export function NewPasswordInput(control: ComponentProps<typeof Input>) {
       autoComplete="new-password"
       required
       minLength={SHORTEST_PASSWORD}
-      maxLength={LONGEST_PASSWORD}
+      maxLength={MAX_PASSWORD_LENGTH}
     />
   );
 }

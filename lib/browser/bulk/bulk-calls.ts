@@ -24,7 +24,7 @@ export type Work = {
 };
 
 const FIRST_WAIT_MS = 1_000;
-const MOST_TRIES = 6;
+const MAX_TRIES = 6;
 
 /** A plain rate limit is the only refusal that did nothing and is worth the same request again, after the wait that it names. */
 export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
@@ -41,7 +41,7 @@ export async function patiently<T>(
 ): Promise<Result<T, ApiFailure>> {
   for (let tried = 1; ; tried++) {
     const result = await call();
-    if (result.ok || tried === MOST_TRIES || !isPlainRateLimit(result.failure)) return result;
+    if (result.ok || tried === MAX_TRIES || !isPlainRateLimit(result.failure)) return result;
     const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
     onWait(waitMs);
     const isFull = await sleep(waitMs, { signal });

@@ -127,7 +127,7 @@ function simpleTags(block: Uint8Array<ArrayBuffer>, found: Found, depth: number)
   }
 }
 
-const LONGEST_KEYWORD = 80;
+const MAX_KEYWORD_LENGTH = 80;
 
 export async function flacTexts(bytes: Bytes, found: Found, from = 0): Promise<void> {
   for (let at = from + 4, isLast = false; !isLast && at + 4 <= bytes.size;) {
@@ -152,13 +152,13 @@ function vorbisComments(block: Uint8Array<ArrayBuffer>, found: Found): void {
   for (let comment = 0; comment < count && !found.isDone(); comment++) {
     const from = at + 4;
     const to = from + lengthAt(at);
-    const [start = "", name = ""] = /^(\w+)=/.exec(latin1(block.subarray(from, Math.min(to, from + LONGEST_KEYWORD)))) ?? [];
+    const [start = "", name = ""] = /^(\w+)=/.exec(latin1(block.subarray(from, Math.min(to, from + MAX_KEYWORD_LENGTH)))) ?? [];
     if (start !== "" && found.wants(name)) found.add(name, textOf(part(block, from + start.length, to)));
     at = to;
   }
 }
 
-const MOST_PACKET = 12_000_000;
+const MAX_PACKET = 12_000_000;
 
 /** The second packet of the first stream holds the comments; it may span many pages. */
 export async function oggTexts(bytes: Bytes, found: Found): Promise<void> {
@@ -180,7 +180,7 @@ export async function oggTexts(bytes: Bytes, found: Found): Promise<void> {
       }
       at += length;
       if (stream === serial && length < 255) ended += 1;
-      if (packetBytes > MOST_PACKET) throw new Unreadable("too_much");
+      if (packetBytes > MAX_PACKET) throw new Unreadable("too_much");
       if (ended === 2) break;
     }
   }
@@ -223,7 +223,7 @@ function frames(tag: Uint8Array<ArrayBuffer>, version: number, flags: number, fo
 function userText(frame: Uint8Array, found: Found): void {
   const set = frame[0] ?? 0;
   const isWide = set === 1 || set === 2;
-  const start = frame.subarray(1, 1 + LONGEST_KEYWORD * 2);
+  const start = frame.subarray(1, 1 + MAX_KEYWORD_LENGTH * 2);
   let end = start.indexOf(0);
   if (isWide) for (end = 0; end + 1 < start.length && (start[end] !== 0 || start[end + 1] !== 0); end += 2);
   const name = end < 0 ? "" : letters(start.subarray(0, end), set);

@@ -84,11 +84,11 @@ export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailur
   return ok({ size, read, text: async () => new TextDecoder().decode(await read(0, size)) });
 }
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 export type Beginning = { text: string; isWhole: boolean };
 
 export async function readBeginning(src: string): Promise<Result<Beginning, ApiFailure>> {
-  const read = await readFirstBytes(src, MOST_BYTES);
+  const read = await readFirstBytes(src, MAX_BYTES);
   if (!read.ok) return read;
   const { bytes, isWhole } = read.value;
   return ok({ text: new TextDecoder().decode(bytes, { stream: !isWhole }), isWhole });

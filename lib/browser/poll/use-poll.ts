@@ -67,9 +67,9 @@ function arm(query: string, wait: SharedWait, ms: number): void {
     wait.dueMs = Number.POSITIVE_INFINITY;
     const [ask] = wait.asks;
     const isSeen = document.visibilityState !== "hidden";
-    const asked = isSeen && ask ? ask() : Promise.resolve();
-    void asked.finally(() => {
-      // If the answer was new, the part that shows it has already started the next wait.
+    const request = isSeen && ask ? ask() : Promise.resolve();
+    void request.finally(() => {
+      // After a new response, the component has already scheduled the next request.
       if (wait.asks.size > 0 && wait.dueMs === Number.POSITIVE_INFINITY) arm(query, wait, ms);
     });
   }, ms);

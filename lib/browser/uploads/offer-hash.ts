@@ -81,6 +81,6 @@ export async function findKnownContent(file: File, { tags, connection, signal }:
   if (outcome.kind !== "hashed" || signal.aborted) return undefined;
   const hash = `blake3:${outcome.hash}`;
   const offer = { hash, tags, name: file.name, ...(file.type && { mime_type: file.type }) };
-  const known = await offerHash<{ asset_hash?: string }>(offer, { connection, signal });
-  return known.ok && known.value.kind === "made" && known.value.asset.asset_hash === hash ? outcome.hash : undefined;
+  const offered = await offerHash<{ asset_hash?: string }>(offer, { connection, signal });
+  return offered.ok && offered.value.kind === "made" && offered.value.asset.asset_hash === hash ? outcome.hash : undefined;
 }

@@ -118,7 +118,7 @@ function compareLists<T extends { label: string }>(
   keyOf: (item: T) => string,
 ): AppChange[] {
   const [old, now] = [new Map(before.map((item) => [keyOf(item), item])), new Map(after.map((item) => [keyOf(item), item]))];
-  const kept = before.map(keyOf).filter((key) => now.has(key));
+  const commonKeys = before.map(keyOf).filter((key) => now.has(key));
   const changes: AppChange[] = [];
   for (const [key, { label }] of old) if (!now.has(key)) changes.push({ what: `${kind}_removed`, label });
   for (const [key, item] of now) {
@@ -127,7 +127,7 @@ function compareLists<T extends { label: string }>(
     else if (!isSame(was, item)) changes.push({ what: `${kind}_changed`, label: item.label });
   }
   const order = after.map(keyOf).filter((key) => old.has(key));
-  if (kept.join("\n") !== order.join("\n")) changes.push({ what: `${kind}_order` });
+  if (commonKeys.join("\n") !== order.join("\n")) changes.push({ what: `${kind}_order` });
   return changes;
 }
 

@@ -167,16 +167,16 @@ function corrected({ type }: EditorNode, widget: Widget): Widget {
 type WidgetPlace = { node: string; input: string };
 
 const MAX_NESTED = 50;
-const MOST_PLACES = 100;
+const MAX_PLACES = 100;
 /** A subgraph may hold itself twice: the search would never end, even without finding a place. */
-const MOST_LOOKED = 2_000;
+const MAX_VISITED = 2_000;
 
 export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetPlace[] {
   const found = new Map<string, WidgetPlace>();
-  let looked = 0;
+  let visited = 0;
 
   function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
-    if (depth > MAX_NESTED || found.size >= MOST_PLACES || ++looked > MOST_LOOKED) return;
+    if (depth > MAX_NESTED || found.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
     const shown = nodesById(net).get(id);
     if (!shown) return;
     const definition = file.definitions.get(shown.type);
@@ -190,10 +190,10 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   }
 
   function handed(scope: Parameters<typeof look>[0], links: readonly string[]): void {
-    const wanted = new Set(links);
+    const linkIds = new Set(links);
     for (const { id, inputs } of scope.net.nodes)
       for (const { link, name, widget: ofWidget = name } of inputs)
-        if (link !== undefined && wanted.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
+        if (link !== undefined && linkIds.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
   }
 
   for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);

@@ -111,15 +111,15 @@ function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { n
     const next = read[read.indexOf(widget) + 1];
     return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
-  const given = Object.fromEntries(
+  const inputValues = Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [name, isLink(value) ? before.get(name)?.value : bare(value)]),
   );
-  const widgets = namedWidgets(info, given).map((widget) => {
+  const widgets = namedWidgets(info, inputValues).map((widget) => {
     const value = widget.value ?? defaultOf(widget.raw) ?? null;
     const [, ...behind] = listed({ ...widget, value });
     const was = before.get(widget.name);
-    const kept = was && !isBox(widget.raw) ? listedBehind(was) : [];
-    return [...listedBefore(widget.raw), value, ...behind.map((usual, place) => kept[place] ?? usual)];
+    const storedValues = was && !isBox(widget.raw) ? listedBehind(was) : [];
+    return [...listedBefore(widget.raw), value, ...behind.map((usual, place) => storedValues[place] ?? usual)];
   });
   const last = read.at(-1);
   const end = last ? listedBehind(last).slice(listed(last).length - 1) : [];

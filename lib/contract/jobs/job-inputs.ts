@@ -55,13 +55,13 @@ type InputDifference = {
   values: (string | undefined)[];
 };
 
-const LONGEST_VALUE = 300;
+const MAX_VALUE_LENGTH = 300;
 
 /** `workflows` as jobs carry them: `{ prompt, extra_data }` or a bare graph. An absent one differs from nothing. */
 export function inputDifferences(workflows: readonly unknown[], most = 200): { differences: InputDifference[]; isCut: boolean } {
   const graphs = workflows.map(looseGraph);
-  const known = graphs.filter((graph) => graph !== undefined);
-  const ids = new Set(known.flatMap((graph) => Object.keys(graph)));
+  const readableGraphs = graphs.filter((graph) => graph !== undefined);
+  const ids = new Set(readableGraphs.flatMap((graph) => Object.keys(graph)));
   const differences: InputDifference[] = [];
   for (const nodeId of ids) {
     const nodes = graphs.map((graph) => own(graph, nodeId));
@@ -86,5 +86,5 @@ function valueOf(node: LooseNode | undefined, input: string): string | undefined
 
 /** For display only: two long texts may differ at their ends. */
 function shortened(text: string): string {
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }

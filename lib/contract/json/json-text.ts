@@ -67,7 +67,7 @@ function skip(pattern: RegExp, text: string, at: number): number {
 }
 
 const token = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
-const MOST = 100;
+const MAX_COUNT = 100;
 
 /** `path`: the keys that lead to the object, with "0" for a list's first entry. */
 export function duplicateKeys(text: string, path: readonly string[]): string[] {
@@ -92,7 +92,7 @@ export function duplicateKeys(text: string, path: readonly string[]): string[] {
       const key = String(JSON.parse(sign));
       open[open.length - 1] = key;
       if (open.length !== path.length + 1 || path.some((name, at) => open[at] !== name)) continue;
-      if (seen.has(key) && twice.size < MOST) twice.add(key);
+      if (seen.has(key) && twice.size < MAX_COUNT) twice.add(key);
       seen.add(key);
     }
   }

@@ -126,7 +126,7 @@ function choice(choices: readonly unknown[], options: Settings): Extract<InputSp
   };
 }
 
-const LONGEST_LINE = 60;
+const MAX_LINE_LENGTH = 60;
 const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
 
 /** `whole`: a number with too many digits for a usual one. Any other number may get decimals: 1 may have been 1.0. */
@@ -138,6 +138,6 @@ export function guessKind(classType: string, name: string, value: unknown): Gues
   if (typeof value === "bigint") return "whole";
   if (typeof value === "number") return "number";
   if (typeof value !== "string") return undefined;
-  const isLong = value.includes("\n") || value.length > LONGEST_LINE || /(^|_)(text|prompt)$/i.test(name);
+  const isLong = value.includes("\n") || value.length > MAX_LINE_LENGTH || /(^|_)(text|prompt)$/i.test(name);
   return isLong ? "long-text" : "text";
 }

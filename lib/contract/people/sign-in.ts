@@ -31,7 +31,7 @@ export type SignInMethods = { password: boolean; hasFixedAddress?: true; provide
 export type MemberMethods = { password: boolean; providers: string[] };
 
 export const SHORTEST_PASSWORD = 12;
-export const LONGEST_PASSWORD = 200;
+export const MAX_PASSWORD_LENGTH = 200;
 
 /** In days. */
 export const tokenLifetimes = [7, 30, 90, 365] as const;

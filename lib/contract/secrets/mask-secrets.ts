@@ -13,17 +13,17 @@ const whole = new Set(["token", "tokens", "secret", "secrets", "auth", "cookie",
 const tokenOfService = /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
 
 export function isSecretName(name: string): boolean {
-  const known = remembered.get(name);
-  if (known !== undefined) return known;
+  const cached = remembered.get(name);
+  if (cached !== undefined) return cached;
   const word = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const secret = anywhere.test(word) || whole.has(word) || tokenOfService.test(word);
-  if (remembered.size < MOST_REMEMBERED) remembered.set(name, secret);
+  if (remembered.size < MAX_CACHED) remembered.set(name, secret);
   return secret;
 }
 
 /** Field names repeat by the thousand in one answer; the bound keeps names sent by strangers from filling the memory. */
 const remembered = new Map<string, boolean>();
-const MOST_REMEMBERED = 5000;
+const MAX_CACHED = 5000;
 
 const maskBounds = { depth: 200, values: 3_000_000 } as const;
 

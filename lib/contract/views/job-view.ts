@@ -46,18 +46,18 @@ export function errorLine({ nodeType, type, message, lateValidation }: JobErrorV
   return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
 }
 
-const LONGEST_FIELD = 500;
-const LONGEST_LISTED = 2000;
+const MAX_FIELD_LENGTH = 500;
+const MAX_LISTED_LENGTH = 2000;
 
 /** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
 export function toListedError(sent: unknown): ExecutionError | undefined {
   const error = toJobErrorView(sent);
   return (
     error && {
-      node_id: error.nodeId?.slice(0, LONGEST_FIELD),
-      node_type: error.nodeType?.slice(0, LONGEST_FIELD),
-      exception_type: error.type.slice(0, LONGEST_FIELD),
-      exception_message: (error.lateValidation?.message ?? error.message).slice(0, LONGEST_LISTED),
+      node_id: error.nodeId?.slice(0, MAX_FIELD_LENGTH),
+      node_type: error.nodeType?.slice(0, MAX_FIELD_LENGTH),
+      exception_type: error.type.slice(0, MAX_FIELD_LENGTH),
+      exception_message: (error.lateValidation?.message ?? error.message).slice(0, MAX_LISTED_LENGTH),
       traceback: [],
     }
   );

@@ -15,7 +15,7 @@ import { isEmbedded } from "../upstream/send";
 import { isWanted, type LiveReport } from "./landed-outputs";
 import { toBrowser } from "./to-browser";
 
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 type MessageSource = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
@@ -34,7 +34,7 @@ export function passMessages(from: MessageSource, target: FeedTarget): FeedTarge
     send(message) {
       const size = message.length;
       waiting += size;
-      if (waiting > MOST_WAITING_BYTES) return target.end({ code: feedEnds.tryLater, reason: "The service sends more than can be read." });
+      if (waiting > MAX_WAITING_BYTES) return target.end({ code: feedEnds.tryLater, reason: "The service sends more than can be read." });
       last = last.then(async () => {
         const clean = await cleaned(message).catch(() => undefined);
         waiting -= size;

@@ -23,8 +23,8 @@ function rewritten<T>(value: T, { connectionId, isClean }: { connectionId: strin
 }
 
 /**
- * Changes the strings inside a JSON value. `name` is the field's. A value without a change is returned as it is: a page of rows that is polled
- * every second is not copied. A changed copy keeps the spelling of its numbers.
+ * Maps the strings in a JSON value; `name` is the field name. Unchanged values are returned without copying, because pages are polled
+ * every second. Copies keep the spelling of their numbers.
  */
 function mapStrings<T>(value: T, change: (text: string, name?: string) => string, isClean?: (value: object) => boolean): T;
 function mapStrings(

@@ -76,8 +76,8 @@ function examplesOf({ definition: { inputs } }: StoredApp): string[] {
 /** Takes one file for an input of the app that takes files, and sends it on at once. */
 export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<string, Failure>> {
   return withFile(asked, async ({ fields }, file) => {
-    const wanted = fields.get("input");
-    const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (wanted ?? name) === name);
+    const requestedInput = fields.get("input");
+    const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (requestedInput ?? name) === name);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
     const problem = problemOfFile(app, input, file);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
@@ -112,8 +112,8 @@ export async function receiveMask(asked: Asked, app: StoredApp): ReturnType<type
     // A mask is as large as the picture below it.
     const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    const given = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
+    const storedOriginal = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
     // Sends the checked reference, not the client's own: services read references in different ways.
-    return sendMask(asked, app, mask, { ref: toFileRef(original), original: given });
+    return sendMask(asked, app, mask, { ref: toFileRef(original), original: storedOriginal });
   });
 }

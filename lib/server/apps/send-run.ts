@@ -31,9 +31,9 @@ type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
 export type RunOrder = Given & { asked: Asked; access: Access; app: StoredApp; key: string | undefined };
 
 export function givenInForm({ definition }: StoredApp, { fields, files }: TakenForm): Given {
-  const known = new Map(definition.inputs.map((input) => [input.name, input]));
+  const inputsByName = new Map(definition.inputs.map((input) => [input.name, input]));
   const texts = [...fields].map(([name, text]): [string, unknown] => {
-    const input = known.get(name);
+    const input = inputsByName.get(name);
     return [name, input ? valueOfText(input, text) : text];
   });
   // A file's hash represents it until the service has named the file.
@@ -93,8 +93,8 @@ async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Pr
 async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo | undefined> {
   const { catalogues, now } = composition();
   const key = `${connection.id} ${connection.baseUrl}`;
-  const kept = catalogues.get(key);
-  if (kept && now() - kept.atMs < CATALOGUE_KEPT_MS) return kept.info;
+  const cached = catalogues.get(key);
+  if (cached && now() - cached.atMs < CATALOGUE_KEPT_MS) return cached.info;
   const read = await upstream.call(operations.getObjectInfo);
   if (!read.ok) return undefined;
   catalogues.set(key, { info: read.value, atMs: now() });

@@ -44,9 +44,9 @@ export function deviceCookie({ id, sessionVersion }: Member): Promise<string> {
 
 /** Whether attempts at that account come from a browser the member has used. */
 export async function isDeviceOf(sent: Sent, email: string): Promise<boolean> {
-  const kept = await device.read(sent);
-  const member = kept && (await composition().store.members.getByEmail(email));
-  return member !== undefined && member.id === kept?.memberId && member.sessionVersion === kept.version;
+  const savedDevice = await device.read(sent);
+  const member = savedDevice && (await composition().store.members.getByEmail(email));
+  return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }
 
 /** `confirm`: proves that the member is still at the keyboard. `link`: a member adds this way to sign in. `join`: accepts an invitation. */

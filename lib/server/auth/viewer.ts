@@ -146,9 +146,9 @@ export async function maySeeReasons({ headers }: IncomingMessage): Promise<boole
 export async function admit(sent: SentHeaders): Promise<Result<Viewer, Failure>> {
   const viewer = await readViewer(sent);
   if (viewer) return ok(viewer);
-  const given = givenToken(sent);
-  if (given === undefined) return failed({ code: "UNAUTHORIZED", message: "Sign in first.", status: 401 });
-  if (given === "two") return failed({ code: "BAD_REQUEST", message: "The request has two different tokens. Send one.", status: 400 });
+  const sentToken = givenToken(sent);
+  if (sentToken === undefined) return failed({ code: "UNAUTHORIZED", message: "Sign in first.", status: 401 });
+  if (sentToken === "two") return failed({ code: "BAD_REQUEST", message: "The request has two different tokens. Send one.", status: 400 });
   const { wrongTokenLimit, log } = composition();
   const address = sent.get(ADDRESS_HEADER) ?? "unknown";
   const waitMs = await wrongTokenLimit.take(networkOf(address));

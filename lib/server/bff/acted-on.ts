@@ -72,7 +72,7 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
   };
 }
 
-const LONGEST = 500;
+const MAX_LENGTH = 500;
 const written = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
 const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
@@ -89,5 +89,5 @@ export function outcomeOf(value: unknown): string | undefined {
     if (Array.isArray(field))
       parts.push(`${name}=${field.length}${field.length > 0 ? ` (${field.slice(0, 5).map(String).join(", ")})` : ""}`);
   }
-  return parts.length === 0 ? undefined : parts.join(" ").slice(0, LONGEST);
+  return parts.length === 0 ? undefined : parts.join(" ").slice(0, MAX_LENGTH);
 }

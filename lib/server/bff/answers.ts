@@ -79,14 +79,14 @@ export function finish(answer: Response, requestId: string): Response {
   return new Response(answer.body, { status: answer.status, headers });
 }
 
-const asked = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
-const answered = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
+const requestHeaders = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
+const responseHeaders = ["content-length", "content-range", "accept-ranges", "etag", "last-modified"] as const;
 
 export function passedRequestHeaders(request: Request): Record<string, string> {
   const headers = new Map<string, string>();
-  // A range has a meaning only for GET.
-  const meant = request.method === "GET" ? asked : asked.filter((name) => !name.includes("range"));
-  for (const name of meant) {
+  // Ranges apply only to GET.
+  const names = request.method === "GET" ? requestHeaders : requestHeaders.filter((name) => !name.includes("range"));
+  for (const name of names) {
     const value = request.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
@@ -95,7 +95,7 @@ export function passedRequestHeaders(request: Request): Record<string, string> {
 
 export function bytesAnswer(from: Response): Response {
   const headers = new Headers();
-  for (const name of answered) {
+  for (const name of responseHeaders) {
     const value = from.headers.get(name);
     if (value !== null) headers.set(name, value);
   }

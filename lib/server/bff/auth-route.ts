@@ -28,7 +28,7 @@ import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "./read-requ
 
 type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
 
-const LONGEST_RETURN = 500;
+const MAX_RETURN_LENGTH = 500;
 
 /** POST: answers the provider's address for the browser to go to. */
 async function beginOidc(
@@ -51,15 +51,15 @@ async function beginOidc(
   const { url, headers } = await ask(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
   if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "The sign-in was not begun here."));
-  const asked: Asked = {
+  const signInState: Asked = {
     provider: provider.id,
     state,
     at: composition().now(),
-    returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, LONGEST_RETURN)),
+    returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
   const sent = jsonAnswer({ url }, 200, headers);
-  sent.headers.append("set-cookie", await askedCookie.write(asked));
+  sent.headers.append("set-cookie", await askedCookie.write(signInState));
   return ok(sent);
 }
 
@@ -68,7 +68,7 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
   const { request, note } = opened;
   const { log, oidcLimit } = composition();
   const network = networkOf(clientAddress(request));
-  const asked = await askedCookie.read(request.headers);
+  const signInState = await askedCookie.read(request.headers);
   const search = searchOf(request);
   const refuse = (refused: Refused, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
@@ -80,23 +80,23 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
       refused: "UNAUTHORIZED",
       outcome: outcomeOf(provider, `${refused.cause}${refused.person ? `, from ${clientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(provider, refused.shown, asked?.returnTo, headers));
+    return ok(toSignIn(provider, refused.shown, signInState?.returnTo, headers));
   };
-  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(provider, "too-many", asked?.returnTo));
-  const isAsked = asked?.provider === provider.id && asked.state === search.get("state");
+  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(provider, "too-many", signInState?.returnTo));
+  const isAsked = signInState?.provider === provider.id && signInState.state === search.get("state");
   if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
-  if (!(await takeState(asked.state))) return refuse({ shown: "lost", cause: "the provider's answer was used before" });
+  if (!(await takeState(signInState.state))) return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
   if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
   let turn: OidcTurn;
   try {
-    turn = createTurn(provider, await discover(provider, KEPT_MS), asked);
+    turn = createTurn(provider, await discover(provider, KEPT_MS), signInState);
   } catch (cause) {
     return refuse({ shown: "away", cause: causeOf(cause) });
   }
   if (
-    (asked.purpose.kind === "link" || asked.purpose.kind === "confirm") &&
-    (await readViewer(request.headers))?.memberId !== asked.purpose.memberId
+    (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
+    (await readViewer(request.headers))?.memberId !== signInState.purpose.memberId
   )
     return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
   const { headers } = await ask(turn);
@@ -105,11 +105,11 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
   // One for the way there, one for the way back.
   for (const _way of [1, 2]) await oidcLimit.giveBack(network);
   const { member, how, change } = admitted;
-  const usual = asked.purpose.kind === "confirm" ? "confirmSession" : "signIn";
+  const usual = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
   note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", askedCookie.forget());
-  headers.set("location", `${composition().env.basePath}${asked.returnTo}`);
+  headers.set("location", `${composition().env.basePath}${signInState.returnTo}`);
   return ok(new Response(null, { status: 302, headers }));
 }
 

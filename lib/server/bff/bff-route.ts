@@ -217,8 +217,8 @@ function withoutTokens<T>(body: T): T {
 
 export function optionalRoute(operation: Operation): Handler {
   return guarded({ action: operation.name, role: operation.role, connection: true }, async (asked) => {
-    const known = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
-    if (!known.ok) return known;
+    const lookup = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
+    if (!lookup.ok) return lookup;
     const result = await runOperation(operation, asked, ok({}));
     return !result.ok && lacksOperation(result.failure) ? ok(jsonAnswer(null)) : result;
   });

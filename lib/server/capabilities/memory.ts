@@ -1,6 +1,6 @@
-// Remembers for ten minutes what a connection's answers showed it to have.
-// Guarantees: absences learnt while the service was down (its list of jobs was not found either) are forgotten; 401, 403, 429 and 5xx teach
-// nothing; failures.ts decides which refusals mean an absence; a call that changes something teaches only its own absence.
+// Caches each connection's capabilities for ten minutes, as its responses show them. failures.ts decides which ones mean an absence.
+// Statuses 401, 403, 429 and 5xx change nothing. A failed mutation marks only its own operation as absent.
+// Absences found during an outage (the job list was not found either) are dropped.
 
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";

@@ -26,7 +26,7 @@ import { type Connection } from "../store/connections";
 import { findConnection, noConnection } from "./access";
 import { toConnectionView } from "./views";
 
-const LONGEST_QUOTE = 120;
+const MAX_QUOTE_LENGTH = 120;
 const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
 const firstAsset = { limit: 1, offset: 0, include_public: false };
 
@@ -48,15 +48,15 @@ async function askWhoseKey(
 ): Promise<ConnectionCheck> {
   const { capabilities, upstreamFor } = composition();
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
-  // A person waits for it, and can ask again.
-  const asked = { signal, waits: "page" } as const;
-  // Masked before anything is shortened: half of a secret would not be recognised.
-  const answer = maskSecrets(await upstream.call(operations.getUser, asked));
+  // Interactive: the member waits, and can retry.
+  const callOptions = { signal, waits: "page" } as const;
+  // Masks before shortening: half a secret would not be recognised.
+  const answer = maskSecrets(await upstream.call(operations.getUser, callOptions));
   const hasNoUsers = !answer.ok && lacksOperation(answer.failure);
-  const system = hasNoUsers ? await upstream.call(operations.getSystemStats, asked) : undefined;
+  const system = hasNoUsers ? await upstream.call(operations.getSystemStats, callOptions) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);
   const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
-  const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, ...asked });
+  const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, ...callOptions });
   capabilities.forget(id);
   if (assets) return { ...localServer, hasAssets: !lacksAssets(assets) };
   return answer.ok
@@ -102,7 +102,7 @@ function toRefusal(failure: Failure): Outcome {
 /** The address may not be a service at all: only a short line of its words is repeated. */
 function short(message: string): string {
   const line = message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
-  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE - 1)}…` : line;
+  return line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH - 1)}…` : line;
 }
 
 type Given = { keep?: boolean; key?: string };

@@ -44,7 +44,7 @@ export function recordOfHost(id: string): string {
 }
 
 export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Options) {
-  const known = createLru<string, Known>({ max: MAX_HOSTS });
+  const hosts = createLru<string, Known>({ max: MAX_HOSTS });
 
   async function fetchKeys(url: string): Promise<Kept> {
     const send = isOnThisMachine(new URL(url).hostname) ? sendHere : sendForeign;
@@ -62,15 +62,15 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
 
   /** One request for all tickets that arrive meanwhile, whatever its result. */
   function ask(url: string): Promise<Kept> {
-    const { kept, asking, failed } = known.get(url) ?? {};
+    const { kept, asking, failed } = hosts.get(url) ?? {};
     if (asking) return asking;
     if (failed && now() - failed.atMs < FAILED_MS) return Promise.reject(failed.error);
     const asked = fetchKeys(url);
-    known.set(url, { kept, asking: asked });
+    hosts.set(url, { kept, asking: asked });
     asked.then(
-      (fresh) => known.set(url, { kept: fresh }),
+      (fresh) => hosts.set(url, { kept: fresh }),
       (error: unknown) => {
-        known.set(url, { kept, failed: { error, atMs: now() } });
+        hosts.set(url, { kept, failed: { error, atMs: now() } });
         log.warn({ host: new URL(url).host, err: error }, "the keys of a host page could not be asked for");
       },
     );
@@ -78,7 +78,7 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
   }
 
   async function keysAt(url: string): Promise<Kept> {
-    const { kept } = known.get(url) ?? {};
+    const { kept } = hosts.get(url) ?? {};
     const keptMs = kept ? now() - kept.atMs : Infinity;
     if (kept && keptMs < KEPT_MS) return kept;
     try {

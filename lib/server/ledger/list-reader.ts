@@ -52,7 +52,7 @@ type ReadAssets = NonNullable<LedgerRead["assets"]>;
 
 const JOBS_A_STEP = 2;
 const FILES_PAGE = 500;
-const MOST_PAGES = 4;
+const MAX_PAGES = 4;
 const ofTheJob: readonly number[] = [400, 403, 404, 410, 422];
 
 export function createSizeReader(usage: JobUsageStore) {
@@ -75,7 +75,7 @@ type Size = { bytes: number | undefined; files: number; isPart: boolean; failure
 
 async function sizeOf(jobId: string, read: ReadAssets, signal: AbortSignal): Promise<Size> {
   const size: Size = { bytes: undefined, files: 0, isPart: false };
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await read({ params: { job_id: jobId }, query: { limit: FILES_PAGE, offset: size.files }, signal });
     if (!answer.ok) return { ...size, failure: answer.failure };
     const sizes = answer.value.assets.map((asset) => numberOf(objectOf(asset)?.size));

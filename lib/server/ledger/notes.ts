@@ -14,9 +14,9 @@ import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/view
 import { isLink } from "@/lib/contract/workflow/graph";
 import { type LedgerNote } from "../store/jobs/ledger-entry";
 
-const LONGEST = 4096;
+const MAX_LENGTH = 4096;
 const MAX_INPUT_CHARACTERS = 2048;
-const MOST_TEXTS = 5000;
+const MAX_TEXTS = 5000;
 const DEEPEST = 5;
 const MAX_POSITIVE_NODES = 50;
 const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
@@ -25,15 +25,15 @@ export function textsOf(graph: unknown): string {
   if (!isObject(graph)) return "";
   const texts = new Set<string>(positiveTexts(graph));
   for (const node of Object.values(graph)) {
-    if (texts.size >= MOST_TEXTS) break;
+    if (texts.size >= MAX_TEXTS) break;
     if (isObject(node)) collect(node.inputs, texts, 0);
   }
   const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
   const sorted = [...[...texts].filter(isSentence), ...[...texts].filter((text) => !isSentence(text))];
   let all = "";
   for (const text of sorted) {
-    if (all.length >= LONGEST) break;
-    all += (all === "" ? "" : "\n") + text.slice(0, Math.min(MAX_INPUT_CHARACTERS, LONGEST - all.length));
+    if (all.length >= MAX_LENGTH) break;
+    all += (all === "" ? "" : "\n") + text.slice(0, Math.min(MAX_INPUT_CHARACTERS, MAX_LENGTH - all.length));
   }
   return all;
 }

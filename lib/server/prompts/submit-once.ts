@@ -27,7 +27,7 @@ import { readWhole } from "../bff/read-request";
 import { type Composition, type SubmissionOutcome } from "../composition-type";
 import { type Attempt, type JobLabel, type KeptSubmission } from "../store/jobs/submissions";
 
-const LONGEST_ANSWER = 64 * 1024;
+const MAX_ANSWER_LENGTH = 64 * 1024;
 
 /** For a submission begun earlier, by this process or by one that has ended. */
 function outcomeOfKept({ answer, failure }: KeptSubmission): SubmissionOutcome {
@@ -44,7 +44,7 @@ function reportOf(outcome: SubmissionOutcome): SubmissionReport {
 
 /** What is kept of an answer: only the job's id, if the answer is too long. */
 export function toKept(answer: string): string {
-  return answer.length <= LONGEST_ANSWER ? answer : writeExactJson({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
+  return answer.length <= MAX_ANSWER_LENGTH ? answer : writeExactJson({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
 }
 
 const AGAIN_MS = 1000;

@@ -10,7 +10,7 @@ import { type Store } from "../store/store";
 
 const MOMENT_MS = 10_000;
 /** Listed one by one on a page; further ones are only counted. */
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 /** Acts that clients do on many things without an act id; signing in twice, for instance, is two acts. */
 const ofMany = new Set([
   "manageQueue",
@@ -31,7 +31,7 @@ const ofMany = new Set([
 export type Logged = AuditItem & { actId?: string };
 
 /** Each act with its entries, newest first. A row has the id before which the next page begins. */
-export function groupAudit(acts: readonly (readonly Logged[])[], most = MOST_PARTS): AuditItem[] {
+export function groupAudit(acts: readonly (readonly Logged[])[], most = MAX_PARTS): AuditItem[] {
   const rows: AuditItem[] = [];
   let before: Logged | undefined;
   for (const [newest, ...rest] of acts) {

@@ -69,7 +69,7 @@ export async function listLackingClasses(
   return ok({ lacking: names.filter((name) => !Object.hasOwn(classes, name)) });
 }
 
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 
 /** By waiting job; undefined if the service's queue did not name it. */
 type QueuePlaces = ReadonlyMap<string, number | undefined>;
@@ -78,7 +78,7 @@ export async function getQueue(viewer: Viewer, connection?: string, signal?: Abo
   const access = await openForJobs(viewer, connection);
   if (!access.ok) return access;
   const { upstream } = access.value;
-  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MOST_ROWS };
+  const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_ROWS };
   const jobs = await upstream.call(operations.listJobs, { query, signal, waits: signal ? "poll" : "page" });
   if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
   const waiting = jobs.value.jobs.filter(isPending).map(({ id }) => id);
@@ -99,12 +99,12 @@ async function findPlaces(
   const { capabilities, queuePlaces } = composition();
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
-  const kept = queuePlaces.get(key);
+  const cachedPlaces = queuePlaces.get(key);
   if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return ok(undefined);
-  const known = kept && waiting.every((job) => kept.has(job)) ? kept : undefined;
-  const found = known ? ok(known) : await readPlaces(access, signal);
+  const currentPlaces = cachedPlaces && waiting.every((job) => cachedPlaces.has(job)) ? cachedPlaces : undefined;
+  const found = currentPlaces ? ok(currentPlaces) : await readPlaces(access, signal);
   if (!found.ok || !found.value) return found;
-  // Jobs that have left are dropped: if one comes back, it is asked for again.
+  // Drops jobs that have left the queue; their places are read again if they return.
   const places = new Map(waiting.map((job) => [job, found.value?.get(job)]));
   queuePlaces.set(key, places);
   return ok(places);

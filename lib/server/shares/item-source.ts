@@ -81,10 +81,10 @@ export async function* bytesIn({ body }: Response): AsyncGenerator<Uint8Array, v
 }
 
 const BLOCK = 256 * 1024;
-const MOST_BUFFERED = 16;
-const MOST_READ = 128 * 1024 ** 2;
+const MAX_BUFFERED = 16;
+const MAX_READ_BYTES = 128 * 1024 ** 2;
 /** A file made to block the console, of countless parts of a few bytes, is not shown. */
-const MOST_PARTS = 500_000;
+const MAX_PARTS = 500_000;
 const PARTS_A_TURN = 1000;
 
 /** `next`: the number of the block that comes next. */
@@ -121,8 +121,8 @@ export async function readOriginal<T>(
     const next = await source?.blocks.next();
     if (!source || !next || next.done) return undefined;
     read += next.value.length;
-    if (read > MOST_READ) throw new NotCleanable("too much of the file would have to be read");
-    if (buffered.size >= MOST_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
+    if (read > MAX_READ_BYTES) throw new NotCleanable("too much of the file would have to be read");
+    if (buffered.size >= MAX_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
     buffered.set(source.next, next.value);
     source.next += 1;
     await othersTurn();
@@ -130,8 +130,8 @@ export async function readOriginal<T>(
   }
 
   async function block(index: number): Promise<Buffer> {
-    const known = buffered.get(index);
-    if (known) return known;
+    const cachedBlock = buffered.get(index);
+    if (cachedBlock) return cachedBlock;
     // Without ranges, the answer is read on to the block, or again from the beginning.
     if (!source?.isWhole || source.next > index) await open(index);
     for (;;) {
@@ -156,7 +156,7 @@ export async function readOriginal<T>(
       size,
       async read(at, length) {
         parts += 1;
-        if (parts > MOST_PARTS) throw new NotCleanable("too many parts");
+        if (parts > MAX_PARTS) throw new NotCleanable("too many parts");
         if (parts % PARTS_A_TURN === 0) await othersTurn();
         const found: Buffer[] = [];
         const end = Math.min(size, at + length);

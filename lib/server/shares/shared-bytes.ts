@@ -33,8 +33,8 @@ export function piecesBetween(pieces: readonly Piece[], from: number, to: number
 
 /** The part of the original that the pieces need; undefined if they need none. */
 export function spanOf(pieces: readonly Piece[]): { from: number; to: number } | undefined {
-  const kept = pieces.filter((piece) => "to" in piece);
-  const [first, last] = [kept[0], kept.at(-1)];
+  const copied = pieces.filter((piece) => "to" in piece);
+  const [first, last] = [copied[0], copied.at(-1)];
   return first && last && { from: first.from, to: last.to };
 }
 

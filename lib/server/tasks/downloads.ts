@@ -46,7 +46,7 @@ function numberOrNone(value: number | null): number | undefined {
   return value === null ? undefined : Number(value);
 }
 
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 const words: Readonly<Record<string, DownloadState>> = {
   completed: "completed",
   success: "completed",
@@ -68,7 +68,7 @@ function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNew
   return {
     state,
     word: task.status.slice(0, 100),
-    reason: state === "failed" && reason !== undefined ? maskAddresses(reason).slice(0, LONGEST_REASON) : null,
+    reason: state === "failed" && reason !== undefined ? maskAddresses(reason).slice(0, MAX_REASON_LENGTH) : null,
     ...(done !== undefined && { bytes_done: done }),
     ...(total !== undefined && { bytes_total: total }),
     // Without a total, a progress of 0 says nothing.

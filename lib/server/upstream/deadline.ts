@@ -44,7 +44,7 @@ export type Silences = {
 export type GiveUp = (why: { quietMs: number } | "answered") => void;
 
 /** The patient read, and one that finds out whether the service is back; all others get only SHORT_MS. */
-const MOST_WHILE_SILENT = 2;
+const MAX_WHILE_UNRESPONSIVE = 2;
 const SHORT_MS = 500;
 
 type Read = { startMs: number; giveUp: GiveUp };
@@ -69,7 +69,7 @@ export function createSilences(now: () => number = () => performance.now()): Sil
       states.set(service, state);
       const startMs = now();
       const read: Read = { startMs, giveUp };
-      const isShort = state.silentSinceMs !== undefined && state.underWay.size >= MOST_WHILE_SILENT;
+      const isShort = state.silentSinceMs !== undefined && state.underWay.size >= MAX_WHILE_UNRESPONSIVE;
       let timer: NodeJS.Timeout | undefined;
       const look = () => {
         const fromMs = Math.max(startMs, state.lastReplyMs);

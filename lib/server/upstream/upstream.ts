@@ -33,7 +33,7 @@ import { answerFor, readBody, TOO_LARGE } from "./read-body";
 import { type Send } from "./send";
 import { readBytes, watched } from "./streams";
 
-const LONGEST_REFUSAL = 1024 * 1024;
+const MAX_REFUSAL_LENGTH = 1024 * 1024;
 
 type Answered = { status: number; value: unknown };
 
@@ -55,7 +55,7 @@ async function readAnswer(answer: Response, context: Context): Promise<Result<An
   const { operation, baseUrl, now, apiKey } = context;
   const gate = keyGate(apiKey);
   if (answer.status >= 400) {
-    const body = await readBytes(answer.body, LONGEST_REFUSAL);
+    const body = await readBytes(answer.body, MAX_REFUSAL_LENGTH);
     return failed(refusal(answer, body ? await gate.text(toText(body)) : "", { operation, now }));
   }
   if (answer.status >= 300) {

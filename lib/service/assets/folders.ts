@@ -39,10 +39,10 @@ const ROOM = 0.2;
 
 /** Returns how many bytes are left. */
 export async function evictOldest(folder: string, mostBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
-  const kept = await filesByAge(folder);
-  let bytes = kept.reduce((sum, { size }) => sum + size, 0);
+  const files = await filesByAge(folder);
+  let bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes <= mostBytes) return bytes;
-  for (const { path, size } of kept) {
+  for (const { path, size } of files) {
     if (bytes <= mostBytes * (1 - ROOM)) break;
     if (isInUse(path)) continue;
     await rm(path, { force: true });
@@ -56,9 +56,9 @@ export async function sweepCacheFolder(folder: string, named: Named, forget: (ha
   let removed = 0;
   for (const shard of await readdir(folder)) {
     const hashes = (await readdir(join(folder, shard))).map((rest) => shard + rest);
-    const there = await named(hashes);
+    const referenced = await named(hashes);
     for (const hash of hashes) {
-      if (there.has(hash)) continue;
+      if (referenced.has(hash)) continue;
       await forget(hash);
       removed += 1;
     }

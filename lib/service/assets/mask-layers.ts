@@ -17,7 +17,7 @@ import { findFiles } from "./file-names";
 import { isRaster } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
 
-export const MOST_IMAGE_BYTES = 50 * 1024 * 1024;
+export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 const LONGEST_EDGE = 16_384;
 export const MAX_PIXELS = 67_108_864;
 
@@ -26,7 +26,7 @@ type ImageFile = { path: string; mediaType: string; size: number };
 /** The size as displayed: a photograph's orientation is taken into account. */
 export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
   if (!isRaster(file.mediaType)) throw notAnImage();
-  if (file.size > MOST_IMAGE_BYTES) throw tooHeavy();
+  if (file.size > MAX_IMAGE_BYTES) throw tooHeavy();
   const { width, height } = await readSize(file.path);
   if (width > LONGEST_EDGE || height > LONGEST_EDGE) {
     throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${LONGEST_EDGE}.`, {

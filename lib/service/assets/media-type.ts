@@ -130,10 +130,10 @@ const extensions: Readonly<Record<string, string>> = {
 };
 const taken = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
 
-/** If the bytes do not reveal their kind (weights, meshes, tables), uses the name's own extension, unless that belongs to another kind. */
+/** If the bytes don't reveal the type (weights, meshes, tables), uses the name's extension, unless it belongs to another type. */
 export function extensionOf(mediaType: string, name = ""): string {
-  const known = own(extensions, mediaType);
-  if (known) return known;
+  const extension = own(extensions, mediaType);
+  if (extension) return extension;
   const fallback = mediaType === "text/plain" ? "txt" : "bin";
   const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
   return ending === undefined || taken.has(ending) ? fallback : ending;

@@ -40,18 +40,18 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
   let syncError: unknown;
 
   async function keep(): Promise<void> {
-    // If the disk lost bytes that were synced, nothing of the file is trusted.
-    const kept = (await handle.stat()).size < keptBytes ? 0 : keptBytes;
-    if (kept < keptBytes) await onDurable(0);
-    await handle.truncate(kept);
+    // If the disk lost synced bytes, downloads the whole file again.
+    const durableBytes = (await handle.stat()).size < keptBytes ? 0 : keptBytes;
+    if (durableBytes < keptBytes) await onDurable(0);
+    await handle.truncate(durableBytes);
     const buffer = Buffer.allocUnsafe(READ_AT_ONCE);
-    while (digest.size() < kept) {
+    while (digest.size() < durableBytes) {
       signal.throwIfAborted();
-      const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, kept - digest.size()), digest.size());
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, durableBytes - digest.size()), digest.size());
       if (bytesRead === 0) throw new Error(`the partial file ${path} ended while it was read`);
       digest.update(buffer.subarray(0, bytesRead));
     }
-    durable = kept;
+    durable = durableBytes;
   }
 
   function sync(): Promise<void> {

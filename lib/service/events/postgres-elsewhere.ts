@@ -11,7 +11,7 @@ const LISTENERS_CHANNEL = "listeners";
 const REPEAT_MS = 20_000;
 const FORGET_MS = 3 * REPEAT_MS;
 /** Users per notice. */
-const MOST_USERS = 500;
+const MAX_USERS = 500;
 
 /** `asks`: the sender has just started, or may have missed something, and wants the whole list. */
 const noticeSchema = z.object({
@@ -28,9 +28,9 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 
   async function tellAll(asks = false): Promise<void> {
     const all = [...users()];
-    for (let from = 0; from < all.length || (asks && from === 0); from += MOST_USERS)
+    for (let from = 0; from < all.length || (asks && from === 0); from += MAX_USERS)
       await processes.tell(LISTENERS_CHANNEL, {
-        listened: all.slice(from, from + MOST_USERS),
+        listened: all.slice(from, from + MAX_USERS),
         ...(asks && from === 0 && { asks }),
       } satisfies Notice);
   }

@@ -6,7 +6,7 @@ import { fileNameOf } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
-import { findMaskLayers, MOST_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
+import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type InFile } from "../assets/thumbnails/thumbnails";
 import { type Parts } from "../parts";
@@ -137,9 +137,9 @@ function inBlobs(blobs: BlobStore, hash: string, size: number) {
 async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadMask>) {
   const { maxUploadBytes } = parts.settings;
   try {
-    return await receiveUpload(parts, call, Math.min(MOST_IMAGE_BYTES, maxUploadBytes));
+    return await receiveUpload(parts, call, Math.min(MAX_IMAGE_BYTES, maxUploadBytes));
   } catch (error) {
-    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MOST_IMAGE_BYTES) throw error;
+    if (asRefusal(error)?.code !== "FILE_TOO_LARGE" || maxUploadBytes < MAX_IMAGE_BYTES) throw error;
     throw tooHeavy();
   }
 }

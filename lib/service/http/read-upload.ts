@@ -118,7 +118,7 @@ function missing(part: string): ServiceError {
 }
 
 /** How much the parts around a file may add to the length of a body. */
-const MOST_AROUND_A_FILE = 16 * 1024 * 1024;
+const MAX_FORM_OVERHEAD_BYTES = 16 * 1024 * 1024;
 
 type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObject } };
 export type UploadCall<O extends UploadOperation> = Pick<Asked, "request" | "bytes" | "user"> & { operation: O };
@@ -130,7 +130,7 @@ export async function receiveUpload<O extends UploadOperation>(
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
   const room = await roomFor(database, user.id);
   const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
-  const least = Number(request.headers.get("content-length") ?? 0) - MOST_AROUND_A_FILE;
+  const least = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
   if (least > maxBytes) throw tooLarge(maxBytes);
   if (least > room) throw await beyondQuota();
   try {

@@ -113,13 +113,13 @@ export function downloadRoutes(parts: Parts): Route[] {
   ];
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const PREFIX = "/api/userdata/";
 
 /** A path with /move/ in it is a move; the first part of any other path is the file. */
 export function userdataRoutes(parts: Parts): Route[] {
   const { blobs } = parts;
-  const mostBytes = Math.min(MOST_BYTES, parts.settings.maxUploadBytes);
+  const mostBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
   const files = createUserFiles(parts, mostBytes);
 
   /**

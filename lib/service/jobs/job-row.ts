@@ -83,7 +83,7 @@ function sound({ isJson }: StoreDialect, column: string, text = column): RawBuil
 }
 
 /** The editor's drawing is by far the largest part of it, and lists leave it out. Anything longer is shown only with its own job. */
-const LONGEST_IN_LIST = 64 * 1024;
+const MAX_LISTED_LENGTH = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
   sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
 
@@ -104,10 +104,10 @@ export async function queuedTexts(reader: Reader, seqs: readonly number[]): Prom
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-/** For lists: a text longer than LONGEST_IN_LIST is empty. */
+/** For lists: a text longer than MAX_LISTED_LENGTH is empty. */
 export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
   const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
-  const isLong = (text: string | null) => text !== null && text.length > LONGEST_IN_LIST;
+  const isLong = (text: string | null) => text !== null && text.length > MAX_LISTED_LENGTH;
   return byJob(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
 }
 

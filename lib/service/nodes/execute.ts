@@ -55,7 +55,7 @@ function createProgressReporter(send: (progress: Progress) => void): ProgressRep
 }
 
 /** How many files may be open while they are synced. */
-const MOST_OPEN = 16;
+const MAX_OPEN = 16;
 
 type FileSaver = {
   save(path: string, content: Buffer): Promise<{ hash: string; sha256: string; byteLength: number }>;
@@ -74,7 +74,7 @@ function createFileSaver(): FileSaver {
   return {
     synced,
     async save(path, content) {
-      if (underWay.length >= MOST_OPEN) await synced();
+      if (underWay.length >= MAX_OPEN) await synced();
       const handle = await open(path, "wx", 0o600);
       const sync = writeSynced(handle, content);
       sync.catch(() => undefined); // reported by `synced`

@@ -26,7 +26,7 @@ function reach(starts: readonly string[], nextOf: (id: string) => readonly strin
 }
 
 /** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
-const MOST_NODES = 100;
+const MAX_NODES = 100;
 
 /** Each loop as its node ids in the order of the links, starting at the first id of `order` that is on it. */
 function findCycles(order: readonly string[], sourcesOf: (id: string) => readonly string[]): string[][] {
@@ -46,7 +46,7 @@ function findCycles(order: readonly string[], sourcesOf: (id: string) => readonl
       }
       const place = places.get(source);
       if (place !== undefined) {
-        cycles.push(path.slice(place, place + MOST_NODES).map(({ id }) => id));
+        cycles.push(path.slice(place, place + MAX_NODES).map(({ id }) => id));
       } else if (!finished.has(source)) {
         places.set(source, path.length);
         path.push({ id: source, next: 0 });
@@ -65,9 +65,9 @@ type Found = {
 
 /** Steps spent on naming the outputs that depend on each bad node; after these, lists may be short. */
 const BUDGET = 500_000;
-const MOST_LINES = 50;
+const MAX_LINES = 50;
 /** Nodes whose loop is described in full; beyond these, each loop is reported briefly at one of its nodes. */
-const MOST_CYCLE_NODES = 100;
+const MAX_CYCLE_NODES = 100;
 
 function collectErrors({ graph, checked, cycles, outputs }: Found): {
   nodeErrors: NodeErrors;
@@ -80,11 +80,11 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   const looped = new Set<string>();
   const tell = (cycle: readonly string[], id: string) => {
     if (looped.has(id)) return;
-    add(id, [cycleError(graph, cycle, id, looped.size < MOST_CYCLE_NODES ? 20 : 2)]);
+    add(id, [cycleError(graph, cycle, id, looped.size < MAX_CYCLE_NODES ? 20 : 2)]);
     looped.add(id);
   };
   for (const cycle of cycles) for (const id of cycle.slice(0, 1)) tell(cycle, id);
-  for (const cycle of cycles) for (const id of cycle) if (looped.size < MOST_CYCLE_NODES) tell(cycle, id);
+  for (const cycle of cycles) for (const id of cycle) if (looped.size < MAX_CYCLE_NODES) tell(cycle, id);
 
   const dependentsOf = reverse(checked);
   const bad = reach([...errors.keys()], dependentsOf);
@@ -97,7 +97,7 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   const lines = [...errors.values()].flat().map(({ message, details }) => `${message}: ${details}`);
   return {
     nodeErrors: Object.fromEntries(entries),
-    lines: lines.slice(0, MOST_LINES),
+    lines: lines.slice(0, MAX_LINES),
     badOutputs: new Set(outputs.filter((id) => bad.has(id))),
   };
 }

@@ -20,14 +20,14 @@ type OutputFile = FileThere & { nodeId: string; key: string; index: number; fact
 type Outputs = { files: OutputFile[]; texts: Map<string, string[]>; others: Map<string, NodeOthers> };
 export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
 
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 const MAX_NAME_LENGTH = 1000;
 /** Every list shows the error with its job. */
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_TRACEBACK_LENGTH = 64 * 1024;
 const MAX_INPUTS_LENGTH = 256 * 1024;
 /** For all texts together; what is longer is cut off. */
-const MOST_TEXT = 4 * 1024 ** 2;
+const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 
 const isFact = (value: unknown) => typeof value === "number" || (typeof value === "string" && value.length <= MAX_NAME_LENGTH);
 
@@ -92,7 +92,7 @@ export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string,
 
 export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): Outputs {
   const outputs: Outputs = { files: [], texts: new Map(), others: new Map() };
-  let room = MOST_TEXT;
+  let room = MAX_TEXT_LENGTH;
   for (const [nodeId, output] of byNode) {
     for (const [key, items] of Object.entries(output)) {
       if (!Array.isArray(items)) continue;
@@ -102,7 +102,7 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): Outputs {
         const file = toFile(item);
         if (file) {
           const name = `${file.type} ${file.subfolder} ${file.filename}`;
-          if (outputs.files.length < MOST_FILES && !named.has(name)) outputs.files.push({ ...file, nodeId, key, index });
+          if (outputs.files.length < MAX_FILES && !named.has(name)) outputs.files.push({ ...file, nodeId, key, index });
           named.add(name);
         } else if (item !== null) others.push(item);
       });

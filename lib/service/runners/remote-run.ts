@@ -24,15 +24,15 @@ type Watched = {
 
 async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: Watched): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
-  const known = { promptId, clientId: job.attempt.clientId };
-  const look = looksFor(runner.address, known, listening);
+  const remoteIds = { promptId, clientId: job.attempt.clientId };
+  const look = looksFor(runner.address, remoteIds, listening);
   const isLeased = leaseOf(job);
-  const isInterrupted = interrupterOf(job, known);
+  const isInterrupted = interrupterOf(job, remoteIds);
   let seenMs = now();
   let beganMs = now();
   for (;;) {
     if (await patiently(job, job.isGone)) {
-      await clearAway(runner.address, known);
+      await clearAway(runner.address, remoteIds);
       return lost(`${runner.label} was removed.`, false);
     }
     const place = await look(signal);
@@ -54,11 +54,11 @@ async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastRe
       if (place.kind === "waits") {
         beganMs = now();
         job.on({ kind: "queued", runner: runner.label, ahead: place.ahead.length });
-        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAway(runner.address, known)))
+        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAway(runner.address, remoteIds)))
           return lost(`${runner.label} is busy with the work of others.`, false);
       }
       if (!(await isLeased())) {
-        await clearAway(runner.address, known);
+        await clearAway(runner.address, remoteIds);
         return stale;
       }
       const quietMs = now() - Math.max(lastReportMs(), beganMs);

@@ -42,13 +42,13 @@ function fileOf({ hash, mediaType, name }: Input): FileThere {
 export async function bring(address: string, input: Input, signal: AbortSignal): Promise<Result<string, ExchangeFailure>> {
   const remoteFile = fileOf(input);
   const [suffix = ""] = annotation.exec(input.name) ?? [];
-  const known = await openFile(address, viewPath(remoteFile), {
+  const existing = await openFile(address, viewPath(remoteFile), {
     signal,
     headers: { range: "bytes=0-0" },
   });
-  if (known.ok) {
-    known.value.bytes.destroy();
-    const whole = known.value.range === undefined ? known.value.size : Number(/\/(\d+)$/.exec(known.value.range)?.[1]);
+  if (existing.ok) {
+    existing.value.bytes.destroy();
+    const whole = existing.value.range === undefined ? existing.value.size : Number(/\/(\d+)$/.exec(existing.value.range)?.[1]);
     if (whole === input.size) return ok(nameThere(input) + suffix);
   }
   const form = new FormData();

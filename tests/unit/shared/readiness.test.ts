@@ -18,8 +18,8 @@ test("a part that throws or hangs is not ready, and its own message is not shown
   await vi.advanceTimersByTimeAsync(3000);
   expect(await states).toEqual([
     { part: "fine", ready: true },
-    { part: "broken", ready: false, reason: "It failed; the log says more." },
-    { part: "silent", ready: false, reason: "It gave no answer within 2 s." },
+    { part: "broken", ready: false, reason: "It failed. See the log." },
+    { part: "silent", ready: false, reason: "No answer within 2 s." },
   ]);
 });
 

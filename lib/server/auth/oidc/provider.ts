@@ -28,18 +28,18 @@ const PROVIDER_MS = 5_000;
 export const KEPT_MS = 10 * 60_000;
 /** Used at the beginning of a sign-in: if the provider is down, the console says so, not the browser's error page. */
 export const FRESH_MS = 0;
-const LONGEST_ANSWER = 256 * 1024;
+const MAX_ANSWER_LENGTH = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
-const known = new Map<string, { at: number; found: Promise<Discovered> }>();
+const discoveries = new Map<string, { at: number; found: Promise<Discovered> }>();
 
-/** Throws if the provider is unreachable or does not match the settings; failures are not kept. */
+/** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
 export function discover(provider: OidcProvider, oldestMs: number): Promise<Discovered> {
-  const kept = known.get(provider.id);
-  if (kept && performance.now() - kept.at < oldestMs) return kept.found;
+  const cached = discoveries.get(provider.id);
+  if (cached && performance.now() - cached.at < oldestMs) return cached.found;
   const found = ask(provider);
-  known.set(provider.id, { at: performance.now(), found });
-  found.catch(() => known.delete(provider.id));
+  discoveries.set(provider.id, { at: performance.now(), found });
+  found.catch(() => discoveries.delete(provider.id));
   return found;
 }
 
@@ -50,7 +50,7 @@ async function ask({ issuer }: OidcProvider): Promise<Discovered> {
     headers: { accept: "application/json" },
     signal: AbortSignal.timeout(PROVIDER_MS),
   });
-  const bytes = answer.ok ? await readBytes(answer.body, LONGEST_ANSWER) : undefined;
+  const bytes = answer.ok ? await readBytes(answer.body, MAX_ANSWER_LENGTH) : undefined;
   if (!bytes) throw new Error(`its configuration could not be read (${answer.status})`);
   const metadata = schemaOf(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
   if (withoutSlash(metadata.issuer) !== base) throw new Error(`it calls itself ${metadata.issuer.slice(0, 200)}, not ${base}`);
@@ -105,9 +105,9 @@ export type Person = {
   groups: string[] | undefined;
 };
 
-const LONGEST_SUBJECT = 255;
-const LONGEST_EMAIL = 254;
-const MOST_GROUPS = 2_000;
+const MAX_SUBJECT_LENGTH = 255;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_GROUPS = 2_000;
 
 /** Whether the ID token lacks something that the settings need. */
 function lacksClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
@@ -125,7 +125,7 @@ function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>,
 /** Undefined if the subject cannot be stored. */
 export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
   const { sub, iss, auth_time: shownAt } = claims;
-  if (typeof sub !== "string" || sub === "" || sub.length > LONGEST_SUBJECT) return undefined;
+  if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT_LENGTH) return undefined;
   const byGroups = provider.roles && roleIn(at(claims, provider.roles.claim), provider.roles.byGroup);
   return {
     issuer: iss,
@@ -139,14 +139,14 @@ export function readPerson(claims: Claims, provider: OidcProvider): Person | und
 }
 
 function readEmail(given: unknown): string | undefined {
-  if (typeof given !== "string" || given.length > LONGEST_EMAIL) return undefined;
+  if (typeof given !== "string" || given.length > MAX_EMAIL_LENGTH) return undefined;
   const email = given.trim().toLowerCase();
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
 /** The highest role that the groups give, and the groups that give it. */
 function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
-  const names = (Array.isArray(groups) ? groups.slice(0, MOST_GROUPS) : [groups]).filter((name) => typeof name === "string");
+  const names = (Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
   const acceptedGroups = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
   const role = [...roles].reverse().find((one) => acceptedGroups.some((name) => byGroup.get(name) === one));

@@ -86,7 +86,7 @@ type AdmittedTurn = NonNullable<ReturnType<OidcTurn["admitted"]>>;
 
 const SALT = "lightdesk.id-token";
 /** The hint is part of an address: a longer one is left out, and the provider then asks the person. */
-const LONGEST_HINT = 4_000;
+const MAX_HINT_LENGTH = 4_000;
 const KEPT_SECONDS = 366 * 24 * 60 * 60;
 
 type Account = { provider: string; id_token?: string };
@@ -112,7 +112,7 @@ export async function beginProviderSession(
 
 async function keep(sessionId: string, provider: string, idToken: string | undefined): Promise<void> {
   const { store, authSecret, log } = composition();
-  const isKept = idToken !== undefined && idToken.length <= LONGEST_HINT;
+  const isKept = idToken !== undefined && idToken.length <= MAX_HINT_LENGTH;
   const sealedHint = isKept ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: KEPT_SECONDS }) : undefined;
   try {
     await store.identities.keepSession({ sessionId, provider, sealedHint });
@@ -125,14 +125,15 @@ async function keep(sessionId: string, provider: string, idToken: string | undef
 /** Call it before the session is ended. Undefined: the session began here, or the provider has no sign-out page. */
 export async function endSessionUrl(sessionId: string, returnTo: string): Promise<string | undefined> {
   const { store, env, authSecret, log } = composition();
-  const kept = await store.identities.sessionOf(sessionId);
-  const provider = kept && env.oidc.find(({ id }) => id === kept.provider);
+  const providerSession = await store.identities.sessionOf(sessionId);
+  const provider = providerSession && env.oidc.find(({ id }) => id === providerSession.provider);
   if (!provider) return undefined;
   try {
     const found = await discover(provider, KEPT_MS);
     if (found.endSessionUrl === undefined) return undefined;
     const url = new URL(found.endSessionUrl);
-    const token = kept.sealedHint === undefined ? null : await decode({ token: kept.sealedHint, secret: authSecret, salt: SALT });
+    const token =
+      providerSession.sealedHint === undefined ? null : await decode({ token: providerSession.sealedHint, secret: authSecret, salt: SALT });
     if (typeof token?.hint === "string") url.searchParams.set("id_token_hint", token.hint);
     url.searchParams.set("client_id", provider.clientId);
     url.searchParams.set("post_logout_redirect_uri", returnTo);

@@ -17,7 +17,7 @@ import { hashRow, verifyChain } from "./audit-chain";
 
 /** Longer than any wait that a service asks for. */
 const PAUSE_MS = 10 * 60_000;
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 type Written = { act?: string; action: string; memberId?: string; via?: string; connectionId?: string; at: number };
 
@@ -27,9 +27,9 @@ function createActIds() {
     const family = act === undefined ? undefined : familyOf(action);
     if (family === undefined) return null;
     const key = [memberId, via, connectionId, family, act].join(" ");
-    const known = open.get(key);
-    const isOpen = known && known.entries < MOST_ENTRIES && at - known.at <= PAUSE_MS;
-    const { id, entries } = isOpen ? known : { id: randomUUID(), entries: 0 };
+    const group = open.get(key);
+    const isOpen = group && group.entries < MAX_ENTRIES && at - group.at <= PAUSE_MS;
+    const { id, entries } = isOpen ? group : { id: randomUUID(), entries: 0 };
     open.set(key, { id, entries: entries + 1, at });
     return id;
   };

@@ -27,7 +27,7 @@ import {
 
 type Note = { jobId: string; inputs?: string };
 
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 const BELIEVED_MS = 5 * 60_000;
 
 function createWrittenNotes(now: () => number = Date.now) {
@@ -38,8 +38,8 @@ function createWrittenNotes(now: () => number = Date.now) {
     /** Notes that contain something not written recently. */
     news<T extends Note>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
-        const known = written.get(nameOf(number, note));
-        return !known || now() - known.atMs > BELIEVED_MS || known.content !== contentOf(note);
+        const existing = written.get(nameOf(number, note));
+        return !existing || now() - existing.atMs > BELIEVED_MS || existing.content !== contentOf(note);
       });
     },
 
@@ -59,7 +59,7 @@ function createWrittenNotes(now: () => number = Date.now) {
 /** Hashed where it is long, as a job's error may be. */
 function contentOf(note: Note): string {
   const text = writeExactJson(note);
-  return text.length <= MOST_CHARACTERS ? text : createHash("sha256").update(text).digest("base64");
+  return text.length <= MAX_CHARACTERS ? text : createHash("sha256").update(text).digest("base64");
 }
 
 export type LedgerReach = {

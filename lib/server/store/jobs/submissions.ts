@@ -115,7 +115,7 @@ export function createJobLabelStore(database: Database) {
   };
 }
 
-const MOST_LISTED = 2_000;
+const MAX_LISTED = 2_000;
 
 export type WorkflowNameStore = ReturnType<typeof createWorkflowNameStore>;
 
@@ -153,7 +153,7 @@ export function createWorkflowNameStore(database: Database) {
         .select(["workflow_id", "name"])
         .where("connection_id", "=", connectionId)
         .orderBy("name")
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
         .execute();
       return rows.map((row) => ({ id: row.workflow_id, name: row.name }));
     },

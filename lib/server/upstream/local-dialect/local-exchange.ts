@@ -27,7 +27,7 @@ export function wording<Args = undefined, T = unknown>(
 }
 
 const KNOWN_MS = 60_000;
-const MOST_SERVERS = 20;
+const MAX_SERVERS = 20;
 
 /** `isCut`: the server has older ones. */
 export type Ended = { newestFirst: readonly LocalJob[]; isCut: boolean };
@@ -43,21 +43,21 @@ type EndedMemory = {
 };
 
 export function createEndedMemory(now: () => number): EndedMemory {
-  const known = createLru<string, Known>({ max: MOST_SERVERS });
+  const servers = createLru<string, Known>({ max: MAX_SERVERS });
   return {
     now,
     of(base) {
-      const one = known.get(base);
+      const one = servers.get(base);
       return one && now() - one.at < KNOWN_MS ? one.ended : undefined;
     },
     keep(base, ended) {
-      known.set(base, { ended, at: now() });
+      servers.set(base, { ended, at: now() });
     },
     extend(base, ended) {
-      const one = known.get(base);
+      const one = servers.get(base);
       if (one) one.ended = ended;
     },
-    forget: (base) => void known.delete(base),
+    forget: (base) => void servers.delete(base),
   };
 }
 

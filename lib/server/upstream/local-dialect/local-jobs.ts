@@ -12,7 +12,7 @@ import { type Ended, hasNoJobs, type LocalExchange, notThere, readLocal, transla
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40];
-const MOST_ENDED = 1000;
+const MAX_ENDED = 1000;
 /** One entry tells whether a job has ended since; a few more tell which. */
 const PEEKS = [1, 20];
 const ENDED = ["completed", "failed", "cancelled"];
@@ -24,7 +24,7 @@ const queuedJobs = wording("queued-jobs", ([queue]) => {
 /** Newest first. */
 const endedJobs = wording("ended-jobs", ([history]) =>
   historyEntries(history)
-    .slice(-MOST_ENDED - 1)
+    .slice(-MAX_ENDED - 1)
     .map(({ id, entry }): LocalJob => (entry ? toEndedJob(id, entry) : { id }))
     .reverse(),
 );
@@ -77,15 +77,15 @@ async function olderJob({ ask, say }: LocalExchange, id: string): Promise<Respon
 /** Newest first. */
 async function readEnded(exchange: LocalExchange): Promise<Read<Ended>> {
   const { base, ended } = exchange;
-  const known = ended.of(base);
-  for (const count of known ? PEEKS : []) {
+  const cached = ended.of(base);
+  for (const count of cached ? PEEKS : []) {
     const read = await readNewest(exchange, count);
     if (!read.ok) return read;
-    const { newestFirst: before = [], isCut = false } = known ?? {};
+    const { newestFirst: before = [], isCut = false } = cached ?? {};
     const at =
       before.length === 0 && read.value.length < count ? read.value.length : read.value.findIndex(({ id }) => id === before[0]?.id);
     if (at < 0) continue;
-    const now = cutTo(MOST_ENDED, [...read.value.slice(0, at), ...before], isCut);
+    const now = cutTo(MAX_ENDED, [...read.value.slice(0, at), ...before], isCut);
     ended.extend(base, now);
     return { ok: true, value: now };
   }

@@ -33,11 +33,11 @@ export const historyTranslations: readonly Translation[] = [
     async speak(exchange) {
       const { searchParams } = exchange.url;
       const offset = Number(searchParams.get("offset") ?? 0);
-      const wanted = Number(searchParams.get("max_items") ?? USUAL_ITEMS);
+      const maxItems = Number(searchParams.get("max_items") ?? USUAL_ITEMS);
       const total = await countEnded(exchange);
       if (total instanceof Response) return total;
-      const first = total === undefined ? undefined : Math.max(0, total - offset - wanted);
-      const count = total === undefined ? offset + wanted : Math.min(wanted, total - offset);
+      const first = total === undefined ? undefined : Math.max(0, total - offset - maxItems);
+      const count = total === undefined ? offset + maxItems : Math.min(maxItems, total - offset);
       if (count <= 0) return translated({ history: [] });
       const query = { max_items: count, ...(first !== undefined && { offset: first }) };
       const read = await readLocal(await exchange.ask("/api/history", { query }));

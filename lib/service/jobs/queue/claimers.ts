@@ -13,23 +13,23 @@ import { EVERY, freeWorkers, QUEUE_SCHEMA, queueLogger } from "./queue-entries";
 
 /** At most a fifth of a process's time is spent on searching in vain. */
 const TIMES = 4;
-const MOST_MS = 1000;
+const MAX_MS = 1000;
 /** Every free place is asked for so often, in case a notice was lost. */
 const EVERY_MS = 1000;
 
 export function createAskedPlaces(clock: () => number) {
-  const asked = new Map<string, number>();
+  const lastClaims = new Map<string, number>();
   const vain = new Map<string, { skipped: readonly string[]; until: number }>();
   let newsAt = -Infinity;
-  const lastOf = (place: string) => asked.get(place) ?? -Infinity;
+  const lastOf = (place: string) => lastClaims.get(place) ?? -Infinity;
   return {
     /** A job is looked for, for this place. */
-    asks: (place: string): void => void asked.set(place, clock()),
+    asks: (place: string): void => void lastClaims.set(place, clock()),
 
     /** `skip`: the kinds that were not asked for. */
     foundNothing(place: string, skip: readonly string[], askedAt: number): void {
-      asked.set(place, Math.max(lastOf(place), askedAt));
-      vain.set(place, { skipped: skip, until: clock() + Math.min(MOST_MS, TIMES * (clock() - askedAt)) });
+      lastClaims.set(place, Math.max(lastOf(place), askedAt));
+      vain.set(place, { skipped: skip, until: clock() + Math.min(MAX_MS, TIMES * (clock() - askedAt)) });
     },
 
     /** For how long not to ask this question. */

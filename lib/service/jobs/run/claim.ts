@@ -20,7 +20,7 @@ import { failJob } from "./finish";
 import { createRunRecord, type RunRecord } from "./run-record";
 
 /** Each progress_state names every node that has begun; for larger graphs it is left out. */
-const MOST_NODES_IN_STATE = 500;
+const MAX_NODES_IN_STATE = 500;
 
 type RunTeller = ReturnType<typeof createRunTeller>;
 
@@ -38,7 +38,7 @@ function createRunTeller(events: JobEvents, job: { id: string; seq: number; node
   }
 
   function tellState(running: { nodeId: string; value: number; max: number }): void {
-    if (job.nodes > MOST_NODES_IN_STATE) return;
+    if (job.nodes > MAX_NODES_IN_STATE) return;
     const nodes = [...finished].map((nodeId) => [nodeId, stateOf(nodeId, "finished", 1, 1)] as const);
     tell("progress_state", {
       prompt_id,

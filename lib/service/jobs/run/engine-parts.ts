@@ -79,8 +79,8 @@ export function createWorkFolders(parent: string) {
 
   return {
     async take(): Promise<string> {
-      const known = spare.pop();
-      if (known !== undefined) return known;
+      const spareFolder = spare.pop();
+      if (spareFolder !== undefined) return spareFolder;
       const folder = join(parent, randomUUID());
       await mkdir(folder, { mode: 0o700 });
       return folder;

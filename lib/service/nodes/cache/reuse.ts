@@ -141,40 +141,40 @@ export type KeptValues = {
 };
 
 export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels: number): KeptValues {
-  const kept = new Map<string, readonly NodeValue[]>();
+  const stored = new Map<string, readonly NodeValue[]>();
   const left = new Map(readers);
   let claimed = 0;
   let keptTextBytes = 0;
 
   const alive = () => {
-    const rasters = new Set([...kept.values()].flat().filter(isRaster));
+    const rasters = new Set([...stored.values()].flat().filter(isRaster));
     return [...rasters].reduce((sum, raster) => sum + pixelsIn(raster), 0);
   };
   return {
-    get: (id) => kept.get(id),
+    get: (id) => stored.get(id),
     keep(id, values) {
       if ((left.get(id) ?? 0) <= 0) return;
       const texts = keptTextBytes + sumOfTexts(values);
       checkKeptTexts(texts);
       keptTextBytes = texts;
-      kept.set(id, values);
+      stored.set(id, values);
     },
     release(id) {
       const count = (left.get(id) ?? 0) - 1;
       left.set(id, count);
       if (count > 0) return;
-      keptTextBytes -= sumOfTexts(kept.get(id) ?? []);
-      kept.delete(id);
+      keptTextBytes -= sumOfTexts(stored.get(id) ?? []);
+      stored.delete(id);
     },
     claim({ width, height }, frames) {
       claimed += width * height * frames;
-      const wanted = alive() + claimed;
-      if (wanted > maxPixels) throw new NodeFailure("OOMError", tooMany(wanted, maxPixels));
+      const total = alive() + claimed;
+      if (total > maxPixels) throw new NodeFailure("OOMError", tooMany(total, maxPixels));
     },
     settle() {
       claimed = 0;
     },
-    entries: () => kept.entries(),
+    entries: () => stored.entries(),
   };
 }
 

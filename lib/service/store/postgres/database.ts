@@ -14,15 +14,15 @@ import { postgresDialect as dialect } from "../dialect/dialect";
 import { createGroupCommit } from "../group-commit";
 import { migratePostgres, SERVICE_SCHEMA } from "../migrations";
 
-const known = createLru<string, string>({ max: 400 });
+const numberedTexts = createLru<string, string>({ max: 400 });
 
 /** A `?` in a text or in a quoted name stays as it is. */
 function numbered(text: string): string {
-  const found = known.get(text);
+  const found = numberedTexts.get(text);
   if (found !== undefined) return found;
   let count = 0;
   const result = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) => (part === "?" ? `$${(count += 1)}` : part));
-  known.set(text, result);
+  numberedTexts.set(text, result);
   return result;
 }
 
