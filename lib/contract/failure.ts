@@ -256,3 +256,7 @@ export type ErrorCode = keyof typeof errorStatus;
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorStatus, code);
 }
+
+export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {
+  return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
+}

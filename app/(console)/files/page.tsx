@@ -7,8 +7,8 @@ import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";
 import { requireViewer } from "@/lib/server/auth/viewer";
-import { listFiles } from "@/lib/server/files/list-files";
 import { pickMessages } from "@/lib/server/i18n/messages";
+import { listFiles } from "@/lib/server/operations/list-files";
 import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
 

@@ -2,9 +2,9 @@ import { appBodySchema, appsQuerySchema } from "@/lib/contract/apps/app";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { createApp, listApps } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listApps", "runner", async ({ request, viewer }) => {

@@ -1,7 +1,7 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
 import { composition } from "@/lib/server/composition";
 import { INSTALLATION_HEADER, nameInstallation } from "@/lib/server/installation";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The guard waits until store and service are up: 200 means ready. */

@@ -1,7 +1,7 @@
 import { openApiDocument } from "@/lib/contract/openapi/document";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { consoleUrl } from "@/lib/server/env";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The embedded service's document. The console's own /api has the same operations, with a console token instead of the service's key. */

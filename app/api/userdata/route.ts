@@ -1,3 +1,3 @@
-import { userdataListRoute } from "@/lib/server/files/userdata-route";
+import { userdataListRoute } from "@/lib/server/bff/userdata-route";
 
 export const GET = userdataListRoute();

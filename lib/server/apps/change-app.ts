@@ -15,7 +15,7 @@ import {
 } from "@/lib/contract/apps/app";
 import { compareVersions } from "@/lib/contract/apps/definition";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
@@ -24,9 +24,9 @@ import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection, openConnection } from "../connections/access";
+import { type Asked } from "../context";
 import { MOST_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
 

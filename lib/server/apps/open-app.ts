@@ -3,15 +3,15 @@
 
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readReadOnly } from "../auth/read-only";
 import { type Viewer } from "../auth/viewer";
-import { idOf } from "../bff/console-route";
-import { type Asked, refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { findConnection } from "../connections/access";
+import { type Asked } from "../context";
+import { idOf } from "../requests/read-request";
 import { type StoredCard } from "../store/apps/app-rows";
 import { type Asker, type StoredApp } from "../store/apps/apps";
 

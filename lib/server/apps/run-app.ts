@@ -3,13 +3,13 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Asked, refusal } from "../bff/guard";
-import { readJson } from "../bff/read-request";
 import { composition } from "../composition";
 import { type Access, openConnection } from "../connections/access";
+import { type Asked } from "../context";
+import { readJson } from "../requests/read-request";
 import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, takeForm } from "./files";

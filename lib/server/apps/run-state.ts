@@ -10,7 +10,7 @@ import {
   type AppRunError,
 } from "@/lib/contract/apps/app";
 import { type AppProblem, isFileKind, problemOf, problemSentence } from "@/lib/contract/apps/fill";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -26,7 +26,6 @@ import { landedOf } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
-import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";

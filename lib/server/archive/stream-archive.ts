@@ -12,9 +12,9 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { readQuery } from "../bff/read-request";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
+import { readQuery } from "../requests/read-request";
 
 const PAGE = 500;
 

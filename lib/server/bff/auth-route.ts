@@ -3,7 +3,7 @@
 import "server-only";
 import { z } from "zod";
 import { aboutMember } from "@/lib/contract/audit/member-change";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
@@ -18,13 +18,14 @@ import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { composition } from "../composition";
+import { type Opened } from "../context";
 import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/attempt-limit";
+import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "../requests/read-request";
+import { jsonAnswer } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
-import { jsonAnswer } from "./answers";
-import { type Handler, isLongAgo, type Opened, refusal, toActor, unguarded } from "./guard";
-import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "./read-request";
+import { type Handler, isLongAgo, toActor, unguarded } from "./guard";
 
 type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
 

@@ -1,74 +1,16 @@
-// Routes of the interface: call the connection's service with the member's key.
+// Routes of the interface.
 
 import "server-only";
-import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
-import { looksLikeToken } from "@/lib/contract/people/sign-in";
-import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
-import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
+import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listenForLanded } from "../answers/landed";
-import { passOn } from "../answers/pass-on";
-import { forPrograms, toBrowser } from "../answers/to-browser";
-import { type Access, findConnection, openFor } from "../connections/access";
-import { consoleUrl } from "../env";
-import { absent } from "../upstream/failures";
-import { type CallInput, type UploadBody } from "../upstream/outgoing";
-import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./acted-on";
-import { bytesAnswer, emptyAnswer, jsonAnswer, passedRequestHeaders, refusedRange, unreadableHeaders, writtenAnswer } from "./answers";
-import { type Asked, guarded, type Handler, refusal } from "./guard";
-import { readJson, readOperationQuery, searchOf } from "./read-request";
-
-/** `broken` tells afterwards why the stream ended early, if it did. */
-type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" | undefined };
-
-function openUpload(request: Request, operation: Operation): Result<CountedUpload, Failure> {
-  const contentType = request.headers.get("content-type") ?? "";
-  if (operation.body?.kind === "multipart" && !/^multipart\/form-data\s*;.*boundary=/i.test(contentType)) {
-    return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
-  }
-  const announced = request.headers.get("content-length");
-  const contentLength = announced !== null && /^\d+$/.test(announced) ? Math.min(Number(announced), Number.MAX_SAFE_INTEGER) : undefined;
-  if (request.body === null && operation.body?.kind === "multipart") return failed(refusal("MISSING_FILE", "The upload is empty."));
-  let broken: "client-gone" | "truncated" | undefined;
-  const reader = (request.body ?? new Blob([]).stream()).getReader();
-  let counted = 0;
-  let isGivenUp = false;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const next = await reader.read();
-          if (!next.done) {
-            counted += next.value.byteLength;
-            return controller.enqueue(next.value);
-          }
-        } catch (error) {
-          broken = "client-gone";
-          return controller.error(error);
-        }
-        // The reader has stopped: an end now is not the sender's fault.
-        if (isGivenUp) return;
-        if (contentLength === undefined || counted === contentLength) return controller.close();
-        broken = "truncated";
-        controller.error(new Error(`the upload ended after ${counted} of ${contentLength} bytes`));
-      },
-      cancel(reason) {
-        isGivenUp = true;
-        return reader.cancel(reason);
-      },
-    },
-    // Nothing is read before the service asks: the sender may be waiting for the answer whether it has to send at all.
-    { highWaterMark: 0 },
-  );
-  const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;
-  return ok({ body: { stream, contentType: type, contentLength }, broken: () => broken });
-}
+import { findConnection } from "../connections/access";
+import { type Asked } from "../context";
+import { runOperation } from "../operations/run-operation";
+import { searchOf } from "../requests/read-request";
+import { jsonAnswer } from "../requests/responses";
+import { guarded, type Handler } from "./guard";
 
 // The values of a route's folders under the names in the operation's path: [jobId] is {job_id}.
 // Guarantees: no value can leave its place in the upstream's path; "." and ".." would do so even when encoded.
@@ -107,112 +49,6 @@ type Options = { readParams?: (asked: Asked) => Result<Values, Failure> };
 export function bffRoute(operation: Operation, options: Options = {}): Handler {
   const guard = { action: operation.name, role: operation.role, connection: true };
   return guarded(guard, (asked) => runOperation(operation, asked, options.readParams?.(asked) ?? readPathParams(operation, asked.params)));
-}
-
-export async function runOperation(
-  operation: Operation,
-  asked: Asked,
-  params: Result<Values, Failure>,
-): Promise<Result<Response, Failure>> {
-  const search = searchOf(asked.request);
-  const query = readOperationQuery(search, operation);
-  // The connection comes first: a member without one gets that as the answer, not what is wrong with the body.
-  const access = await openFor(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined, operation);
-  if (!access.ok) return access;
-  if (!params.ok) return params;
-  if (!query.ok) return query;
-  asked.note({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
-  if (operation.capability && asked.console.capabilities.knows(access.value.connection.id, operation.capability) === false) {
-    return failed(absent(operation.capability));
-  }
-  const input = { params: params.value, query: query.value, signal: asked.request.signal };
-  if (answersBytes(operation)) return readBytes(operation, asked, access.value, input);
-  if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
-  if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
-  const json = await readJson(asked.request, operation.body.schema);
-  if (!json.ok) return json;
-  const isSubmission = operation.tells === "submission";
-  if (isSubmission) listenForLanded(access.value);
-  const sent = isSubmission ? withoutTokens(json.value) : json.value;
-  return call(operation, asked, access.value, { ...input, json: sent });
-}
-
-async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const asking = isRead(operation) ? { things: [] } : await askedOf(operation, access, input);
-  asked.note({ outcome: writeThings(asking.things, undefined, asking) });
-  const result = await access.upstream.exchange(operation, input);
-  if (!result.ok) return failed(toBrowser(result.failure, access));
-  const value = await passOn(operation, access, result.value.value, { sent: input.json });
-  // A submission is named by its job: the audit log uses that to tell who submitted it.
-  const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
-  const acted: ActedOn =
-    jobId === undefined ? actedOnAfter(asking, value, access) : { things: [await submitted(jobId, asked, access, input.json)] };
-  asked.note({
-    outcome: writeThings(acted.things, outcomeOf(value), acted),
-    ...(jobId !== undefined && { target: jobId }),
-  });
-  const { status } = result.value;
-  if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
-  const { digestOf, written } = asked.console.largeAnswers;
-  const headers = unreadableHeaders(result.value.value);
-  return ok(
-    digestOf(result.value.value)
-      ? writtenAnswer(written(value), status, headers)
-      : jsonAnswer(toSender(value, asked, access), status, headers),
-  );
-}
-
-function toSender(value: unknown, { console: { env }, request, viewer }: Asked, { connection }: Access): unknown {
-  if (viewer.credential.kind !== "token") return value;
-  const host = request.headers.get("host");
-  return forPrograms(value, { consoleUrl: consoleUrl(env, host && `http://${host}`), basePath: env.basePath, connectionId: connection.id });
-}
-
-/** The name that lists will show: the workflow's, as it was last known, and the label of the request. */
-async function submitted(id: string, { request, console }: Asked, access: Access, json: unknown): Promise<AuditThing> {
-  const label = readLabel(request.headers.get(LABEL_HEADER));
-  const extraData = objectOf(json)?.extra_data;
-  const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
-  const known = workflowId === undefined ? undefined : await knownName(workflowId, console, access);
-  const workflow = nameInExtraData(extraData) || (workflowId && (known ?? namelessWorkflow(workflowId)));
-  const name = [workflow, label].filter(Boolean).join(" · ");
-  return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
-}
-
-async function knownName(workflowId: string, { log, store }: Asked["console"], { connection }: Access): Promise<string | undefined> {
-  try {
-    return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
-  } catch (err) {
-    // The job is already accepted: a failure now would invite a second submission.
-    log.error({ err, connectionId: connection.id }, "the name of a workflow was not read");
-    return undefined;
-  }
-}
-
-async function upload(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const opened = openUpload(asked.request, operation);
-  if (!opened.ok) return opened;
-  const result = await call(operation, asked, access, { ...input, body: opened.value.body });
-  const broken = result.ok ? undefined : opened.value.broken();
-  if (broken === "truncated") return failed(refusal("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
-  if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
-  return result;
-}
-
-async function readBytes(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
-  if (!result.ok) return failed(toBrowser(result.failure, access));
-  return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));
-}
-
-/**
- * Clients also send their key beside the graph, for nodes that call other services with it. A token of this console must not reach a
- * service. The stored key is not put in its place, because a graph could carry it elsewhere.
- */
-function withoutTokens<T>(body: T): T {
-  if (!isObject(body) || !isObject(body.extra_data)) return body;
-  const kept = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
-  return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(kept)) };
 }
 
 export function optionalRoute(operation: Operation): Handler {

@@ -3,16 +3,17 @@
 import "server-only";
 import { type z } from "zod";
 import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Asked, type Opened } from "../context";
 import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
 import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
 import { clientAddress } from "../limits/attempt-limit";
-import { jsonAnswer } from "./answers";
-import { type Asked, type Guard, guarded, type Handler, type Opened, refusal, toActor, unguarded } from "./guard";
-import { LONGEST_OF_STRANGERS, readJson } from "./read-request";
+import { LONGEST_OF_STRANGERS, readJson } from "../requests/read-request";
+import { jsonAnswer } from "../requests/responses";
+import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
 /** The weakest role allowed, or more of the guard. */
@@ -43,11 +44,6 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
     if (result.ok) await tokenLimit.giveBack(network);
     return result;
   });
-}
-
-/** The id in the route's [id] folder; an empty one matches nothing. */
-export function idOf({ params }: Pick<Opened, "params">): string {
-  return typeof params.id === "string" ? params.id : "";
 }
 
 const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding.";

@@ -5,7 +5,7 @@
 
 import "server-only";
 import { randomUUID } from "node:crypto";
-import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
+import { errorStatus, type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
@@ -13,12 +13,12 @@ import { ACT_HEADER, READ_ONLY_HEADER, readActId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { givenToken, isTokenInAddress } from "../auth/credentials";
 import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
-import { admit, countedAs, type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
+import { admit, countedAs, type Credential, endOf, readViewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type Composition } from "../composition-type";
+import { type Actor, type Asked, type Noted, type Opened } from "../context";
 import { readEmbedAddress } from "../embed/sessions";
+import { failureAnswer, finish, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
-import { failureAnswer, finish, statusOf } from "./answers";
 import { checkedBody, isSameOrigin } from "./checked-body";
 
 const RECENT_MS = 15 * 60_000;
@@ -40,30 +40,6 @@ export type Guard = {
   about?: (asked: Asked) => Promise<Pick<Noted, "target" | "outcome">>;
 };
 export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
-
-export type Opened = {
-  request: Request;
-  requestId: string;
-  console: Composition;
-  params: Record<string, string | string[] | undefined>;
-  /** What the audit log shall say about a change, besides who, when and the status. */
-  note(facts: Noted): void;
-};
-export type Asked = Opened & { viewer: Viewer };
-type Actor = Pick<Viewer, "memberId" | "name" | "email"> & Partial<Pick<Viewer, "credential">>;
-/**
- * `isWritten`: written to the audit log although nothing changes, or although no member is known to have done it. `refused`: the refusal is
- * shown by the page that the answer redirects to.
- */
-type Noted = {
-  action?: string;
-  target?: string;
-  connectionId?: string;
-  outcome?: string;
-  by?: Actor;
-  isWritten?: boolean;
-  refused?: ErrorCode;
-};
 
 /** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
@@ -241,8 +217,4 @@ function viaOf(by: Actor | undefined): string | undefined {
 
 export function toActor({ id, name, email, guestOf }: Member): Actor {
   return { memberId: id, name, email: guestOf === undefined ? email : "" };
-}
-
-export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {
-  return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
 }

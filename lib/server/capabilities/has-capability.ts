@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
-import { listFolder } from "../files/list-files";
+import { listFolder } from "../operations/list-files";
 
 /** More than one, because a file may be damaged. */
 const TRIED = 2;

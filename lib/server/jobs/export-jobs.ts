@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { type InputId, inputOf } from "@/lib/contract/jobs/input-ids";
 import { toInputs } from "@/lib/contract/jobs/job-inputs";
 import { isSearch } from "@/lib/contract/jobs/job-list";
@@ -16,10 +16,9 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { textStream } from "../bff/answers";
-import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access } from "../connections/access";
+import { textStream } from "../requests/responses";
 import { searchLedger } from "./job-search";
 
 const PAGE = 1000;

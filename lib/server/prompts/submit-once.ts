@@ -2,7 +2,7 @@
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -21,10 +21,10 @@ import { sleep } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { runOperation } from "../bff/bff-route";
-import { type Asked, refusal } from "../bff/guard";
-import { readWhole } from "../bff/read-request";
 import { type Composition, type SubmissionOutcome } from "../composition-type";
+import { type Asked } from "../context";
+import { runOperation } from "../operations/run-operation";
+import { readWhole } from "../requests/read-request";
 import { type Attempt, type JobLabel, type KeptSubmission } from "../store/jobs/submissions";
 
 const MAX_ANSWER_LENGTH = 64 * 1024;

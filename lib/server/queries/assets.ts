@@ -9,12 +9,12 @@ import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
-import { outcomeOf } from "../bff/acted-on";
-import { type Asked } from "../bff/guard";
-import { readJson, readQuery, searchOf } from "../bff/read-request";
 import { composition } from "../composition";
 import { findConnection, openConnection, readThrough } from "../connections/access";
 import { lacksAssets } from "../connections/change";
+import { type Asked } from "../context";
+import { outcomeOf } from "../operations/acted-on";
+import { readJson, readQuery, searchOf } from "../requests/read-request";
 
 export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const answer = await readThrough(viewer, connection, operations.listAssets, { query });

@@ -4,12 +4,11 @@
 
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { searchNames } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type StoredView } from "../store/saved-views";
 

@@ -3,9 +3,11 @@
 // Must never: conclude from a silence, a cut-off answer or a page in place of a file what the file is.
 
 import "server-only";
+import { createHash } from "node:crypto";
 import { errorStatus, type Failure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
@@ -14,6 +16,7 @@ import { type Breaker } from "./breaker";
 import { type ThumbnailCache } from "./cache";
 import {
   fileOf,
+  headersIfTooLarge,
   isOwn,
   noPicture,
   noPreview,
@@ -153,4 +156,31 @@ async function shrink(access: Access, { patience, ...wanted }: Drawing, { answer
     return failed(isWhole ? noPicture : nothing);
   };
   return isSmall ? work() : large(work);
+}
+
+/** `isKept`: the address names everything that the picture depends on. */
+export async function thumbnailAnswer(
+  access: Access,
+  made: { thumbnails: ThumbnailCache; pictureBreaker: Breaker },
+  asked: Parameters<typeof getThumbnail>[2],
+  isKept: boolean,
+): Promise<Result<Response, Failure>> {
+  const thumbnail = await getThumbnail(access, made, asked);
+  const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
+  const tooLarge = thumbnail.ok ? undefined : headersIfTooLarge(thumbnail.failure);
+  if (!thumbnail.ok && (tooLarge || thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
+    // One day: a later console may read more kinds of pictures.
+    const caching = thumbnail.failure === noPreview ? "private, no-cache" : keptFor(86_400);
+    return ok(new Response(null, { status: 204, headers: { "cache-control": caching, ...tooLarge } }));
+  }
+  if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access));
+  const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
+  const headers = { etag, "cache-control": keptFor(31_536_000), "content-type": "image/webp" };
+  if (isNamedIn(asked.asker.headers.get("if-none-match") ?? "", etag)) return ok(new Response(null, { status: 304, headers }));
+  return ok(new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }));
+}
+
+/** A proxy that compresses answers makes the ETag weak. */
+function isNamedIn(list: string, etag: string): boolean {
+  return list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }

@@ -2,7 +2,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { visitorRules } from "@/lib/server/visitor-rules";
+import { visitorRules } from "@/lib/server/bff/visitor-rules";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";
 import { createEmbedWorld, SLOT } from "./embed/embed-world";

@@ -1,6 +1,6 @@
 // Names with NUL, control characters and characters that turn the direction of writing: stored and sent without them, wherever they come from.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { bytesAnswer } from "@/lib/server/bff/answers";
+import { bytesAnswer } from "@/lib/server/requests/responses";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";

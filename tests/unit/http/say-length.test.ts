@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { expect, test } from "vitest";
 import { Answer } from "@/lib/http/server";
-import { finish } from "@/lib/server/bff/answers";
+import { finish } from "@/lib/server/requests/responses";
 
 test("the length that a handler knows reaches whoever asked, in its own header alone", async () => {
   const server = createServer({ ServerResponse: Answer }, (_, response) => {

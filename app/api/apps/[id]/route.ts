@@ -1,8 +1,8 @@
 import { appUpdateSchema } from "@/lib/contract/apps/app";
 import { updateApp } from "@/lib/server/apps/change-app";
 import { openApp, openOwnApp, toView } from "@/lib/server/apps/open-app";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readApp", "runner", async (asked) => {

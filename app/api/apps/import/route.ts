@@ -4,9 +4,9 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { createApp, noAppFile } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { keepCover } from "@/lib/server/apps/runs";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
-import { searchOf } from "@/lib/server/bff/read-request";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 /** At first only the importing member sees the app; they choose afterwards who else may. */

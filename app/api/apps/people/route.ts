@@ -1,8 +1,8 @@
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { listPeople } from "@/lib/server/apps/change-app";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { searchOf } from "@/lib/server/bff/read-request";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppPeople", "operator", async ({ request, viewer }) => {

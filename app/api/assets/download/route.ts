@@ -1,3 +1,3 @@
-import { downloadRoute } from "@/lib/server/tasks/download-route";
+import { downloadRoute } from "@/lib/server/bff/download-route";
 
 export const POST = downloadRoute();

@@ -1,10 +1,10 @@
 import { accountChangeSchema } from "@/lib/contract/console";
+import { refusal } from "@/lib/contract/failure";
 import { changeAccount } from "@/lib/server/auth/account";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
-import { refusal } from "@/lib/server/bff/guard";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
 import { getAccount } from "@/lib/server/queries/members";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readAccount", "runner", async ({ viewer }) => {

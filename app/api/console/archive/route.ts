@@ -1,9 +1,9 @@
 import { type ArchiveAnswer, archiveChoiceSchema, CONNECTION_PARAMETER, MAX_ARCHIVED } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/stream-archive";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
+import { readJson, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Stores a choice, so that a plain link can fetch the file however long the choice is. */

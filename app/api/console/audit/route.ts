@@ -1,8 +1,8 @@
 import { auditQuerySchema } from "@/lib/contract/audit/audit";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { listAudit } from "@/lib/server/queries/audit";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAudit", "admin", async ({ request, viewer }) => {

@@ -1,10 +1,10 @@
 import { type Capabilities } from "@/lib/contract/capabilities";
 import { capabilitiesQuerySchema, CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Which of the requested capabilities the service has. */

@@ -1,8 +1,8 @@
 import { connectionBodySchema } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { createConnection } from "@/lib/server/connections/change";
 import { listConnectionViews } from "@/lib/server/connections/views";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listConnections", "viewer", async ({ viewer }) =>

@@ -1,7 +1,7 @@
 import { embedHostSchema } from "@/lib/contract/embed/embedding";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listEmbedHosts", "admin", async () => ok(jsonAnswer({ hosts: await listEmbedHosts() })));

@@ -1,7 +1,7 @@
 import { operations } from "@/lib/contract/operations";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
 import { createOfKnownContent } from "@/lib/server/queries/assets";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const { name: action, role } = operations.createAssetFromHash;

@@ -1,8 +1,8 @@
 import { CONNECTION_PARAMETER, lackingClassesQuerySchema } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { listLackingClasses } from "@/lib/server/queries/jobs";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = guarded({ action: "listLackingClasses", role: "viewer", connection: true }, async ({ request, viewer }) => {

@@ -1,7 +1,7 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { searchOf } from "@/lib/server/bff/read-request";
 import { getMaskLayer } from "@/lib/server/queries/assets";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** GET /api/files/mask-layers for the editor: a picture without layers is an answer here, not a failure. */

@@ -1,6 +1,6 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { listMembers } from "@/lib/server/queries/members";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listMembers", "admin", async ({ viewer }) => {

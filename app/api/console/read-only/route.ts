@@ -1,7 +1,7 @@
 import { readOnlyBodySchema } from "@/lib/contract/console";
 import { beginReadOnly, endReadOnly } from "@/lib/server/auth/read-only";
-import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const needs = { role: "admin", session: true, whileReadOnly: true } as const;

@@ -1,7 +1,7 @@
 import { newRunnerSchema } from "@/lib/contract/runners/runners";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { listRunners, saveRunner } from "@/lib/server/queries/runners";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listRunners", "admin", async () => ok(jsonAnswer(await listRunners())));

@@ -1,8 +1,8 @@
 import { CONNECTION_PARAMETER, runsByDayQuerySchema } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { listRunsByDay } from "@/lib/server/queries/usage";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, viewer }) => {

@@ -1,7 +1,7 @@
 import { readSessionState } from "@/lib/server/auth/account";
 import { readReadOnly } from "@/lib/server/auth/read-only";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { ok } from "@/lib/shared/result";
 

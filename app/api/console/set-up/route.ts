@@ -1,9 +1,9 @@
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { setUpBodySchema } from "@/lib/contract/console";
 import { setUp } from "@/lib/server/auth/sign-in";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { tokenRoute } from "@/lib/server/bff/console-route";
 import { toActor } from "@/lib/server/bff/guard";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("setUp", setUpBodySchema, async ({ console, note }, body) => {

@@ -1,12 +1,13 @@
 import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { refusal } from "@/lib/contract/failure";
 import { shareBodySchema } from "@/lib/contract/share";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { guarded, refusal } from "@/lib/server/bff/guard";
-import { readJson, searchOf } from "@/lib/server/bff/read-request";
+import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { listShares } from "@/lib/server/queries/shares";
+import { readJson, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { makeShare } from "@/lib/server/shares/make-share";
 import { failed, ok } from "@/lib/shared/result";
 

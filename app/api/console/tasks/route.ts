@@ -1,5 +1,5 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { listDownloads } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";
 

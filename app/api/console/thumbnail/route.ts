@@ -1,3 +1,3 @@
-import { thumbnailRoute } from "@/lib/server/thumbnails/thumbnail-route";
+import { thumbnailRoute } from "@/lib/server/bff/thumbnail-route";
 
 export const GET = thumbnailRoute();

@@ -1,6 +1,6 @@
 import { tokenBodySchema } from "@/lib/contract/people/tokens";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { ok } from "@/lib/shared/result";
 

@@ -1,9 +1,9 @@
 import { usageParams } from "@/lib/contract/people/usage";
 import { querySchema } from "@/lib/contract/schemas/lenient";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { readUsage } from "@/lib/server/queries/usage";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = querySchema(usageParams);

@@ -1,8 +1,8 @@
 import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { createSavedView, listSavedViews } from "@/lib/server/queries/saved-views";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, viewer }) => {

@@ -1,8 +1,8 @@
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { searchOf } from "@/lib/server/bff/read-request";
 import { openForJobs } from "@/lib/server/connections/access";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The workflows of a connection whose names are known. */

@@ -1,9 +1,9 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { unguarded } from "@/lib/server/bff/guard";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { probeCookie, readCookie } from "@/lib/server/cookies";
 import { readEmbedAddress } from "@/lib/server/embed/sessions";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** For host pages whose frame stays empty: needs no credential, and nothing in the answer is secret. */

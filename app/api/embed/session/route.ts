@@ -1,8 +1,8 @@
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
-import { emptyAnswer } from "@/lib/server/bff/answers";
+import { refusal } from "@/lib/contract/failure";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
-import { refusal } from "@/lib/server/bff/guard";
 import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 /** Changes only the page's own session, nothing of the team's. */

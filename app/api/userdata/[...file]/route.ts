@@ -1,5 +1,5 @@
 import { operations } from "@/lib/contract/operations";
-import { userdataPostRoute, userdataRoute } from "@/lib/server/files/userdata-route";
+import { userdataPostRoute, userdataRoute } from "@/lib/server/bff/userdata-route";
 
 export const GET = userdataRoute(operations.readUserdata);
 export const POST = userdataPostRoute();

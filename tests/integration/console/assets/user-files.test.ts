@@ -1,6 +1,6 @@
 // The listing of user data: a folder that does not exist yet is empty, but any other error stays an error; paths start at the folder.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listFiles } from "@/lib/server/files/list-files";
+import { listFiles } from "@/lib/server/operations/list-files";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type WebSocket } from "ws";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { createHttpServer } from "@/lib/http/server";
-import { admitListener } from "@/lib/server/events/admit-listener";
+import { admitListener } from "@/lib/server/bff/admit-listener";
 import { type EventSocket, openEvents } from "@/tests/support/event-socket";
 import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";

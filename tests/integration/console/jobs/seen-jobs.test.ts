@@ -178,7 +178,7 @@ test("a file is handed out once an answer has shown it, and no other one: inputs
 });
 
 test("the feed of messages is not for them: it would stand in for the owner's", async () => {
-  const { admitListener } = await import("@/lib/server/events/admit-listener");
+  const { admitListener } = await import("@/lib/server/bff/admit-listener");
   const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
   const asked = { url: `/ws?connection=${seen}`, headers };
   const admitted = await admitListener(asked as Parameters<typeof admitListener>[0]);

@@ -1,8 +1,8 @@
 import { toFile } from "@/lib/server/apps/change-app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { readCover } from "@/lib/server/apps/runs";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("exportApp", "viewer", async (asked) => {

@@ -1,7 +1,7 @@
 import { openApp } from "@/lib/server/apps/open-app";
-import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { type Handler } from "@/lib/server/bff/guard";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 function favouriteRoute(isFavourite: boolean): Handler {

@@ -1,11 +1,11 @@
 import { toFileRef } from "@/lib/contract/assets/file-refs";
+import { refusal } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
 import { mayName, receiveFile } from "@/lib/server/apps/pictures";
 import { fileBytes } from "@/lib/server/apps/runs";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { refusal } from "@/lib/server/bff/guard";
-import { searchOf } from "@/lib/server/bff/read-request";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("addAppFile", "runner", async (asked) => {

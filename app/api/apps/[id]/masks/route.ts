@@ -1,7 +1,7 @@
 import { openApp } from "@/lib/server/apps/open-app";
 import { receiveMask } from "@/lib/server/apps/pictures";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The parts `original_ref` and `image` and the answer are those of POST /api/upload/mask. */

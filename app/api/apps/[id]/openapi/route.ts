@@ -1,8 +1,8 @@
 import { appDocument } from "@/lib/contract/apps/openapi";
 import { openApp } from "@/lib/server/apps/open-app";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { consoleUrl } from "@/lib/server/env";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readAppOpenApi", "runner", async (asked) => {

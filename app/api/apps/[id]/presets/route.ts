@@ -1,8 +1,8 @@
 import { appPresetBodySchema } from "@/lib/contract/apps/app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { addPreset, listPresets } from "@/lib/server/apps/presets";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppPresets", "runner", async (asked) => {

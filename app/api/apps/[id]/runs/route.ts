@@ -3,9 +3,9 @@ import { openApp } from "@/lib/server/apps/open-app";
 import { runApp } from "@/lib/server/apps/run-app";
 import { toRunView } from "@/lib/server/apps/run-state";
 import { listRuns } from "@/lib/server/apps/runs";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppRuns", "runner", async (asked) => {

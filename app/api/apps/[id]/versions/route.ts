@@ -1,6 +1,6 @@
 import { openApp } from "@/lib/server/apps/open-app";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppVersions", "viewer", async (asked) => {

@@ -1,8 +1,8 @@
 import { confirmBodySchema } from "@/lib/contract/console";
 import { confirmWithPassword } from "@/lib/server/auth/account";
-import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleBodyRoute(

@@ -1,6 +1,6 @@
 import { endOtherSessions, listSessions } from "@/lib/server/auth/account";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listSessions", { role: "runner", session: true }, async ({ viewer }) =>

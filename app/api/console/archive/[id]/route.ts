@@ -1,5 +1,6 @@
+import { refusal } from "@/lib/contract/failure";
 import { streamArchive } from "@/lib/server/archive/stream-archive";
-import { guarded, refusal } from "@/lib/server/bff/guard";
+import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { failed, ok } from "@/lib/shared/result";
 

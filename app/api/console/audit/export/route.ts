@@ -1,8 +1,8 @@
 import { auditQuerySchema } from "@/lib/contract/audit/audit";
-import { textStream } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { auditCsv } from "@/lib/server/queries/audit";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("exportAudit", "admin", async ({ console, request, viewer, note }) => {

@@ -1,7 +1,8 @@
 import { connectionChangeSchema } from "@/lib/contract/console";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { changeConnection, removeConnection } from "@/lib/server/connections/change";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute("changeConnection", { role: "operator", recent: true }, connectionChangeSchema, async (asked, body) => {

@@ -1,7 +1,8 @@
 import { embedHostChangeSchema } from "@/lib/contract/embed/embedding";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { changeEmbedHost, removeEmbedHost } from "@/lib/server/embed/hosts";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PATCH = consoleBodyRoute("changeEmbedHost", { role: "admin", recent: true }, embedHostChangeSchema, async (asked, body) => {

@@ -3,9 +3,9 @@ import { CONNECTION_PARAMETER, jobSearchQuerySchema } from "@/lib/contract/conso
 import { readInputIds } from "@/lib/contract/jobs/input-ids";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
-import { readJson, readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
+import { readJson, readQuery, searchOf } from "@/lib/server/requests/read-request";
 
 const guard = { action: "exportJobs", role: "viewer", connection: true, whileReadOnly: true } as const;
 const MOST_IDS = 1000;

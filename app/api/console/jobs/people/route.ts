@@ -1,8 +1,8 @@
 import { CONNECTION_PARAMETER, type JobPeople } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { searchOf } from "@/lib/server/bff/read-request";
 import { listSubmitters } from "@/lib/server/jobs/job-search";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The members by whom a connection's jobs can be filtered. */

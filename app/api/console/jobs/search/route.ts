@@ -1,9 +1,9 @@
 import { CONNECTION_PARAMETER, jobSearchQuerySchema } from "@/lib/contract/console";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { readQuery, searchOf } from "@/lib/server/bff/read-request";
 import { openForJobs } from "@/lib/server/connections/access";
 import { searchJobs } from "@/lib/server/jobs/job-search";
+import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Jobs by words, time and person, from the console's ledger, in the shape of the service's list. */

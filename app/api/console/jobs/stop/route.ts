@@ -1,11 +1,11 @@
 import { writeThings } from "@/lib/contract/audit/audit-items";
 import { CONNECTION_PARAMETER, stopBodySchema } from "@/lib/contract/console";
-import { actedOn, outcomeOf } from "@/lib/server/bff/acted-on";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { readJson, searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
+import { actedOn, outcomeOf } from "@/lib/server/operations/acted-on";
+import { readJson, searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ request, viewer, note }) => {

@@ -1,8 +1,9 @@
 import { memberChangeSchema } from "@/lib/contract/console";
 import { changeMember, memberFacts, removeMember } from "@/lib/server/auth/members";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
-import { type Asked } from "@/lib/server/bff/guard";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { type Asked } from "@/lib/server/context";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const needs = { role: "admin", recent: true, about: (asked: Asked) => memberFacts(asked.viewer, idOf(asked)) } as const;

@@ -1,7 +1,7 @@
 import { invitationBodySchema } from "@/lib/contract/console";
 import { invite, listInvitationItems } from "@/lib/server/auth/members";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listInvitations", "admin", async () => ok(jsonAnswer({ invitations: await listInvitationItems() })));

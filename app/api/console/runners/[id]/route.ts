@@ -1,7 +1,8 @@
 import { runnerChangeSchema } from "@/lib/contract/runners/runners";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { removeRunner, saveRunner } from "@/lib/server/queries/runners";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = runnerChangeSchema.omit({ state: true });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { runnerAddressSchema } from "@/lib/contract/runners/runners";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ address: runnerAddressSchema });

@@ -1,8 +1,9 @@
+import { refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
-import { emptyAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
-import { refusal } from "@/lib/server/bff/guard";
+import { consoleRoute } from "@/lib/server/bff/console-route";
 import { shareFacts } from "@/lib/server/queries/shares";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 /** For the member who made it, or an admin. */

@@ -1,6 +1,7 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/console-route";
 import { readSubmission } from "@/lib/server/prompts/submit-once";
+import { idOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readSubmission", "operator", async (asked) => {

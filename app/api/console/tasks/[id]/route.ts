@@ -1,5 +1,5 @@
-import { emptyAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { forgetDownload } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";
 

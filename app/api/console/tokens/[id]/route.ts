@@ -1,5 +1,6 @@
-import { emptyAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { revokeToken, tokenFacts } from "@/lib/server/tokens/personal-tokens";
 import { ok } from "@/lib/shared/result";
 

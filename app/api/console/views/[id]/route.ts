@@ -1,7 +1,8 @@
 import { savedViewChangeSchema } from "@/lib/contract/console";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute, consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { changeSavedView, removeSavedView } from "@/lib/server/queries/saved-views";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute("changeSavedView", "viewer", savedViewChangeSchema, async (asked, body) => {

@@ -1,3 +1,3 @@
-import { shareFileRoute } from "@/lib/server/shares/share-routes";
+import { shareFileRoute } from "@/lib/server/bff/share-routes";
 
 export const GET = shareFileRoute();

@@ -1,3 +1,3 @@
-import { unlockShareRoute } from "@/lib/server/shares/share-routes";
+import { unlockShareRoute } from "@/lib/server/bff/share-routes";
 
 export const POST = unlockShareRoute();

@@ -1,3 +1,3 @@
-import { shareWorkflowRoute } from "@/lib/server/shares/share-routes";
+import { shareWorkflowRoute } from "@/lib/server/bff/share-routes";
 
 export const GET = shareWorkflowRoute();

@@ -1,8 +1,8 @@
 import { appPresetBodySchema } from "@/lib/contract/apps/app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { changePreset, removePreset } from "@/lib/server/apps/presets";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute("changeAppPreset", "runner", appPresetBodySchema, async (asked, body) => {

@@ -1,6 +1,7 @@
-import { emptyAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/console-route";
 import { disconnectProvider } from "@/lib/server/queries/sign-in";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("unlinkProvider", { role: "runner", recent: true }, async (asked) => {

@@ -1,7 +1,8 @@
+import { refusal } from "@/lib/contract/failure";
 import { endOwnSession } from "@/lib/server/auth/account";
-import { emptyAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
-import { refusal } from "@/lib/server/bff/guard";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("endSession", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {

@@ -1,7 +1,8 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/console-route";
 import { findConnection } from "@/lib/server/connections/access";
 import { checkConnection } from "@/lib/server/connections/change";
+import { idOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("checkConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {

@@ -1,7 +1,8 @@
-import { jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/console-route";
 import { findVisible } from "@/lib/server/connections/access";
 import { toConnectionView } from "@/lib/server/connections/views";
+import { idOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("useConnection", { role: "runner", whileReadOnly: true }, async (asked) => {

@@ -1,9 +1,9 @@
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { landedOf } from "@/lib/server/answers/landed";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { guarded } from "@/lib/server/bff/guard";
-import { searchOf } from "@/lib/server/bff/read-request";
 import { openConnection } from "@/lib/server/connections/access";
+import { searchOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** What a running job has put out so far, in the shape of a job's outputs; empty if the service has reported nothing. */

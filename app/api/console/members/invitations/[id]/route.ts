@@ -1,6 +1,7 @@
 import { withdrawInvitation } from "@/lib/server/auth/members";
-import { emptyAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/console-route";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("withdrawInvitation", "admin", async (asked) => {

@@ -1,9 +1,9 @@
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { invitationAcceptSchema } from "@/lib/contract/console";
 import { join } from "@/lib/server/auth/members";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { tokenRoute } from "@/lib/server/bff/console-route";
 import { toActor } from "@/lib/server/bff/guard";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note }, body) => {

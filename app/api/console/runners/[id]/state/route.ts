@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { runnerChangeSchema } from "@/lib/contract/runners/runners";
-import { jsonAnswer } from "@/lib/server/bff/answers";
-import { consoleBodyRoute, idOf } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute } from "@/lib/server/bff/console-route";
 import { saveRunner } from "@/lib/server/queries/runners";
+import { idOf } from "@/lib/server/requests/read-request";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() });

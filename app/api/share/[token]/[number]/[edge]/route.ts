@@ -1,3 +1,3 @@
-import { shareThumbnailRoute } from "@/lib/server/shares/share-routes";
+import { shareThumbnailRoute } from "@/lib/server/bff/share-routes";
 
 export const GET = shareThumbnailRoute();

@@ -1,6 +1,6 @@
 import { cancelRun, openRun } from "@/lib/server/apps/runs";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("cancelAppRun", "runner", async (asked) => {

@@ -1,7 +1,7 @@
 import { restoreVersion } from "@/lib/server/apps/change-app";
 import { openOwnApp, toView } from "@/lib/server/apps/open-app";
-import { jsonAnswer } from "@/lib/server/bff/answers";
 import { consoleRoute } from "@/lib/server/bff/console-route";
+import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("restoreApp", "operator", async (asked) => {

@@ -1,8 +1,9 @@
 import { memberFacts } from "@/lib/server/auth/members";
-import { emptyAnswer } from "@/lib/server/bff/answers";
-import { consoleRoute, idOf } from "@/lib/server/bff/console-route";
-import { type Asked } from "@/lib/server/bff/guard";
+import { consoleRoute } from "@/lib/server/bff/console-route";
 import { giveJobsView, takeJobsView } from "@/lib/server/connections/views";
+import { type Asked } from "@/lib/server/context";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 const about = ({ viewer, params }: Asked) => memberFacts(viewer, String(params.memberId));

@@ -1,7 +1,6 @@
 // The route for thumbnails, and for full images that a browser can't display itself.
 
 import "server-only";
-import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -12,15 +11,14 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, refusalOfFile } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { bytesAnswer } from "../bff/answers";
-import { guarded, type Handler } from "../bff/guard";
-import { readQuery, searchOf } from "../bff/read-request";
-import { type Composition } from "../composition-type";
 import { type Access, openForJobs } from "../connections/access";
+import { readQuery, searchOf } from "../requests/read-request";
+import { bytesAnswer } from "../requests/responses";
+import { headersIfTooLarge, nothing, tooLargeToShow } from "../thumbnails/open-picture";
+import { thumbnailFits } from "../thumbnails/resize";
+import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
 import { readBytes } from "../upstream/streams";
-import { headersIfTooLarge, noPicture, noPreview, nothing, tooLargeToShow } from "./open-picture";
-import { thumbnailFits } from "./resize";
-import { edges, getThumbnail } from "./thumbnail";
+import { guarded, type Handler } from "./guard";
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_BYTES = 64 * 1024 ** 2;
@@ -153,31 +151,4 @@ function emptyIfTooLarge(answer: Result<Response, Failure>, access: Access): Res
   const headers = headersIfTooLarge(answer.failure);
   if (!headers) return failed(toBrowser(answer.failure, access));
   return ok(new Response(null, { status: 204, headers: { "cache-control": "private, no-cache", ...headers } }));
-}
-
-/** `isKept`: the address names everything that the picture depends on. */
-export async function thumbnailAnswer(
-  access: Access,
-  console: Composition,
-  asked: Parameters<typeof getThumbnail>[2],
-  isKept: boolean,
-): Promise<Result<Response, Failure>> {
-  const thumbnail = await getThumbnail(access, console, asked);
-  const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
-  const tooLarge = thumbnail.ok ? undefined : headersIfTooLarge(thumbnail.failure);
-  if (!thumbnail.ok && (tooLarge || thumbnail.failure === noPicture || thumbnail.failure === noPreview)) {
-    // One day: a later console may read more kinds of pictures.
-    const caching = thumbnail.failure === noPreview ? "private, no-cache" : keptFor(86_400);
-    return ok(new Response(null, { status: 204, headers: { "cache-control": caching, ...tooLarge } }));
-  }
-  if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access));
-  const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
-  const headers = { etag, "cache-control": keptFor(31_536_000), "content-type": "image/webp" };
-  if (isNamedIn(asked.asker.headers.get("if-none-match") ?? "", etag)) return ok(new Response(null, { status: 304, headers }));
-  return ok(new Response(Buffer.from(thumbnail.value), { headers: { ...headers, "content-length": String(thumbnail.value.byteLength) } }));
-}
-
-/** A proxy that compresses answers makes the ETag weak. */
-function isNamedIn(list: string, etag: string): boolean {
-  return list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }

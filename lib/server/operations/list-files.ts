@@ -12,8 +12,8 @@ import { TOP } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
-import { readOperationQuery } from "../bff/read-request";
 import { openConnection } from "../connections/access";
+import { readOperationQuery } from "../requests/read-request";
 import { nothingThere } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 

@@ -12,14 +12,14 @@ import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
-import { admit, readViewer } from "./auth/viewer";
-import { CHALLENGE } from "./bff/answers";
-import { composition } from "./composition";
-import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "./cookies";
-import { consoleUrl } from "./env";
-import { getInvitation } from "./queries/members";
-import { visitShare } from "./queries/shares";
-import { getSetUp } from "./queries/sign-in";
+import { admit, readViewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "../cookies";
+import { consoleUrl } from "../env";
+import { getInvitation } from "../queries/members";
+import { visitShare } from "../queries/shares";
+import { getSetUp } from "../queries/sign-in";
+import { CHALLENGE } from "../requests/responses";
 
 const MAX_RETURN_CHARS = 2000;
 

@@ -9,11 +9,12 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";
-import { runOperation } from "../bff/bff-route";
-import { type Asked, guarded, type Handler } from "../bff/guard";
-import { readWhole, searchOf } from "../bff/read-request";
 import { findConnection } from "../connections/access";
-import { sealRequest } from "./sealed-request";
+import { type Asked } from "../context";
+import { runOperation } from "../operations/run-operation";
+import { readWhole, searchOf } from "../requests/read-request";
+import { sealRequest } from "../tasks/sealed-request";
+import { guarded, type Handler } from "./guard";
 
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;

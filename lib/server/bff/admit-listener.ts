@@ -5,20 +5,19 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/message-feed";
 import { passMessages } from "../answers/landed";
 import { givenToken } from "../auth/credentials";
 import { admit, countedAs, endOf, readViewer, type Viewer } from "../auth/viewer";
-import { CHALLENGE } from "../bff/answers";
-import { isSameOrigin } from "../bff/checked-body";
-import { refusal } from "../bff/guard";
 import { composition } from "../composition";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { VOUCHED_HEADER } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
+import { CHALLENGE } from "../requests/responses";
+import { isSameOrigin } from "./checked-body";
 
 const LONGEST_CLIENT_ID = 200;
 /** Members who only run apps may not listen: they would get messages about other members' jobs too. */

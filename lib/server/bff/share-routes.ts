@@ -3,7 +3,7 @@
 // Must never: log or answer the token, or an id of the service.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
@@ -11,15 +11,16 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";
 import { verifyPassword } from "../auth/passwords";
-import { emptyAnswer, jsonAnswer } from "../bff/answers";
-import { type Handler, type Opened, refusal, unguarded } from "../bff/guard";
-import { LONGEST_OF_STRANGERS, readJson, searchOf } from "../bff/read-request";
+import { type Opened } from "../context";
 import { clientAddress } from "../limits/attempt-limit";
+import { LONGEST_OF_STRANGERS, readJson, searchOf } from "../requests/read-request";
+import { emptyAnswer, jsonAnswer } from "../requests/responses";
+import { isThere } from "../shares/item-source";
+import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "../shares/open-share";
+import { sharedBytes } from "../shares/shared-bytes";
 import { type ShareItem } from "../store/shares";
 import { edges, getThumbnail } from "../thumbnails/thumbnail";
-import { isThere } from "./item-source";
-import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "./open-share";
-import { sharedBytes } from "./shared-bytes";
+import { type Handler, unguarded } from "./guard";
 
 const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a moment.");
 

@@ -3,15 +3,16 @@
 // A raw FILE/move/DEST is the move; a file of that name is reached with its slashes encoded.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { jsonAnswer, unreadableHeaders } from "../bff/answers";
-import { bffRoute, runOperation } from "../bff/bff-route";
-import { guarded, type Handler, refusal } from "../bff/guard";
-import { searchOf } from "../bff/read-request";
-import { listFiles } from "./list-files";
+import { listFiles } from "../operations/list-files";
+import { runOperation } from "../operations/run-operation";
+import { searchOf } from "../requests/read-request";
+import { jsonAnswer, unreadableHeaders } from "../requests/responses";
+import { bffRoute } from "./bff-route";
+import { guarded, type Handler } from "./guard";
 
 const LONGEST = 2000;
 const PREFIX = "/api/userdata/";

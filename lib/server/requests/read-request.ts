@@ -5,7 +5,7 @@
 import "server-only";
 import { type z } from "zod";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { unknownFilter } from "@/lib/contract/schemas/lenient";
@@ -13,14 +13,19 @@ import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
+import { type Opened } from "../context";
 import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
-import { refusal } from "./guard";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
 /** People who are not signed in send only a name, an address, a password or a token. */
 export const LONGEST_OF_STRANGERS = 64 * 1024;
 const DEEPEST_JSON = 100;
+
+/** The id in the route's [id] folder; an empty one matches nothing. */
+export function idOf({ params }: Pick<Opened, "params">): string {
+  return typeof params.id === "string" ? params.id : "";
+}
 
 export function searchOf(request: Request): URLSearchParams {
   const at = request.url.indexOf("?");
