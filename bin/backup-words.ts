@@ -32,7 +32,5 @@ export function progress(): (text: string) => void {
 export function summaryOf({ version, madeAt, console: ofConsole, service }: Manifest): string {
   const rows = Object.entries({ ...ofConsole?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
   const files = service ? [`${service.blobs.count} files of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
-  // In a backup from before users' own files were rows.
-  if (service && service.userdata.count > 0) files.push(`${service.userdata.count} files of users`);
   return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, n]) => `${n} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
 }

@@ -37,7 +37,6 @@ import { defaultSettings, type ServiceSettings } from "./settings";
 import { lockDataFolder, makeDataFolder } from "./store/data-folder";
 import { query } from "./store/database";
 import { createQuestions } from "./store/processes";
-import { importUserFiles } from "./userdata/import-files";
 import { createKeys, findUserByKey } from "./users/keys";
 
 // What the service does by itself, again and again: keeping the history, the ended tasks and the cache of results within their bounds.
@@ -88,7 +87,6 @@ export async function startService(options: ServiceOptions) {
     await processes.start();
     await requireSamePlace(questions, settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
-    await importUserFiles({ database, blobs, folders, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);

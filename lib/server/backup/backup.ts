@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { backUpService, checkServiceBackup, holdsService, restoreService, sweepServiceBackup } from "@/lib/service/index";
-import { schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
+import { schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
@@ -124,8 +124,8 @@ export async function checkBackup({ place, say }: BackupSource): Promise<Manifes
     throw new Error(
       `The backup was made by a newer version, ${manifest.version}, with migration ${state.newer}. Restore it with that version.`,
     );
-  if ("isTooOld" in state) throw new Error(TOO_OLD);
-  for (const part of [ofConsole, service?.database, service?.userdata, keys]) {
+  if ("isTooOld" in state) throw new Error(tooOld("The backup"));
+  for (const part of [ofConsole, service?.database, keys]) {
     if (!part) continue;
     const file = join(place, part.file);
     if (!(await isOfSize(file, part.size))) throw new Error(`The backup is not whole: ${file} is missing or cut.`);

@@ -4,7 +4,7 @@
 import "server-only";
 import { serviceDatabaseSchema, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type History, schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
+import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/database/postgres";
 import { postgresHistory } from "../store/migrations";
 import { attempt, type Finding, noted, passed, wrong } from "./findings";
@@ -97,7 +97,7 @@ async function checkSchema(ask: Ask, { check, history }: Schema): Promise<Findin
       `It is on PostgreSQL and was written by a newer version (${state.newer}).`,
       "Start that version, or restore an older backup.",
     );
-  if ("isTooOld" in state) return wrong(check, "It is on PostgreSQL and from a version before 0.2.0.", TOO_OLD);
+  if ("isTooOld" in state) return wrong(check, "It is on PostgreSQL and from a version before 0.2.0.", tooOld("The database"));
   const missing = state.missing.length;
   return missing === 0
     ? passed(check, "It is on PostgreSQL and of this version.")

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { serviceHistory, tryBlobPlace } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type History, schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
+import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { requireStores } from "../backup/copy-stores";
@@ -190,7 +190,7 @@ function checkFile(database: SqliteConnection, { check, file, history }: Databas
   const state = schemaState(migrationsOf(database, history.table), history);
   if ("newer" in state)
     return wrong(check, `${file} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
-  if ("isTooOld" in state) return wrong(check, `${file} is from a version before 0.2.0.`, TOO_OLD);
+  if ("isTooOld" in state) return wrong(check, `${file} is from a version before 0.2.0.`, tooOld("The database"));
   const missing = state.missing.length;
   const size = sizeOf(statSync(file).size);
   if (missing > 0)

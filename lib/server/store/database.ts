@@ -6,7 +6,7 @@ import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
-import { migrateSqlite, TOO_OLD } from "@/lib/shared/database/migrate";
+import { migrateSqlite } from "@/lib/shared/database/migrate";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createLru } from "@/lib/shared/lru";
 import { sqliteHistory } from "./migrations";
@@ -42,7 +42,7 @@ function open(file: string, keys: readonly string[], reserve: DiskReserve | unde
     database: new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) }),
     async migrate() {
       try {
-        migrateSqlite(sqlite, sqliteHistory, new Date().toISOString());
+        migrateSqlite(sqlite, sqliteHistory, new Date().toISOString(), `The console's database ${file}`);
       } catch (error) {
         throw asStartFailure(error, file);
       }
@@ -114,11 +114,5 @@ function asStartFailure(error: unknown, file: string): unknown {
     return new Error(`The console's database ${file} is damaged (${error.message}). Restore the data folder from a backup.`, {
       cause: error,
     });
-  if (error.message === TOO_OLD) return new Error(`${file}: ${error.message}`, { cause: error });
-  if (/^corrupted migrations/.test(error.message))
-    return new Error(
-      `The console's database ${file} was written by another, probably newer version (${error.message}). Start that version, or use another data folder.`,
-      { cause: error },
-    );
   return error;
 }

@@ -24,8 +24,6 @@ export function makeFolders(dataDir: string) {
     nodeCache: join(dataDir, "node-cache"),
     /** Copies of bytes that are stored in a bucket; made on demand. On the same disk as `temp`. */
     blobCopies: join(dataDir, "blob-copies"),
-    /** Users' files from before they were rows (userdata/import-files.ts). */
-    userdata: join(dataDir, "userdata"),
   };
   const { blobs, temp, work, downloads, thumbnails, nodeCache } = folders;
   for (const folder of [blobs, temp, work, downloads, thumbnails, nodeCache]) {

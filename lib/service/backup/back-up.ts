@@ -1,19 +1,16 @@
 // Backs up the database and the blobs of a running service.
 
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { mkdir, opendir, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { mkdir, opendir } from "node:fs/promises";
+import { join } from "node:path";
 import { openPool } from "@/lib/shared/database/postgres";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from "@/lib/shared/database/sqlite-copy";
 import { codeOf } from "@/lib/shared/error-codes";
-import { ChangedContent, type Content, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
+import { ChangedContent, type Content, copyHashed, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { copyServiceSnapshot } from "../store/copy-store";
-import { filesBelow, syncFolder } from "../store/data-folder";
+import { syncFolder } from "../store/data-folder";
 import { SERVICE_SCHEMA } from "../store/migrations";
-import { type BackedUpFile, blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
+import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type LiveDatabase = {
   /** Copies into a SQLite file. If that holds an earlier copy, what is the same may stay. */
@@ -84,7 +81,6 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
     const content = await live.copyTo(join(place, file));
     const blobs = await copyFrom(backup, join(place, file), live);
     if (blobs.deleted > 0) continue;
-    const userdata = await copyUserdata(backup);
     await mkdir(blobsIn(place), { recursive: true, mode: 0o700 });
     await syncFolders(blobsIn(place));
     const copy = openToRead(join(place, file));
@@ -94,7 +90,6 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
         database: { file, ...content },
         ...about,
         blobs: { count: blobs.count, bytes: blobs.bytes, lost: blobs.lost, ...(backup.blobs === undefined && { elsewhere: true }) },
-        userdata,
       };
     } finally {
       copy.close();
@@ -141,41 +136,6 @@ async function copyOne(from: string, to: string, hash: string): Promise<"copied"
     if (error instanceof ChangedContent) return "damaged";
     if (isGone(error)) return "gone";
     throw error;
-  }
-}
-
-/** Users' files that are not rows yet, because no version that imports them was started (userdata/import-files.ts). */
-async function copyUserdata({ dataDir, place, id, say }: Backup): Promise<ServiceContents["userdata"]> {
-  const top = join(dataDir, "userdata");
-  const file = `userdata-${id}.jsonl`;
-  const list = createWriteStream(join(place, file), { mode: 0o600, flush: true });
-  const done = { count: 0, bytes: 0 };
-  for await (const path of filesBelow(top)) {
-    const found = await copyUserFile(path, blobsIn(place));
-    if (!found) continue;
-    if (!list.write(`${writeExactJson({ path: relative(top, path), ...found } satisfies BackedUpFile)}\n`)) await once(list, "drain");
-    done.count += 1;
-    done.bytes += found.size;
-    if (done.count % 1000 === 0) say(`${done.count} files of users`);
-  }
-  list.end();
-  await once(list, "close");
-  return { file, ...(await hashFile(join(place, file))), ...done };
-}
-
-/** Undefined if the file was deleted before its turn. Every write makes another file, so an opened file keeps its content. */
-async function copyUserFile(path: string, blobs: string): Promise<(Content & { modified: number }) | undefined> {
-  for (;;) {
-    try {
-      const { mtimeMs: modified } = await stat(path);
-      const content = await hashFile(path);
-      const to = await blobFile(blobs, content.hash);
-      if (!(await isOfSize(to, content.size))) await copyHashed(path, to, content.hash);
-      return { ...content, modified };
-    } catch (error) {
-      if (isGone(error)) return undefined;
-      if (!(error instanceof ChangedContent)) throw error;
-    }
   }
 }
 

@@ -1,10 +1,7 @@
-// What a backup of the service consists of, and where it lies: the database in one file, the bytes that it names by their hash, and a list
-// of users' own files, whose bytes lie with the others.
+// What a backup of the service consists of, and where it lies: the database in one file, and the bytes that it names by their hash.
 
-import { createReadStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, isAbsolute, join, normalize } from "node:path";
-import { createInterface } from "node:readline";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { blobPath } from "../assets/blob-store";
@@ -24,24 +21,8 @@ export const serviceContentsSchema = z.object({
    * backup.
    */
   blobs: z.object({ count, bytes: count, lost: z.array(hash), elsewhere: z.boolean().optional() }),
-  userdata: storedFileSchema.extend({ count, bytes: count }),
 });
 export type ServiceContents = z.output<typeof serviceContentsSchema>;
-
-/** Relative to the folder of userdata. */
-const userFileSchema = z.object({
-  path: z.string().refine((path) => path !== "" && !isAbsolute(path) && !normalize(path).startsWith(".."), "a path inside"),
-  hash,
-  size: count,
-  modified: z.number(),
-});
-export type BackedUpFile = z.output<typeof userFileSchema>;
-
-/** Line by line, since the list may be long. */
-export async function* readUserFiles(file: string): AsyncGenerator<BackedUpFile> {
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity }))
-    yield userFileSchema.parse(JSON.parse(line));
-}
 
 export type Named = { hash: string; size: number };
 

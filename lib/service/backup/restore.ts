@@ -2,15 +2,15 @@
 // Guarantees: what is written was compared with its hash while it was read; the database comes last, so that half a restore is no
 // installation.
 
-import { mkdir, opendir, rm, utimes } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { schemaState, TOO_OLD } from "@/lib/shared/database/migrate";
+import { mkdir, opendir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
 import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
-import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, readUserFiles, type ServiceContents } from "./contents";
+import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
 
@@ -19,7 +19,7 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
   const state = schemaState(contents.schema, sqliteHistory);
   if ("newer" in state)
     throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
-  if ("isTooOld" in state) throw new Error(TOO_OLD);
+  if ("isTooOld" in state) throw new Error(tooOld("The backup"));
   const blobs = blobsIn(place);
   const requireContent = async (what: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);
@@ -43,8 +43,6 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
   } finally {
     database.close();
   }
-  for await (const { path, hash, size } of readUserFiles(join(place, contents.userdata.file)))
-    await requireContent(`a user's file ${path}`, hash, size);
 }
 
 /** `blobs`: the folder of the bytes. */
@@ -70,12 +68,6 @@ export async function restoreService(
   } finally {
     database.close();
   }
-  for await (const { path, hash, modified } of readUserFiles(join(place, contents.userdata.file))) {
-    const to = join(dataDir, "userdata", path);
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    await copyWhole(blobPath(blobsIn(place), hash), to, hash);
-    await utimes(to, modified / 1000, modified / 1000);
-  }
   // What an interrupted restore of another backup noted no longer holds.
   noteHere(dataDir);
   if (contents.blobs.elsewhere) await noteInBucket(dataDir);
@@ -95,8 +87,6 @@ async function copyWhole(from: string, to: string, hash: string): Promise<void> 
 /** Removes bytes from the backup that it no longer names. Returns how many were removed. */
 export async function sweepServiceBackup(place: string, contents: ServiceContents | null): Promise<number> {
   const blobs = blobsIn(place);
-  const ofUsers = new Set<string>();
-  if (contents) for await (const { hash } of readUserFiles(join(place, contents.userdata.file))) ofUsers.add(hash);
   const database = contents && openToRead(join(place, contents.database.file));
   let removed = 0;
   try {
@@ -104,7 +94,7 @@ export async function sweepServiceBackup(place: string, contents: ServiceContent
       if (!/^[0-9a-f]{2}$/.test(shard.name)) continue;
       for await (const { name } of await opendir(join(blobs, shard.name))) {
         const hash = shard.name + name;
-        if (ofUsers.has(hash) || (database && isNamed(database, hash))) continue;
+        if (database && isNamed(database, hash)) continue;
         await rm(join(blobs, shard.name, name));
         removed += 1;
       }

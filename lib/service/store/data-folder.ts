@@ -1,18 +1,7 @@
 // Creates, locks and syncs the service's data folder.
 
-import {
-  closeSync,
-  type Dirent,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
@@ -63,29 +52,6 @@ export function requireDatabase({ database, blobs }: { database: string; blobs: 
 export function requireNoFiles(blobs: string, why: string): void {
   if (readdirSync(blobs).length === 0) return;
   throw new Error(`${why}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);
-}
-
-/** The files of the folder and of those below it, without links. None if the folder does not exist. */
-export async function* filesBelow(folder: string): AsyncGenerator<string> {
-  for (const entry of await readFolder(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* filesBelow(path);
-    else if (entry.isFile()) yield path;
-  }
-}
-
-export async function holdsFiles(folder: string): Promise<boolean> {
-  return !(await filesBelow(folder).next()).done;
-}
-
-/** Empty if the folder does not exist. */
-export async function readFolder(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }
 
 export type DataLock = { release(): void };

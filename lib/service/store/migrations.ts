@@ -8,15 +8,7 @@ import { postgresHistory, sqliteHistory } from "./baseline";
 export const SERVICE_SCHEMA = "lightdesk_service";
 
 export function migrate(connection: SqliteConnection, now: () => number): void {
-  try {
-    migrateSqlite(connection, sqliteHistory, now());
-  } catch (error) {
-    const newer = error instanceof Error && /^corrupted migrations: (.*)/.exec(error.message)?.[1];
-    if (!newer) throw error;
-    throw new Error(`The service's database was written by a newer version (${newer}). Start that version, or use another data folder.`, {
-      cause: error,
-    });
-  }
+  migrateSqlite(connection, sqliteHistory, now(), "The service's database");
 }
 
 export function migratePostgres(url: string, now: () => number): Promise<void> {

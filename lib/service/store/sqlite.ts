@@ -5,12 +5,13 @@
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { SqliteConnection, type SqliteStatement } from "@/lib/shared/database/sqlite";
+import { createLru } from "@/lib/shared/lru";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/dialect";
 import { createGroupCommit } from "./group-commit";
 import { migrate } from "./migrations";
 
-const MOST_PREPARED = 400;
+const MAX_PREPARED = 400;
 
 /** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
 export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Promise<Database> {
@@ -100,13 +101,12 @@ function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskRe
 type Statements = ReturnType<typeof prepareOnce>;
 
 function prepareOnce(connection: SqliteConnection) {
-  const prepared = new Map<string, SqliteStatement>();
+  // Texts vary with the length of IN lists.
+  const prepared = createLru<string, SqliteStatement>({ max: MAX_PREPARED });
 
   function prepare(sql: string): SqliteStatement {
     const known = prepared.get(sql);
     if (known) return known;
-    // Texts vary with the length of IN lists: the bound keeps an odd caller from filling the memory.
-    if (prepared.size >= MOST_PREPARED) prepared.clear();
     const statement = connection.prepare(sql);
     prepared.set(sql, statement);
     return statement;

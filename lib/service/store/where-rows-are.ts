@@ -9,7 +9,6 @@ import { findUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-table
 import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { writeWhole } from "@/lib/shared/files";
-import { holdsFiles } from "./data-folder";
 import { type Database, query } from "./database";
 import { SERVICE_SCHEMA } from "./migrations";
 
@@ -118,11 +117,7 @@ export async function claimDataFolder(database: Database, dataDir: string, hasSh
   if (mark !== undefined && mark === known) return;
   // An empty database takes its id from a folder only if the folder's own first start was cut off.
   if (mark !== undefined && (known !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
-  if (hasSharedBytes) {
-    // They are filed by user numbers, which differ in this database.
-    if (known !== undefined && (await holdsFiles(join(dataDir, "userdata")))) throw new Error(foreign(dataDir));
-    return await writeMark(dataDir, await idOf(database));
-  }
+  if (hasSharedBytes) return await writeMark(dataDir, await idOf(database));
   if (known === undefined) {
     const made = mark ?? randomUUID();
     await writeMark(dataDir, made);

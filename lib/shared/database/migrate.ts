@@ -17,8 +17,9 @@ export type History = {
   later: readonly Migration[];
 };
 
-export const TOO_OLD =
-  "The database is older than the last commit of version 0.2.0. Start that commit (docs/upgrading.md) with it once, then this version.";
+/** `database`: begins the sentence, like "The backup". */
+export const tooOld = (database: string) =>
+  `${database} is older than the last commit of version 0.2.0. Start that commit (docs/upgrading.md) with it once, then this version.`;
 
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 
@@ -41,19 +42,23 @@ export function requireCurrent(applied: readonly string[], history: History, who
     throw new Error(`The ${whose} database is of an older version. Back it up with that version, or start this one first.`);
 }
 
-function missingMigrations(applied: readonly string[], history: History): Migration[] {
+function missingMigrations(applied: readonly string[], history: History, database: string): Migration[] {
   const state = schemaState(applied, history);
-  if ("newer" in state) throw new Error(`corrupted migrations: ${state.newer}`);
-  if ("isTooOld" in state) throw new Error(TOO_OLD);
+  if ("newer" in state)
+    throw new Error(
+      `${database} was written by another, probably newer version (${state.newer}). Start that version, or use another database.`,
+    );
+  if ("isTooOld" in state) throw new Error(tooOld(database));
   return state.missing;
 }
 
-export function migrateSqlite(connection: SqliteConnection, history: History, time: string | number): void {
+/** `database`: begins the sentences of errors. */
+export function migrateSqlite(connection: SqliteConnection, history: History, time: string | number, database: string): void {
   const { table, columns } = history;
   connection.exclusively(() => {
     connection.exec(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
     const applied = connection.prepare<[], string>(`SELECT name FROM ${table}`).pluck().all();
-    for (const { name, sql } of missingMigrations(applied, history)) {
+    for (const { name, sql } of missingMigrations(applied, history, database)) {
       connection.exec(sql);
       connection.prepare(`INSERT INTO ${table} VALUES (?, ?)`).run(name, time);
     }
@@ -83,6 +88,7 @@ export async function migratePostgres(
       for (const { name, sql } of missingMigrations(
         rows.map((row) => row.name),
         history,
+        "The database that DATABASE_URL names",
       )) {
         if (sql !== "") await run(sql);
         await run(`INSERT INTO ${table} VALUES ($1, $2)`, [name, time]);

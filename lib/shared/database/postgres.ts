@@ -157,10 +157,5 @@ export function asStartFailure(error: unknown): unknown {
     return new Error("PostgreSQL lacks its own extension pg_trgm: install the package with PostgreSQL's additional modules.", {
       cause: error,
     });
-  if (error.message.startsWith("corrupted migrations"))
-    return new Error(
-      `The database that DATABASE_URL names was written by another, probably newer version (${error.message}). Start that version, or use another database.`,
-      { cause: error },
-    );
   return error;
 }

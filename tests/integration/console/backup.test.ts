@@ -93,9 +93,9 @@ test("what is restored is the installation: every row, every byte, the sessions,
   const kept = statSync(join(at("live"), "blobs")).ino;
   const manifest = await backUpHere(at("live"), true);
   expect(statSync(join(at("live"), "blobs")).ino).toBe(kept);
-  for (const part of [manifest.keys, manifest.console, manifest.service?.database, manifest.service?.userdata])
+  for (const part of [manifest.keys, manifest.console, manifest.service?.database])
     expect(statSync(join(at("live"), part?.file ?? "")).mode & 0o777, part?.file).toBe(0o600);
-  expect(readdirSync(at("live"))).toHaveLength(7);
+  expect(readdirSync(at("live"))).toHaveLength(6);
 
   const { missing } = await restoreTo(at("live"), at("restored"));
   expect(missing).toEqual([]);
@@ -122,19 +122,14 @@ test("a second backup reads again only what is new, and forgets what was deleted
 });
 
 const damages: [what: string, sentence: RegExp, damage: (place: string, manifest: Manifest) => void][] = [
-  ["a missing file", /not whole: (the file \w{64}|a user's file .*json) is missing/, (place) => rmSync(someBlob(place))],
-  ["a flipped byte in a file", /damaged: (the file \w{64}|a user's file .*json) is not what it was/, (place) => flip(someBlob(place))],
+  ["a missing file", /not whole: the file \w{64} is missing/, (place) => rmSync(someBlob(place))],
+  ["a flipped byte in a file", /damaged: the file \w{64} is not what it was/, (place) => flip(someBlob(place))],
   [
     "a cut database",
     /not whole: .*service-\w+\.sqlite is missing or cut/,
     (place, { service }) => truncateSync(join(place, service?.database.file ?? ""), 5000),
   ],
   ["a flipped byte in a database", /damaged: .*console-\w+\.sqlite/, (place, { console }) => flip(join(place, console?.file ?? ""))],
-  [
-    "a missing list of users' files",
-    /not whole: .*userdata-\w+\.jsonl/,
-    (place, { service }) => rmSync(join(place, service?.userdata.file ?? "")),
-  ],
   ["no manifest", /holds no backup that was brought to its end/, (place) => rmSync(join(place, MANIFEST))],
   ["half a manifest", /damaged: .*manifest\.json/, (place) => truncateSync(join(place, MANIFEST), 100)],
   ["a newer format", /newer version, 9\.0\.0/, (place) => change(place, { format: 2, version: "9.0.0" })],

@@ -83,7 +83,7 @@ test("a backup is of one moment, whatever is written while it is made", async ()
   await ask(url, "DELETE FROM settings WHERE name = 'later'; DELETE FROM connections WHERE id = 'later'");
   expect(manifest.console?.rows).toMatchObject({ members: before.members?.length, api_keys: before.api_keys?.length });
   expect(statSync(join(at("backup"), manifest.console?.file ?? "")).mode & 0o777).toBe(0o600);
-  expect(readdirSync(at("backup"))).toHaveLength(7);
+  expect(readdirSync(at("backup"))).toHaveLength(6);
   await restoreTo(at("restored"), other.url);
   expect(readdirSync(at("restored")).sort()).toEqual(["auth-secret", "encryption-keys", "service"]);
   expect(await rowsIn(other.url)).toEqual(before);
