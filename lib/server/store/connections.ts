@@ -48,7 +48,7 @@ export function createConnectionStore(database: Database) {
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
-      const rows = await usableBy(memberId).orderBy("created_at").orderBy("id").execute();
+      const rows = await usableBy(memberId).orderBy("createdAt").orderBy("id").execute();
       return rows.map(toConnection);
     },
 
@@ -68,13 +68,13 @@ export function createConnectionStore(database: Database) {
       const row: ConnectionRow = {
         id: connection.id ?? randomUUID(),
         name: connection.name,
-        base_url: connection.baseUrl,
-        account_url: connection.accountUrl ?? null,
-        member_id: connection.memberId ?? null,
+        baseUrl: connection.baseUrl,
+        accountUrl: connection.accountUrl ?? null,
+        memberId: connection.memberId ?? null,
         status: "unknown",
         dialect: connection.dialect ?? "interface",
-        has_assets: connection.hasAssets === false ? 0 : 1,
-        created_at: connection.createdAt,
+        hasAssets: connection.hasAssets === false ? 0 : 1,
+        createdAt: connection.createdAt,
       };
       await database
         .insertInto("connections")
@@ -87,10 +87,10 @@ export function createConnectionStore(database: Database) {
     async change(id: string, change: ConnectionChange): Promise<void> {
       const columns = {
         ...(change.name !== undefined && { name: change.name }),
-        ...(change.baseUrl !== undefined && { base_url: change.baseUrl }),
-        ...(change.accountUrl !== undefined && { account_url: change.accountUrl || null }),
+        ...(change.baseUrl !== undefined && { baseUrl: change.baseUrl }),
+        ...(change.accountUrl !== undefined && { accountUrl: change.accountUrl || null }),
         ...(change.dialect !== undefined && { dialect: change.dialect }),
-        ...(change.hasAssets !== undefined && { has_assets: change.hasAssets ? 1 : 0 }),
+        ...(change.hasAssets !== undefined && { hasAssets: change.hasAssets ? 1 : 0 }),
       };
       if (Object.keys(columns).length > 0) await database.updateTable("connections").set(columns).where("id", "=", id).execute();
     },
@@ -109,14 +109,11 @@ export function createConnectionStore(database: Database) {
 
 export function toConnection(row: ConnectionRow): Connection {
   return {
-    id: row.id,
-    name: row.name,
-    baseUrl: row.base_url,
-    accountUrl: row.account_url ?? undefined,
-    memberId: row.member_id ?? undefined,
+    ...row,
+    accountUrl: row.accountUrl ?? undefined,
+    memberId: row.memberId ?? undefined,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
     dialect: dialects.find((dialect) => dialect === row.dialect) ?? "interface",
-    hasAssets: row.has_assets !== 0,
-    createdAt: Number(row.created_at),
+    hasAssets: row.hasAssets !== 0,
   };
 }

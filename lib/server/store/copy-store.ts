@@ -17,8 +17,8 @@ type Copying = { from: Database; to: Database; say(progress: string): void; alon
 /** Both have the current schema; rows only in the target are deleted. Sign-in limits start anew; SQLite's index cannot be read out. */
 export async function copyStore({ from, to, say, alongside }: Copying): Promise<Copied> {
   return copyTables({
-    from,
-    to,
+    from: from.withoutPlugins(),
+    to: to.withoutPlugins(),
     say,
     isLeftOut: (table) => table === "attempts" || /^(kysely_|ledger_words)/.test(table),
     putBeside: async (trx, table, row) => {

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
-import { type Compilable, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { CamelCasePlugin, type Compilable, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { migrateSqlite } from "@/lib/shared/database/migrate";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
@@ -15,6 +15,9 @@ import { type Tables } from "./tables";
 const MAX_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
+
+/** Columns are memberId in code and member_id in SQL. */
+export const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
 
 /** `migrate` throws on failure, because a console must not start on a partial schema. */
 export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
@@ -39,7 +42,10 @@ function open(file: string, keys: readonly string[], reserve: DiskReserve | unde
     throw error;
   }
   return {
-    database: new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }) }),
+    database: new Kysely<Tables>({
+      dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }),
+      plugins: [camelCase],
+    }),
     async migrate() {
       try {
         migrateSqlite(sqlite, sqliteHistory, new Date().toISOString(), `The console's database ${file}`);

@@ -8,24 +8,24 @@ import { type Sealed } from "./keys";
 import { type DownloadTaskRow } from "./tables";
 
 export type DownloadTaskStore = ReturnType<typeof createDownloadTaskStore>;
-export type StoredDownload = DownloadTaskRow & { member_name: string | null };
-export type SealedDownload = Pick<DownloadTaskRow, "id" | "ring_key_id" | "sealed_request">;
+export type StoredDownload = DownloadTaskRow & { memberName: string | null };
+export type SealedDownload = Pick<DownloadTaskRow, "id" | "ringKeyId" | "sealedRequest">;
 /** The service's news about a download. */
 export type DownloadNews = Partial<
   Pick<
     DownloadTaskRow,
-    | "task_id"
-    | "checked_at"
+    | "taskId"
+    | "checkedAt"
     | "state"
     | "word"
-    | "bytes_done"
-    | "bytes_total"
+    | "bytesDone"
+    | "bytesTotal"
     | "share"
-    | "asset_id"
-    | "file_name"
+    | "assetId"
+    | "fileName"
     | "reason"
-    | "can_cancel"
-    | "ended_at"
+    | "canCancel"
+    | "endedAt"
   >
 >;
 type NewDownload = {
@@ -45,34 +45,34 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
 export function createDownloadTaskStore(database: Database) {
   const withMember = () =>
     database
-      .selectFrom("download_tasks")
-      .leftJoin("members", "members.id", "download_tasks.member_id")
-      .selectAll("download_tasks")
-      .select("members.name as member_name");
+      .selectFrom("downloadTasks")
+      .leftJoin("members", "members.id", "downloadTasks.memberId")
+      .selectAll("downloadTasks")
+      .select("members.name as memberName");
 
   async function prune(connectionId: string, now: number): Promise<void> {
-    const own = database.deleteFrom("download_tasks").where("connection_id", "=", connectionId);
-    await own.where("ended_at", "<", now - KEPT_MS).execute();
+    const own = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
+    await own.where("endedAt", "<", now - KEPT_MS).execute();
     const beyond = await database
-      .selectFrom("download_tasks")
+      .selectFrom("downloadTasks")
       .select("id")
-      .where("connection_id", "=", connectionId)
+      .where("connectionId", "=", connectionId)
       // Running downloads are the last to be deleted.
-      .orderBy((order) => order.case().when("ended_at", "is", null).then(0).else(1).end())
-      .orderBy("created_at", "desc")
+      .orderBy((order) => order.case().when("endedAt", "is", null).then(0).else(1).end())
+      .orderBy("createdAt", "desc")
       .offset(MOST_OF_A_CONNECTION)
       .limit(MOST_OF_A_CONNECTION)
       .execute();
     const ids = beyond.map(({ id }) => id);
-    if (ids.length > 0) await database.deleteFrom("download_tasks").where("id", "in", ids).execute();
+    if (ids.length > 0) await database.deleteFrom("downloadTasks").where("id", "in", ids).execute();
   }
 
   return {
     async add({ id, connectionId, memberId, taskId, source, sealed, word, now }: NewDownload): Promise<void> {
-      const row = { id, connection_id: connectionId, member_id: memberId, task_id: taskId, source, word, state: "working", can_cancel: 0 };
+      const row = { id, connectionId, memberId, taskId, source, word, state: "working", canCancel: 0 };
       await database
-        .insertInto("download_tasks")
-        .values({ ...row, ring_key_id: sealed.ringKeyId, sealed_request: sealed.ciphertext, created_at: now, checked_at: 0 })
+        .insertInto("downloadTasks")
+        .values({ ...row, ringKeyId: sealed.ringKeyId, sealedRequest: sealed.ciphertext, createdAt: now, checkedAt: 0 })
         .execute();
       await prune(connectionId, now);
     },
@@ -80,23 +80,23 @@ export function createDownloadTaskStore(database: Database) {
     /** Newest first. */
     list(connectionId: string): Promise<StoredDownload[]> {
       return withMember()
-        .where("connection_id", "=", connectionId)
-        .orderBy("download_tasks.created_at", "desc")
-        .orderBy("download_tasks.id")
+        .where("connectionId", "=", connectionId)
+        .orderBy("downloadTasks.createdAt", "desc")
+        .orderBy("downloadTasks.id")
         .limit(MOST_OF_A_CONNECTION)
         .execute();
     },
 
     get(id: string): Promise<StoredDownload | undefined> {
-      return withMember().where("download_tasks.id", "=", id).executeTakeFirst();
+      return withMember().where("downloadTasks.id", "=", id).executeTakeFirst();
     },
 
     async countUnderWay(connectionId: string): Promise<number> {
       const row = await database
-        .selectFrom("download_tasks")
+        .selectFrom("downloadTasks")
         .select((select) => select.fn.countAll().as("count"))
-        .where("connection_id", "=", connectionId)
-        .where("ended_at", "is", null)
+        .where("connectionId", "=", connectionId)
+        .where("endedAt", "is", null)
         .executeTakeFirst();
       return Number(row?.count ?? 0);
     },
@@ -104,36 +104,36 @@ export function createDownloadTaskStore(database: Database) {
     /** True for the one caller that is to ask the service now. */
     async claim(id: string, now: number, everyMs: number): Promise<boolean> {
       const updated = await database
-        .updateTable("download_tasks")
-        .set({ checked_at: now })
+        .updateTable("downloadTasks")
+        .set({ checkedAt: now })
         .where("id", "=", id)
-        .where("checked_at", "<=", now - everyMs)
+        .where("checkedAt", "<=", now - everyMs)
         .executeTakeFirst();
       return updated.numUpdatedRows === 1n;
     },
 
     async change(id: string, news: DownloadNews): Promise<void> {
-      if (Object.keys(news).length > 0) await database.updateTable("download_tasks").set(news).where("id", "=", id).execute();
+      if (Object.keys(news).length > 0) await database.updateTable("downloadTasks").set(news).where("id", "=", id).execute();
     },
 
     /** All sealed requests, whatever the state of the download. */
     listSealed(): Promise<SealedDownload[]> {
-      return database.selectFrom("download_tasks").select(["id", "ring_key_id", "sealed_request"]).orderBy("id").execute();
+      return database.selectFrom("downloadTasks").select(["id", "ringKeyId", "sealedRequest"]).orderBy("id").execute();
     },
 
     /** Only if it was not resealed meanwhile; tells whether it did. */
     async reseal(before: SealedDownload, after: Sealed): Promise<boolean> {
       const done = await database
-        .updateTable("download_tasks")
-        .set({ ring_key_id: after.ringKeyId, sealed_request: after.ciphertext })
+        .updateTable("downloadTasks")
+        .set({ ringKeyId: after.ringKeyId, sealedRequest: after.ciphertext })
         .where("id", "=", before.id)
-        .where("sealed_request", "=", before.sealed_request)
+        .where("sealedRequest", "=", before.sealedRequest)
         .executeTakeFirst();
       return Number(done.numUpdatedRows) > 0;
     },
 
     async remove(id: string): Promise<void> {
-      await database.deleteFrom("download_tasks").where("id", "=", id).execute();
+      await database.deleteFrom("downloadTasks").where("id", "=", id).execute();
     },
   };
 }

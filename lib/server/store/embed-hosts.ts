@@ -40,11 +40,11 @@ export function newEmbedHostId(): string {
 }
 
 export function createEmbedHostStore(database: Database) {
-  const byId = prepareOne(database, database.selectFrom("embed_hosts").selectAll().where("id", "=", ""));
+  const byId = prepareOne(database, database.selectFrom("embedHosts").selectAll().where("id", "=", ""));
   return {
     async create(id: string, body: EmbedHostBody, keeping: HostKeeping, createdAt: number): Promise<EmbedHost> {
-      const row = { id, ...toColumns(body, keeping), version: 1, created_at: createdAt, refused_at: null, refusal: null };
-      await database.insertInto("embed_hosts").values(row).execute();
+      const row = { id, ...toColumns(body, keeping), version: 1, createdAt, refusedAt: null, refusal: null };
+      await database.insertInto("embedHosts").values(row).execute();
       return toHost(row);
     },
 
@@ -54,17 +54,17 @@ export function createEmbedHostStore(database: Database) {
     },
 
     async list(): Promise<EmbedHost[]> {
-      return (await database.selectFrom("embed_hosts").selectAll().orderBy("created_at").orderBy("id").execute()).map(toHost);
+      return (await database.selectFrom("embedHosts").selectAll().orderBy("createdAt").orderBy("id").execute()).map(toHost);
     },
 
     /** May also change the secret or key address; every session of the host ends. */
     async change(id: string, body: EmbedHostBody, keeping: HostKeeping): Promise<EmbedHost | undefined> {
       const row = await database
-        .updateTable("embed_hosts")
+        .updateTable("embedHosts")
         .set((expression) => ({
           ...toColumns(body, keeping),
           version: expression("version", "+", 1),
-          refused_at: null,
+          refusedAt: null,
           refusal: null,
         }))
         .where("id", "=", id)
@@ -74,30 +74,30 @@ export function createEmbedHostStore(database: Database) {
     },
 
     async remove(id: string): Promise<boolean> {
-      const done = await database.deleteFrom("embed_hosts").where("id", "=", id).executeTakeFirst();
+      const done = await database.deleteFrom("embedHosts").where("id", "=", id).executeTakeFirst();
       return Number(done.numDeletedRows) > 0;
     },
 
     async noteRefusal(id: string, { at, why }: { at: number; why: string }): Promise<void> {
-      await database.updateTable("embed_hosts").set({ refused_at: at, refusal: why }).where("id", "=", id).execute();
+      await database.updateTable("embedHosts").set({ refusedAt: at, refusal: why }).where("id", "=", id).execute();
     },
 
     /** False if this ticket was used before. */
     async takeTicket(hostId: string, ticketId: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<boolean> {
-      await database.deleteFrom("embed_tickets").where("expires_at", "<", now).execute();
+      await database.deleteFrom("embedTickets").where("expiresAt", "<", now).execute();
       const done = await database
-        .insertInto("embed_tickets")
-        .values({ host_id: hostId, ticket_hash: hashToken(ticketId), expires_at: expiresAt })
-        .onConflict((conflict) => conflict.columns(["host_id", "ticket_hash"]).doNothing())
+        .insertInto("embedTickets")
+        .values({ hostId, ticketHash: hashToken(ticketId), expiresAt })
+        .onConflict((conflict) => conflict.columns(["hostId", "ticketHash"]).doNothing())
         .executeTakeFirst();
       return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
     },
 
     /** Only if it is still the host's current or previous secret; tells whether it was. */
     async reseal(id: string, before: Sealed, { ringKeyId, ciphertext }: Sealed): Promise<boolean> {
-      const host = database.updateTable("embed_hosts").where("id", "=", id);
-      const present = host.set({ ring_key_id: ringKeyId, ciphertext }).where("ciphertext", "=", before.ciphertext);
-      const older = host.set({ old_ring_key_id: ringKeyId, old_ciphertext: ciphertext }).where("old_ciphertext", "=", before.ciphertext);
+      const host = database.updateTable("embedHosts").where("id", "=", id);
+      const present = host.set({ ringKeyId, ciphertext }).where("ciphertext", "=", before.ciphertext);
+      const older = host.set({ oldRingKeyId: ringKeyId, oldCiphertext: ciphertext }).where("oldCiphertext", "=", before.ciphertext);
       const done = [await present.executeTakeFirst(), await older.executeTakeFirst()];
       return done.some(({ numUpdatedRows }) => Number(numUpdatedRows) > 0);
     },
@@ -108,39 +108,39 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
   return {
     name,
     origins: writeExactJson(origins),
-    connection_id: connection,
+    connectionId: connection,
     role,
     pages: writeExactJson(pages),
     guests: guests ? 1 : 0,
-    jwks_url: jwksUrl,
-    ring_key_id: sealed?.ringKeyId ?? null,
+    jwksUrl,
+    ringKeyId: sealed?.ringKeyId ?? null,
     ciphertext: sealed?.ciphertext ?? null,
-    old_ring_key_id: old?.sealed.ringKeyId ?? null,
-    old_ciphertext: old?.sealed.ciphertext ?? null,
-    old_until: old?.until ?? null,
-    kept_by: keptBy?.id ?? null,
-    kept_by_name: keptBy?.name ?? null,
+    oldRingKeyId: old?.sealed.ringKeyId ?? null,
+    oldCiphertext: old?.sealed.ciphertext ?? null,
+    oldUntil: old?.until ?? null,
+    keptBy: keptBy?.id ?? null,
+    keptByName: keptBy?.name ?? null,
   };
 }
 
 function toHost(row: EmbedHostRow): EmbedHost {
-  const { refused_at: at, refusal: why, kept_by: keeper } = row;
-  const old = toSealed(row.old_ring_key_id, row.old_ciphertext);
+  const { refusedAt: at, refusal: why, keptBy: keeper } = row;
+  const old = toSealed(row.oldRingKeyId, row.oldCiphertext);
   return {
     id: row.id,
     name: row.name,
     origins: textsSchema.parse(parseJson(row.origins)),
-    connection: row.connection_id,
+    connection: row.connectionId,
     role: roleSchema.parse(row.role),
     pages: pagesSchema.parse(parseJson(row.pages)),
     guests: row.guests !== 0,
-    jwksUrl: row.jwks_url,
-    sealed: toSealed(row.ring_key_id, row.ciphertext),
-    old: old && { sealed: old, until: Number(row.old_until) },
-    keptBy: keeper === null ? undefined : { id: keeper, name: row.kept_by_name ?? "" },
-    version: Number(row.version),
-    createdAt: Number(row.created_at),
-    refused: at !== null && why !== null ? { at: Number(at), why } : undefined,
+    jwksUrl: row.jwksUrl,
+    sealed: toSealed(row.ringKeyId, row.ciphertext),
+    old: old && { sealed: old, until: row.oldUntil ?? 0 },
+    keptBy: keeper === null ? undefined : { id: keeper, name: row.keptByName ?? "" },
+    version: row.version,
+    createdAt: row.createdAt,
+    refused: at !== null && why !== null ? { at, why } : undefined,
   };
 }
 

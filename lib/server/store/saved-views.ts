@@ -12,7 +12,7 @@ export type StoredView = { id: string; memberId: string | undefined; screen: str
 export type SavedViewStore = ReturnType<typeof createSavedViewStore>;
 
 export function createSavedViewStore(database: Database) {
-  const seenBy = (memberId: string) => database.selectFrom("saved_views").selectAll().where(ownOrTeams(memberId));
+  const seenBy = (memberId: string) => database.selectFrom("savedViews").selectAll().where(ownOrTeams(memberId));
 
   return {
     async listFor(memberId: string, screen: string): Promise<StoredView[]> {
@@ -26,15 +26,8 @@ export function createSavedViewStore(database: Database) {
     },
 
     async create(view: Omit<StoredView, "id">): Promise<StoredView> {
-      const row: SavedViewRow = {
-        id: randomUUID(),
-        member_id: view.memberId ?? null,
-        screen: view.screen,
-        name: view.name,
-        query: view.query,
-        created_at: view.createdAt,
-      };
-      await database.insertInto("saved_views").values(row).execute();
+      const row: SavedViewRow = { ...view, id: randomUUID(), memberId: view.memberId ?? null };
+      await database.insertInto("savedViews").values(row).execute();
       return toView(row);
     },
 
@@ -43,48 +36,39 @@ export function createSavedViewStore(database: Database) {
         ...(change.name !== undefined && { name: change.name }),
         ...(change.query !== undefined && { query: change.query }),
       };
-      if (Object.keys(columns).length > 0) await database.updateTable("saved_views").set(columns).where("id", "=", id).execute();
+      if (Object.keys(columns).length > 0) await database.updateTable("savedViews").set(columns).where("id", "=", id).execute();
     },
 
     /** False if it is already gone: of several requests, one removes it. */
     async remove(id: string): Promise<boolean> {
-      const done = await database.deleteFrom("saved_views").where("id", "=", id).executeTakeFirst();
+      const done = await database.deleteFrom("savedViews").where("id", "=", id).executeTakeFirst();
       return Number(done.numDeletedRows) > 0;
     },
 
     /** The id of the view with which the member's list opens. */
     async defaultOf(memberId: string, screen: string): Promise<string | undefined> {
       const row = await database
-        .selectFrom("opening_views")
-        .select("view_id")
-        .where("member_id", "=", memberId)
+        .selectFrom("openingViews")
+        .select("viewId")
+        .where("memberId", "=", memberId)
         .where("screen", "=", screen)
         .executeTakeFirst();
-      return row?.view_id;
+      return row?.viewId;
     },
 
     /** Undefined: no default view. */
     async setDefault(memberId: string, screen: string, viewId: string | undefined): Promise<void> {
       if (viewId === undefined) {
-        await database.deleteFrom("opening_views").where("member_id", "=", memberId).where("screen", "=", screen).execute();
+        await database.deleteFrom("openingViews").where("memberId", "=", memberId).where("screen", "=", screen).execute();
         return;
       }
       await database
-        .insertInto("opening_views")
-        .values({ member_id: memberId, screen, view_id: viewId })
-        .onConflict((conflict) => conflict.columns(["member_id", "screen"]).doUpdateSet({ view_id: viewId }))
+        .insertInto("openingViews")
+        .values({ memberId, screen, viewId })
+        .onConflict((conflict) => conflict.columns(["memberId", "screen"]).doUpdateSet({ viewId }))
         .execute();
     },
   };
 }
 
-function toView(row: SavedViewRow): StoredView {
-  return {
-    id: row.id,
-    memberId: row.member_id ?? undefined,
-    screen: row.screen,
-    name: row.name,
-    query: row.query,
-    createdAt: Number(row.created_at),
-  };
-}
+const toView = (row: SavedViewRow): StoredView => ({ ...row, memberId: row.memberId ?? undefined });

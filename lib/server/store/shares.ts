@@ -68,10 +68,10 @@ export function createShareStore(database: Database) {
   const open = (now: number) =>
     database
       .selectFrom("shares")
-      .innerJoin("members", "members.id", "shares.member_id")
+      .innerJoin("members", "members.id", "shares.memberId")
       .where("members.disabled", "=", 0)
-      .where("revoked_at", "is", null)
-      .where("expires_at", ">", now);
+      .where("revokedAt", "is", null)
+      .where("expiresAt", ">", now);
   const add = async (id: string, column: "views" | "downloads") => {
     await database
       .updateTable("shares")
@@ -85,34 +85,34 @@ export function createShareStore(database: Database) {
       await database.transaction().execute(async (transaction) => {
         await transaction
           .deleteFrom("shares")
-          .where("expires_at", "<", share.createdAt - KEPT_MS)
+          .where("expiresAt", "<", share.createdAt - KEPT_MS)
           .execute();
         await transaction
           .insertInto("shares")
           .values({
             id: share.id,
-            token_hash: hashToken(token),
-            member_id: share.memberId,
-            connection_id: share.connectionId,
-            base_url: share.baseUrl,
-            job_id: share.jobId ?? null,
+            tokenHash: hashToken(token),
+            memberId: share.memberId,
+            connectionId: share.connectionId,
+            baseUrl: share.baseUrl,
+            jobId: share.jobId ?? null,
             title: share.title,
-            password_hash: share.passwordHash ?? null,
-            keeps_metadata: share.keepsMetadata ? 1 : 0,
-            shows_maker: share.showsMaker ? 1 : 0,
-            shows_workflow: share.showsWorkflow ? 1 : 0,
-            created_at: share.createdAt,
-            expires_at: share.expiresAt,
-            revoked_at: null,
+            passwordHash: share.passwordHash ?? null,
+            keepsMetadata: share.keepsMetadata ? 1 : 0,
+            showsMaker: share.showsMaker ? 1 : 0,
+            showsWorkflow: share.showsWorkflow ? 1 : 0,
+            createdAt: share.createdAt,
+            expiresAt: share.expiresAt,
+            revokedAt: null,
           })
           .execute();
-        const rows = items.map((item, index) => ({ share_id: share.id, number: index + 1, item: writeExactJson(item), pieces: null }));
-        if (rows.length > 0) await transaction.insertInto("share_items").values(rows).execute();
+        const rows = items.map((item, index) => ({ shareId: share.id, number: index + 1, item: writeExactJson(item), pieces: null }));
+        if (rows.length > 0) await transaction.insertInto("shareItems").values(rows).execute();
       });
     },
 
     async findByToken(token: string, now: number): Promise<Share | undefined> {
-      const row = await open(now).selectAll("shares").where("token_hash", "=", hashToken(token)).executeTakeFirst();
+      const row = await open(now).selectAll("shares").where("tokenHash", "=", hashToken(token)).executeTakeFirst();
       return row && toShare(row);
     },
 
@@ -122,9 +122,9 @@ export function createShareStore(database: Database) {
 
     async items(shareId: string): Promise<{ number: number; item: ShareItem }[]> {
       const rows = await database
-        .selectFrom("share_items")
+        .selectFrom("shareItems")
         .select(["number", "item"])
-        .where("share_id", "=", shareId)
+        .where("shareId", "=", shareId)
         .orderBy("number")
         .execute();
       return rows.map(({ number, item }) => ({ number, item: itemSchema.parse(JSON.parse(item)) }));
@@ -133,16 +133,16 @@ export function createShareStore(database: Database) {
     /** `pieces`: JSON, once the file has been cleaned. */
     async item(shareId: string, number: number): Promise<{ item: ShareItem; pieces: string | undefined } | undefined> {
       const row = await database
-        .selectFrom("share_items")
+        .selectFrom("shareItems")
         .select(["item", "pieces"])
-        .where("share_id", "=", shareId)
+        .where("shareId", "=", shareId)
         .where("number", "=", number)
         .executeTakeFirst();
       return row && { item: itemSchema.parse(JSON.parse(row.item)), pieces: row.pieces ?? undefined };
     },
 
     async keepPieces(shareId: string, number: number, pieces: string): Promise<void> {
-      await database.updateTable("share_items").set({ pieces }).where("share_id", "=", shareId).where("number", "=", number).execute();
+      await database.updateTable("shareItems").set({ pieces }).where("shareId", "=", shareId).where("number", "=", number).execute();
     },
 
     viewed: (id: string) => add(id, "views"),
@@ -154,9 +154,9 @@ export function createShareStore(database: Database) {
         const before = now - ATTEMPTS_MS;
         await transaction
           .updateTable("shares")
-          .set({ attempts: 0, attempts_since: now })
+          .set({ attempts: 0, attemptsSince: now })
           .where("id", "=", id)
-          .where("attempts_since", "<=", before)
+          .where("attemptsSince", "<=", before)
           .execute();
         const done = await transaction
           .updateTable("shares")
@@ -172,26 +172,26 @@ export function createShareStore(database: Database) {
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database
         .selectFrom("shares")
-        .innerJoin("members", "members.id", "shares.member_id")
-        .innerJoin("connections", "connections.id", "shares.connection_id")
+        .innerJoin("members", "members.id", "shares.memberId")
+        .innerJoin("connections", "connections.id", "shares.connectionId")
         .selectAll("shares")
-        .select(["members.name as maker", "members.role as maker_role", "members.disabled", "connections.name as connection"])
+        .select(["members.name as maker", "members.role as makerRole", "members.disabled", "connections.name as connection"])
         .select(({ selectFrom, fn }) =>
-          selectFrom("share_items").whereRef("share_id", "=", "shares.id").select(fn.countAll<number>().as("count")).as("count"),
+          selectFrom("shareItems").whereRef("shareId", "=", "shares.id").select(fn.countAll<number>().as("count")).as("count"),
         )
-        .$if(memberId !== undefined, (query) => query.where("shares.member_id", "=", memberId ?? ""))
-        .orderBy("shares.created_at", "desc")
+        .$if(memberId !== undefined, (query) => query.where("shares.memberId", "=", memberId ?? ""))
+        .orderBy("shares.createdAt", "desc")
         .orderBy("shares.id")
         .limit(MOST_LISTED)
         .execute();
       return rows.map((row) => ({
         ...toShare(row),
         maker: row.maker,
-        makerRole: row.maker_role,
+        makerRole: row.makerRole,
         isSuspended: row.disabled !== 0,
         connection: row.connection,
         count: Number(row.count),
-        revokedAt: row.revoked_at === null ? undefined : Number(row.revoked_at),
+        revokedAt: row.revokedAt ?? undefined,
         views: Number(row.views),
         downloads: Number(row.downloads),
       }));
@@ -201,10 +201,10 @@ export function createShareStore(database: Database) {
     async revoke(id: string, { now, memberId }: { now: number; memberId?: string }): Promise<string | undefined> {
       const row = await database
         .updateTable("shares")
-        .set({ revoked_at: now })
+        .set({ revokedAt: now })
         .where("id", "=", id)
-        .where("revoked_at", "is", null)
-        .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? ""))
+        .where("revokedAt", "is", null)
+        .$if(memberId !== undefined, (query) => query.where("memberId", "=", memberId ?? ""))
         .returning("title")
         .executeTakeFirst();
       return row?.title;
@@ -212,19 +212,19 @@ export function createShareStore(database: Database) {
   };
 }
 
-function toShare(row: Omit<ShareRow, "views" | "downloads" | "attempts" | "attempts_since">): Share {
+function toShare(row: Omit<ShareRow, "views" | "downloads" | "attempts" | "attemptsSince">): Share {
   return {
     id: row.id,
-    memberId: row.member_id,
-    connectionId: row.connection_id,
-    baseUrl: row.base_url,
-    jobId: row.job_id ?? undefined,
+    memberId: row.memberId,
+    connectionId: row.connectionId,
+    baseUrl: row.baseUrl,
+    jobId: row.jobId ?? undefined,
     title: row.title,
-    passwordHash: row.password_hash ?? undefined,
-    keepsMetadata: row.keeps_metadata !== 0,
-    showsMaker: row.shows_maker !== 0,
-    showsWorkflow: row.shows_workflow !== 0,
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
+    passwordHash: row.passwordHash ?? undefined,
+    keepsMetadata: row.keepsMetadata !== 0,
+    showsMaker: row.showsMaker !== 0,
+    showsWorkflow: row.showsWorkflow !== 0,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
   };
 }

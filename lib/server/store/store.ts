@@ -58,10 +58,10 @@ function createArchiveStore(database: Database) {
     async keep(memberId: string, { connectionId, choice }: KeptArchive, now: number): Promise<string> {
       await database
         .deleteFrom("archives")
-        .where("created_at", "<", now - KEPT_MS)
+        .where("createdAt", "<", now - KEPT_MS)
         .execute();
       const id = randomUUID();
-      const row = { id, member_id: memberId, connection_id: connectionId, choice: writeExactJson(choice), created_at: now };
+      const row = { id, memberId, connectionId, choice: writeExactJson(choice), createdAt: now };
       await database.insertInto("archives").values(row).execute();
       return id;
     },
@@ -69,11 +69,11 @@ function createArchiveStore(database: Database) {
     async find(memberId: string, id: string): Promise<KeptArchive | undefined> {
       const row = await database
         .selectFrom("archives")
-        .select(["connection_id", "choice"])
+        .select(["connectionId", "choice"])
         .where("id", "=", id)
-        .where("member_id", "=", memberId)
+        .where("memberId", "=", memberId)
         .executeTakeFirst();
-      return row && { connectionId: row.connection_id, choice: archiveChoiceSchema.parse(JSON.parse(row.choice)) };
+      return row && { connectionId: row.connectionId, choice: archiveChoiceSchema.parse(JSON.parse(row.choice)) };
     },
   };
 }

@@ -17,90 +17,90 @@ import {
 export type ConnectionRow = {
   id: string;
   name: string;
-  base_url: string;
-  account_url: string | null;
+  baseUrl: string;
+  accountUrl: string | null;
   /** Null: shared by the team. */
-  member_id: string | null;
+  memberId: string | null;
   status: string;
   dialect: string;
   /** 0: a local server that was started without assets. */
-  has_assets: number;
-  created_at: number;
+  hasAssets: number;
+  createdAt: number;
 };
 
 export type KeyRow = {
   id: string;
-  connection_id: string;
+  connectionId: string;
   /** The key of the ring that encrypted it. */
-  ring_key_id: string;
+  ringKeyId: string;
   ciphertext: string;
   fingerprint: string;
-  created_at: number;
+  createdAt: number;
 };
 
-export type WorkflowNameRow = { connection_id: string; workflow_id: string; name: string; is_masked: number };
+export type WorkflowNameRow = { connectionId: string; workflowId: string; name: string; isMasked: number };
 
 export type SubmissionRow = {
-  member_id: string;
-  idempotency_key: string;
-  content_hash: string;
+  memberId: string;
+  idempotencyKey: string;
+  contentHash: string;
   /** The service's answer as JSON; null while it is awaited, or if none came. */
   answer: string | null;
-  failure_code: string | null;
-  failure_message: string | null;
-  created_at: number;
+  failureCode: string | null;
+  failureMessage: string | null;
+  createdAt: number;
 };
 
 /** `choice`: JSON. */
-export type ArchiveRow = { id: string; member_id: string; connection_id: string; choice: string; created_at: number };
+export type ArchiveRow = { id: string; memberId: string; connectionId: string; choice: string; createdAt: number };
 
 /** `label` is empty for a rerun without one. */
-export type JobLabelRow = { connection_id: string; job_id: string; label: string; rerun_of: string | null; created_at: number };
+export type JobLabelRow = { connectionId: string; jobId: string; label: string; rerunOf: string | null; createdAt: number };
 
 export type DownloadTaskRow = {
   id: string;
-  connection_id: string;
+  connectionId: string;
   /** Null: the member who started it is gone. */
-  member_id: string | null;
+  memberId: string | null;
   /** The service's own id of the task. */
-  task_id: string;
+  taskId: string;
   /** The address without its query. */
   source: string;
   /** The key of the ring that encrypted the request. */
-  ring_key_id: string;
-  sealed_request: string;
+  ringKeyId: string;
+  sealedRequest: string;
   state: string;
   word: string;
-  bytes_done: number | null;
-  bytes_total: number | null;
+  bytesDone: number | null;
+  bytesTotal: number | null;
   share: number | null;
-  asset_id: string | null;
-  file_name: string | null;
+  assetId: string | null;
+  fileName: string | null;
   reason: string | null;
-  can_cancel: number;
-  created_at: number;
-  checked_at: number;
-  ended_at: number | null;
+  canCancel: number;
+  createdAt: number;
+  checkedAt: number;
+  endedAt: number | null;
 };
 
 export type AuditRow = {
   id: number;
   at: number;
-  request_id: string;
-  member_id: string | null;
-  member_name: string | null;
+  requestId: string;
+  memberId: string | null;
+  memberName: string | null;
   action: string;
-  connection_id: string | null;
+  connectionId: string | null;
   target: string | null;
   status: number;
   code: string | null;
   outcome: string | null;
   /** Joins the entries of one act on many things. */
-  act_id: string | null;
+  actId: string | null;
   /** The member's credential that was used, such as "token NAME"; null: the member themselves. */
   via: string | null;
   /** Null: no member, or written before addresses were recorded. */
-  member_email: string | null;
+  memberEmail: string | null;
   hash: string;
 };
 
@@ -110,28 +110,28 @@ type AuditEndRow = { id: number; hash: string };
 export type SavedViewRow = {
   id: string;
   /** Null: the team's. */
-  member_id: string | null;
+  memberId: string | null;
   /** The list that the view is for. */
   screen: string;
   name: string;
   query: string;
-  created_at: number;
+  createdAt: number;
 };
 
 export type LedgerConnectionRow = {
   number: Generated<number>;
-  connection_id: string;
+  connectionId: string;
   /** All jobs submitted up to this time are known, back to `cursor_ms`; null if nothing was read yet. */
-  newest_ms: number | null;
+  newestMs: number | null;
   /** How far back the list was read in this round. */
-  cursor_ms: number | null;
+  cursorMs: number | null;
   /** The offset where reading continues; null if this round is over. */
-  next_offset: number | null;
+  nextOffset: number | null;
   /** A round has reached the end of the list. */
-  is_complete: Generated<number>;
+  isComplete: Generated<number>;
   /** Older jobs were left out, because the ledger is full. */
-  is_bounded: Generated<number>;
-  swept_at: number | null;
+  isBounded: Generated<number>;
+  sweptAt: number | null;
   jobs: Generated<number>;
 };
 
@@ -139,11 +139,11 @@ export type LedgerJobRow = {
   /** Larger than a double holds: never read as a number. */
   key: bigint;
   number: number;
-  job_id: string;
+  jobId: string;
   /** The time in the key is the service's own, to the millisecond. */
-  is_exact: number;
-  member_id: string | null;
-  run_ms: number | null;
+  isExact: number;
+  memberId: string | null;
+  runMs: number | null;
   /** Kinds of its outputs, separated by commas. */
   kinds: string;
   /** A list item as JSON; secrets are masked. */
@@ -153,50 +153,50 @@ export type LedgerJobRow = {
 };
 
 /** Members who see the jobs of another member's own connection. */
-export type JobViewerRow = { connection_id: string; member_id: string; given_by: string; given_at: number };
+export type JobViewerRow = { connectionId: string; memberId: string; givenBy: string; givenAt: number };
 
 export type JobUsageRow = {
-  connection_id: string;
-  job_id: string;
-  member_id: string;
+  connectionId: string;
+  jobId: string;
+  memberId: string;
   /** When it was submitted. */
   at: number;
   /** The state in the service's last words. */
   word: string;
-  run_ms: number | null;
+  runMs: number | null;
   outputs: number | null;
   /** Bytes of all its outputs; null if unknown. */
   bytes: number | null;
   /** 1: the service was asked for the size. */
-  is_sized: Generated<number>;
+  isSized: Generated<number>;
   /** The name of the token that submitted the job. */
   token: string | null;
 };
 
 export type ShareRow = {
   id: string;
-  token_hash: string;
-  member_id: string;
-  connection_id: string;
-  base_url: string;
-  job_id: string | null;
+  tokenHash: string;
+  memberId: string;
+  connectionId: string;
+  baseUrl: string;
+  jobId: string | null;
   title: string;
-  password_hash: string | null;
-  keeps_metadata: number;
-  shows_maker: number;
-  shows_workflow: number;
-  created_at: number;
-  expires_at: number;
-  revoked_at: number | null;
+  passwordHash: string | null;
+  keepsMetadata: number;
+  showsMaker: number;
+  showsWorkflow: number;
+  createdAt: number;
+  expiresAt: number;
+  revokedAt: number | null;
   views: Generated<number>;
   downloads: Generated<number>;
   /** Passwords tried since `attempts_since`. */
   attempts: Generated<number>;
-  attempts_since: Generated<number>;
+  attemptsSince: Generated<number>;
 };
 
 /** `item`: JSON. `pieces`: JSON of what remains of the file without its metadata; null before it was cleaned. */
-export type ShareItemRow = { share_id: string; number: number; item: string; pieces: string | null };
+export type ShareItemRow = { shareId: string; number: number; item: string; pieces: string | null };
 
 export type EmbedHostRow = {
   id: string;
@@ -204,69 +204,69 @@ export type EmbedHostRow = {
   /** JSON. */
   origins: string;
   /** Null: all connections that a member may use. */
-  connection_id: string | null;
+  connectionId: string | null;
   role: string;
   /** JSON. */
   pages: string;
   guests: number;
   /** Null: tickets are checked with the secret below. */
-  jwks_url: string | null;
-  ring_key_id: string | null;
+  jwksUrl: string | null;
+  ringKeyId: string | null;
   ciphertext: string | null;
   /** The previous secret, valid until `old_until`. */
-  old_ring_key_id: string | null;
-  old_ciphertext: string | null;
-  old_until: number | null;
+  oldRingKeyId: string | null;
+  oldCiphertext: string | null;
+  oldUntil: number | null;
   /** The admin who last set it up; null if that was before this was stored. */
-  kept_by: string | null;
-  kept_by_name: string | null;
+  keptBy: string | null;
+  keptByName: string | null;
   /** Increased when every session of the host must end. */
   version: number;
-  created_at: number;
+  createdAt: number;
   /** The time of the last refused ticket. */
-  refused_at: number | null;
+  refusedAt: number | null;
   refusal: string | null;
 };
 
 export type Tables = {
   identities: IdentityRow;
-  provider_sessions: ProviderSessionRow;
-  job_viewers: JobViewerRow;
-  shown_files: { connection_id: string; file_hash: string; at: number };
-  job_usage: JobUsageRow;
+  providerSessions: ProviderSessionRow;
+  jobViewers: JobViewerRow;
+  shownFiles: { connectionId: string; fileHash: string; at: number };
+  jobUsage: JobUsageRow;
   shares: ShareRow;
-  share_items: ShareItemRow;
-  embed_hosts: EmbedHostRow;
-  embed_tickets: { host_id: string; ticket_hash: string; expires_at: number };
-  embed_sessions: EmbedSessionRow;
-  ledger_connections: LedgerConnectionRow;
-  ledger_jobs: LedgerJobRow;
-  saved_views: SavedViewRow;
-  opening_views: { member_id: string; screen: string; view_id: string };
+  shareItems: ShareItemRow;
+  embedHosts: EmbedHostRow;
+  embedTickets: { hostId: string; ticketHash: string; expiresAt: number };
+  embedSessions: EmbedSessionRow;
+  ledgerConnections: LedgerConnectionRow;
+  ledgerJobs: LedgerJobRow;
+  savedViews: SavedViewRow;
+  openingViews: { memberId: string; screen: string; viewId: string };
   members: MemberRow;
   connections: ConnectionRow;
-  api_keys: KeyRow;
-  workflow_names: WorkflowNameRow;
+  apiKeys: KeyRow;
+  workflowNames: WorkflowNameRow;
   submissions: SubmissionRow;
   archives: ArchiveRow;
-  download_tasks: DownloadTaskRow;
-  job_labels: JobLabelRow;
-  set_up_tokens: { token_hash: string; created_at: number };
+  downloadTasks: DownloadTaskRow;
+  jobLabels: JobLabelRow;
+  setUpTokens: { tokenHash: string; createdAt: number };
   invitations: InvitationRow;
   sessions: SessionRow;
   /** Why a session ended, for pages that are still open with it. */
-  ended_sessions: { id: string; cause: string; at: number };
+  endedSessions: { id: string; cause: string; at: number };
   settings: { name: string; value: string };
   tokens: TokenRow;
   audit: AuditRow;
-  audit_end: AuditEndRow;
+  auditEnd: AuditEndRow;
   /** When a name's bucket of attempts is full again. */
-  attempts: { name: string; full_at: number };
+  attempts: { name: string; fullAt: number };
   apps: AppRow;
-  app_members: { app_id: string; member_id: string };
-  app_versions: AppVersionRow;
-  app_favourites: { app_id: string; member_id: string };
-  app_presets: AppPresetRow;
-  app_files: AppFileRow;
-  app_runs: AppRunRow;
+  appMembers: { appId: string; memberId: string };
+  appVersions: AppVersionRow;
+  appFavourites: { appId: string; memberId: string };
+  appPresets: AppPresetRow;
+  appFiles: AppFileRow;
+  appRuns: AppRunRow;
 };

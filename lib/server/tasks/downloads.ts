@@ -26,16 +26,16 @@ function toDownloadTask(row: StoredDownload): DownloadTask {
     source: row.source,
     state,
     word: row.word,
-    startedBy: row.member_name ?? undefined,
-    createdAtMs: Number(row.created_at),
-    checkedAtMs: Number(row.checked_at),
-    bytesDone: numberOrNone(row.bytes_done),
-    bytesTotal: numberOrNone(row.bytes_total),
+    startedBy: row.memberName ?? undefined,
+    createdAtMs: row.createdAt,
+    checkedAtMs: row.checkedAt,
+    bytesDone: numberOrNone(row.bytesDone),
+    bytesTotal: numberOrNone(row.bytesTotal),
     share: numberOrNone(row.share),
-    assetId: row.asset_id ?? undefined,
-    fileName: row.file_name ?? undefined,
+    assetId: row.assetId ?? undefined,
+    fileName: row.fileName ?? undefined,
     reason: row.reason ?? undefined,
-    canCancel: state === "working" && row.can_cancel > 0,
+    canCancel: state === "working" && row.canCancel > 0,
     canRetry: state === "failed" || state === "cancelled" || state === "gone",
   };
 }
@@ -68,13 +68,13 @@ function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNew
     state,
     word: task.status.slice(0, 100),
     reason: state === "failed" && reason !== undefined ? maskAddresses(reason).slice(0, MAX_REASON_LENGTH) : null,
-    ...(done !== undefined && { bytes_done: done }),
-    ...(total !== undefined && { bytes_total: total }),
+    ...(done !== undefined && { bytesDone: done }),
+    ...(total !== undefined && { bytesTotal: total }),
     // Without a total, a progress of 0 says nothing.
     share: share === undefined || (share === 0 && total === undefined) ? null : share,
-    asset_id: textOf(result?.asset_id) ?? null,
-    ...(textOf(result?.filename) !== undefined && { file_name: textOf(result?.filename)?.slice(0, 500) }),
-    ended_at: state === "working" ? null : now,
+    assetId: textOf(result?.asset_id) ?? null,
+    ...(textOf(result?.filename) !== undefined && { fileName: textOf(result?.filename)?.slice(0, 500) }),
+    endedAt: state === "working" ? null : now,
   };
 }
 
@@ -112,20 +112,20 @@ export async function listDownloads(asked: Asked): Promise<Result<DownloadTasks,
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
-    underWay: rows.filter((row) => row.ended_at === null).length,
+    underWay: rows.filter((row) => row.endedAt === null).length,
     ...(failure && { failure: { code: failure.code, message: failure.message } }),
   });
 }
 
-function mayMove({ state, ended_at: endedAt }: StoredDownload, now: number): boolean {
-  return endedAt === null || (state === "failed" && now - Number(endedAt) < LOOKED_AFTER_MS);
+function mayMove({ state, endedAt }: StoredDownload, now: number): boolean {
+  return endedAt === null || (state === "failed" && now - endedAt < LOOKED_AFTER_MS);
 }
 
 /** The first failure, if any: it is the service's, and the same for all. */
 async function refresh(asked: Asked, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
   const access = await openConnection(asked.viewer, connectionId);
   if (!access.ok) return access.failure;
-  const oldest = [...rows].sort((one, other) => Number(one.checked_at) - Number(other.checked_at)).slice(0, ASKED_AT_ONCE);
+  const oldest = [...rows].sort((one, other) => one.checkedAt - other.checkedAt).slice(0, ASKED_AT_ONCE);
   const failures = await Promise.all(oldest.map((row) => refreshOne(asked, access.value, row)));
   return failures.find((failure) => failure !== undefined);
 }
@@ -133,19 +133,19 @@ async function refresh(asked: Asked, connectionId: string, rows: readonly Stored
 async function refreshOne({ console, request }: Asked, access: Access, row: StoredDownload): Promise<Failure | undefined> {
   const { downloadTasks } = console.store;
   const now = console.now();
-  if (!(await downloadTasks.claim(row.id, now, row.ended_at === null ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
-  const result = await access.upstream.call(operations.getTask, { params: { task_id: row.task_id }, signal: request.signal });
+  if (!(await downloadTasks.claim(row.id, now, row.endedAt === null ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
+  const result = await access.upstream.call(operations.getTask, { params: { task_id: row.taskId }, signal: request.signal });
   if (!result.ok) {
     if (result.failure.status !== 404) return toBrowser(result.failure, access);
-    if (row.ended_at === null) await downloadTasks.change(row.id, { state: "gone", ended_at: now });
+    if (row.endedAt === null) await downloadTasks.change(row.id, { state: "gone", endedAt: now });
     return undefined;
   }
   const task = toBrowser(result.value, access);
   const news = newsOfTask(task, now);
-  const canCancel = row.can_cancel || tellsBytes(task) || console.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
+  const canCancel = row.canCancel || tellsBytes(task) || console.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
-  const endedAt = news.state === "failed" && row.ended_at !== null ? row.ended_at : news.ended_at;
-  await downloadTasks.change(row.id, { ...news, ended_at: endedAt, can_cancel: row.can_cancel < 0 ? row.can_cancel : canCancel });
+  const endedAt = news.state === "failed" && row.endedAt !== null ? row.endedAt : news.endedAt;
+  await downloadTasks.change(row.id, { ...news, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
   return undefined;
 }
 
@@ -157,12 +157,12 @@ export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask,
   if (!found.ok) return found;
   const { row, access } = found.value;
   const { downloadTasks } = asked.console.store;
-  const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.task_id } });
+  const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
-    if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { can_cancel: CANNOT });
+    if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
     return failed(toBrowser(result.failure, access));
   }
-  await downloadTasks.change(row.id, { checked_at: 0 });
+  await downloadTasks.change(row.id, { checkedAt: 0 });
   return fresh(asked, access, row.id);
 }
 
@@ -176,10 +176,10 @@ export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, 
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(toBrowser(result.failure, access));
   const { downloadTasks } = asked.console.store;
-  const clean = { bytes_done: null, bytes_total: null, share: null, reason: null, checked_at: 0 };
+  const clean = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
   const started = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
   if (started) {
-    const again = { task_id: started.task_id, state: "working", word: started.status.slice(0, 100), asset_id: null, ended_at: null };
+    const again = { taskId: started.task_id, state: "working", word: started.status.slice(0, 100), assetId: null, endedAt: null };
     await downloadTasks.change(row.id, { ...clean, ...again });
   } else {
     const assetId = textOf(objectOf(result.value.value)?.id) ?? null;
@@ -187,8 +187,8 @@ export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, 
       ...clean,
       state: "completed",
       word: "completed",
-      asset_id: assetId,
-      ended_at: asked.console.now(),
+      assetId,
+      endedAt: asked.console.now(),
     });
   }
   return fresh(asked, access, row.id);
@@ -198,7 +198,7 @@ export async function forgetDownload(asked: Asked): Promise<Result<undefined, Fa
   const found = await find(asked);
   if (!found.ok) return found;
   const { row } = found.value;
-  if (row.ended_at === null) return failed(refusal("CONFLICT", "The download is still in progress."));
+  if (row.endedAt === null) return failed(refusal("CONFLICT", "The download is still in progress."));
   await asked.console.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }
@@ -207,17 +207,17 @@ async function find(asked: Asked): Promise<Result<{ row: StoredDownload; access:
   const row = await asked.console.store.downloadTasks.get(idOf(asked));
   const none = failed(refusal("NOT_FOUND", "There is no such download."));
   if (!row) return none;
-  const access = await openConnection(asked.viewer, row.connection_id);
+  const access = await openConnection(asked.viewer, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
-  const things = toBrowser([downloaded(row.source, row.file_name)], access.value);
-  asked.note({ connectionId: row.connection_id, target: row.source, outcome: writeThings(things, undefined) });
+  const things = toBrowser([downloaded(row.source, row.fileName)], access.value);
+  asked.note({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
   return ok({ row, access: access.value });
 }
 
 async function fresh(asked: Asked, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
   const { downloadTasks } = asked.console.store;
   const before = await downloadTasks.get(id);
-  if (before && before.ended_at === null) await refreshOne(asked, access, before);
+  if (before && before.endedAt === null) await refreshOne(asked, access, before);
   const row = await downloadTasks.get(id);
   return row ? ok(toDownloadTask(row)) : failed(refusal("NOT_FOUND", "There is no such download."));
 }

@@ -33,6 +33,6 @@ export function sealedRequests(downloads: Pick<DownloadTaskStore, "listSealed" |
   };
 }
 
-function sealedOf({ ring_key_id: ringKeyId, sealed_request: ciphertext }: SealedDownload): Sealed {
+function sealedOf({ ringKeyId: ringKeyId, sealedRequest: ciphertext }: SealedDownload): Sealed {
   return { ringKeyId, ciphertext };
 }

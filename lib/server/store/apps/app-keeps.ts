@@ -19,39 +19,39 @@ export type AppKeepStore = ReturnType<typeof createAppKeepStore>;
 export function createAppKeepStore(database: Database) {
   const filesOf = (connectionId: string, memberId: string) =>
     database
-      .selectFrom("app_files")
-      .innerJoin("apps", "apps.id", "app_files.app_id")
-      .select(["name", "own_name", "bytes", "pixels"])
-      .where("apps.connection_id", "=", connectionId)
-      .where("member_id", "=", memberId);
+      .selectFrom("appFiles")
+      .innerJoin("apps", "apps.id", "appFiles.appId")
+      .select(["name", "ownName", "bytes", "pixels"])
+      .where("apps.connectionId", "=", connectionId)
+      .where("memberId", "=", memberId);
 
   return {
     async setFavourite(appId: string, memberId: string, isFavourite: boolean): Promise<void> {
       if (isFavourite)
         await database
-          .insertInto("app_favourites")
-          .values({ app_id: appId, member_id: memberId })
+          .insertInto("appFavourites")
+          .values({ appId, memberId })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
-      else await database.deleteFrom("app_favourites").where("app_id", "=", appId).where("member_id", "=", memberId).execute();
+      else await database.deleteFrom("appFavourites").where("appId", "=", appId).where("memberId", "=", memberId).execute();
     },
 
     async presets(appId: string, memberId: string): Promise<KeptPreset[]> {
       const rows = await database
-        .selectFrom("app_presets")
+        .selectFrom("appPresets")
         .selectAll()
-        .where("app_id", "=", appId)
-        .where((where) => where.or([where("member_id", "=", memberId), where("is_team", "=", 1)]))
+        .where("appId", "=", appId)
+        .where((where) => where.or([where("memberId", "=", memberId), where("isTeam", "=", 1)]))
         .orderBy("name")
         .orderBy("id")
         .limit(1000)
         .execute();
       return rows.map((row) => ({
         id: row.id,
-        memberId: row.member_id,
+        memberId: row.memberId,
         name: row.name,
         inputs: readKept<AppValues>(row.inputs),
-        isTeam: row.is_team === 1,
+        isTeam: row.isTeam === 1,
       }));
     },
 
@@ -59,51 +59,51 @@ export function createAppKeepStore(database: Database) {
     async addPreset(appId: string, preset: Omit<KeptPreset, "id">): Promise<string | undefined> {
       return dialectOf(database).serially(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
         const { count } = await trx
-          .selectFrom("app_presets")
+          .selectFrom("appPresets")
           .select(({ fn }) => fn.countAll<number>().as("count"))
-          .where("app_id", "=", appId)
-          .where("member_id", "=", preset.memberId)
+          .where("appId", "=", appId)
+          .where("memberId", "=", preset.memberId)
           .executeTakeFirstOrThrow();
         if (count >= appBounds.presets) return undefined;
         const id = randomUUID();
         await trx
-          .insertInto("app_presets")
-          .values({ id, app_id: appId, member_id: preset.memberId, ...columnsOf(preset) })
+          .insertInto("appPresets")
+          .values({ id, appId, memberId: preset.memberId, ...columnsOf(preset) })
           .execute();
         return id;
       });
     },
 
     async changePreset(id: string, preset: Omit<KeptPreset, "id" | "memberId">): Promise<void> {
-      await database.updateTable("app_presets").set(columnsOf(preset)).where("id", "=", id).execute();
+      await database.updateTable("appPresets").set(columnsOf(preset)).where("id", "=", id).execute();
     },
 
     async removePreset(id: string): Promise<void> {
-      await database.deleteFrom("app_presets").where("id", "=", id).execute();
+      await database.deleteFrom("appPresets").where("id", "=", id).execute();
     },
 
     /** Also deletes files that no run names any more. */
     async addFile(appId: string, memberId: string, { name, ownName, bytes, pixels }: KeptFile, now: number): Promise<void> {
       await database
-        .deleteFrom("app_files")
-        .where("app_id", "=", appId)
-        .where("member_id", "=", memberId)
+        .deleteFrom("appFiles")
+        .where("appId", "=", appId)
+        .where("memberId", "=", memberId)
         // Files from before this time was stored may still be named by a run.
-        .where("given_at", ">", 0)
-        .where("given_at", "<", now - RUNS_KEPT_MS)
+        .where("givenAt", ">", 0)
+        .where("givenAt", "<", now - RUNS_KEPT_MS)
         .execute();
-      const known = { own_name: ownName, bytes, pixels: pixels ?? null, given_at: now };
+      const known = { ownName, bytes, pixels: pixels ?? null, givenAt: now };
       await database
-        .insertInto("app_files")
-        .values({ app_id: appId, member_id: memberId, name, ...known })
-        .onConflict((conflict) => conflict.columns(["app_id", "member_id", "name"]).doUpdateSet(known))
+        .insertInto("appFiles")
+        .values({ appId, memberId, name, ...known })
+        .onConflict((conflict) => conflict.columns(["appId", "memberId", "name"]).doUpdateSet(known))
         .execute();
     },
 
     /** A run names these files: they are kept as long as the run, in every app they were given to. */
     async giveAgain(memberId: string, names: readonly string[], now: number): Promise<void> {
       if (names.length === 0) return;
-      await database.updateTable("app_files").set({ given_at: now }).where("member_id", "=", memberId).where("name", "in", names).execute();
+      await database.updateTable("appFiles").set({ givenAt: now }).where("memberId", "=", memberId).where("name", "in", names).execute();
     },
 
     /** Given to any app of the connection. */
@@ -114,16 +114,16 @@ export function createAppKeepStore(database: Database) {
 
     /** Newest first. */
     async files(connectionId: string, memberId: string, limit: number): Promise<KeptFile[]> {
-      const rows = await filesOf(connectionId, memberId).orderBy("given_at", "desc").orderBy("name").limit(limit).execute();
+      const rows = await filesOf(connectionId, memberId).orderBy("givenAt", "desc").orderBy("name").limit(limit).execute();
       return rows.map(toFile);
     },
   };
 }
 
-function toFile({ name, own_name: ownName, bytes, pixels }: Pick<AppFileRow, "name" | "own_name" | "bytes" | "pixels">): KeptFile {
+function toFile({ name, ownName, bytes, pixels }: Pick<AppFileRow, "name" | "ownName" | "bytes" | "pixels">): KeptFile {
   return { name, ownName, bytes, pixels: pixels ?? undefined };
 }
 
 function columnsOf({ name, inputs, isTeam }: Pick<KeptPreset, "name" | "inputs" | "isTeam">) {
-  return { name, inputs: writeExactJson(inputs), is_team: isTeam ? 1 : 0 };
+  return { name, inputs: writeExactJson(inputs), isTeam: isTeam ? 1 : 0 };
 }

@@ -7,9 +7,9 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 
 export type AppRow = {
   id: string;
-  connection_id: string;
+  connectionId: string;
   /** Null: its maker has left. */
-  maker_id: string | null;
+  makerId: string | null;
   title: string;
   text: string;
   /** JSON, like all columns below it. */
@@ -24,43 +24,43 @@ export type AppRow = {
   roles: string;
   limits: string;
   version: number;
-  updated_at: number;
+  updatedAt: number;
 };
 export type AppVersionRow = {
-  app_id: string;
+  appId: string;
   number: number;
   at: number;
   /** The name of the member who made it, at that time. */
   by: string;
   changes: string;
-  restored_from: number | null;
+  restoredFrom: number | null;
   definition: string;
 };
-export type AppPresetRow = { id: string; app_id: string; member_id: string; name: string; inputs: string; is_team: number };
+export type AppPresetRow = { id: string; appId: string; memberId: string; name: string; inputs: string; isTeam: number };
 export type AppFileRow = {
-  app_id: string;
-  member_id: string;
+  appId: string;
+  memberId: string;
   name: string;
   bytes: number;
   pixels: number | null;
-  given_at: number;
-  own_name: string;
+  givenAt: number;
+  ownName: string;
 };
 export type AppRunRow = {
   id: string;
-  app_id: string;
-  member_id: string;
+  appId: string;
+  memberId: string;
   version: number;
-  run_key: string | null;
-  content_hash: string;
+  runKey: string | null;
+  contentHash: string;
   inputs: string;
-  job_id: string | null;
+  jobId: string | null;
   state: string;
-  created_at: number;
-  ended_at: number | null;
+  createdAt: number;
+  endedAt: number | null;
   error: string | null;
   /** JSON of the facts behind the error's sentence; null if there are none. */
-  error_facts: string | null;
+  errorFacts: string | null;
   /** Its outputs, once it has ended; null before. */
   results: string | null;
 };
@@ -84,14 +84,14 @@ export type StoredCard = {
   isFavourite: boolean;
 };
 
-type CardRow = Omit<AppRow, "words" | "definition" | "limits" | "roles"> & { maker_name: string | null; favoured_by: string | null };
+type CardRow = Omit<AppRow, "words" | "definition" | "limits" | "roles"> & { makerName: string | null; favouredBy: string | null };
 
 export function toCard(row: CardRow): StoredCard {
-  const { id, connection_id: connectionId, maker_id: makerId, title, text, version, updated_at: updatedAt } = row;
+  const { id, connectionId, makerId, title, text, version, updatedAt } = row;
   return {
     id,
     connectionId,
-    maker: makerId === null ? undefined : { id: makerId, name: row.maker_name ?? "" },
+    maker: makerId === null ? undefined : { id: makerId, name: row.makerName ?? "" },
     title,
     text,
     tags: readKept<string[]>(row.tags),
@@ -99,7 +99,7 @@ export function toCard(row: CardRow): StoredCard {
     access: row.access === "team" || row.access === "members" ? row.access : "me",
     version,
     updatedAt,
-    isFavourite: row.favoured_by !== null,
+    isFavourite: row.favouredBy !== null,
   };
 }
 

@@ -48,7 +48,7 @@ export type AppRunStore = ReturnType<typeof createAppRunStore>;
 
 export function createAppRunStore(database: Database) {
   const ofMember = (appId: string, memberId: string) =>
-    database.selectFrom("app_runs").selectAll().where("app_id", "=", appId).where("member_id", "=", memberId);
+    database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
   /** Whether one more run may begin, counting the member's other runs. */
   const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
     const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
@@ -66,13 +66,13 @@ export function createAppRunStore(database: Database) {
     async begin(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
-        .deleteFrom("app_runs")
-        .where("app_id", "=", appId)
-        .where("member_id", "=", memberId)
+        .deleteFrom("appRuns")
+        .where("appId", "=", appId)
+        .where("memberId", "=", memberId)
         .where((where) =>
           where.or([
-            where("created_at", "<", run.createdAt - RUNS_KEPT_MS),
-            where.and([where("created_at", "<", run.createdAt - REFUSED_KEPT_MS), where("state", "=", "refused")]),
+            where("createdAt", "<", run.createdAt - RUNS_KEPT_MS),
+            where.and([where("createdAt", "<", run.createdAt - REFUSED_KEPT_MS), where("state", "=", "refused")]),
           ]),
         )
         .execute();
@@ -97,7 +97,7 @@ export function createAppRunStore(database: Database) {
     },
 
     async findByKey(appId: string, memberId: string, key: string): Promise<StoredRun | undefined> {
-      const row = await ofMember(appId, memberId).where("run_key", "=", key).executeTakeFirst();
+      const row = await ofMember(appId, memberId).where("runKey", "=", key).executeTakeFirst();
       return row && toRun(row);
     },
 
@@ -111,9 +111,9 @@ export function createAppRunStore(database: Database) {
       let query = ofMember(appId, memberId).where("state", "<>", "refused");
       if (before)
         query = query.where((where) =>
-          where.or([where("created_at", "<", before[0]), where.and([where("created_at", "=", before[0]), where("id", "<", before[1])])]),
+          where.or([where("createdAt", "<", before[0]), where.and([where("createdAt", "=", before[0]), where("id", "<", before[1])])]),
         );
-      const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+      const rows = await query.orderBy("createdAt", "desc").orderBy("id", "desc").limit(limit).execute();
       return rows.map(toRun);
     },
 
@@ -124,14 +124,14 @@ export function createAppRunStore(database: Database) {
     async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<KeptResult> {
       const pattern = `%${holding.replace(/[%_\\]/g, "\\$&")}%`;
       const newest = database
-        .selectFrom("app_runs")
-        .innerJoin("apps", "apps.id", "app_runs.app_id")
-        .select(["app_runs.id", "created_at", "results"])
-        .where("apps.connection_id", "=", connectionId)
-        .where("member_id", "=", memberId)
+        .selectFrom("appRuns")
+        .innerJoin("apps", "apps.id", "appRuns.appId")
+        .select(["appRuns.id", "createdAt", "results"])
+        .where("apps.connectionId", "=", connectionId)
+        .where("memberId", "=", memberId)
         .where(sql<boolean>`results LIKE ${pattern} ESCAPE '\\'`)
-        .orderBy("created_at", "desc")
-        .orderBy("app_runs.id", "desc")
+        .orderBy("createdAt", "desc")
+        .orderBy("appRuns.id", "desc")
         .limit(RUNS_READ);
       let rows = await newest.execute();
       for (;;) {
@@ -141,8 +141,8 @@ export function createAppRunStore(database: Database) {
         rows = await newest
           .where((where) =>
             where.or([
-              where("created_at", "<", last.created_at),
-              where.and([where("created_at", "=", last.created_at), where("app_runs.id", "<", last.id)]),
+              where("createdAt", "<", last.createdAt),
+              where.and([where("createdAt", "=", last.createdAt), where("appRuns.id", "<", last.id)]),
             ]),
           )
           .execute();
@@ -150,19 +150,19 @@ export function createAppRunStore(database: Database) {
     },
 
     async moving(appId: string, memberId: string): Promise<StoredRun[]> {
-      const rows = await ofMember(appId, memberId).where("state", "in", movingStates).orderBy("created_at").limit(1000).execute();
+      const rows = await ofMember(appId, memberId).where("state", "in", movingStates).orderBy("createdAt").limit(1000).execute();
       return rows.map(toRun);
     },
 
     /** `seen`: nothing is written if the run has changed since. */
     async set(id: string, set: Change, seen?: Pick<StoredRun, "state" | "createdAt" | "jobId">): Promise<boolean> {
       const query = database
-        .updateTable("app_runs")
+        .updateTable("appRuns")
         .set({
           ...(set.inputs !== undefined && { inputs: writeExactJson(set.inputs) }),
-          ...(set.jobId !== undefined && { job_id: set.jobId }),
+          ...(set.jobId !== undefined && { jobId: set.jobId }),
           ...(set.state !== undefined && { state: set.state }),
-          ...(set.endedAt !== undefined && { ended_at: set.endedAt }),
+          ...(set.endedAt !== undefined && { endedAt: set.endedAt }),
           ...(set.error !== undefined && errorColumns(set.error)),
           ...(set.results !== undefined && { results: writeExactJson(set.results) }),
         })
@@ -171,8 +171,8 @@ export function createAppRunStore(database: Database) {
         seen &&
         query
           .where("state", "=", seen.state)
-          .where("created_at", "=", seen.createdAt)
-          .where((where) => (seen.jobId === undefined ? where("job_id", "is", null) : where("job_id", "=", seen.jobId)));
+          .where("createdAt", "=", seen.createdAt)
+          .where((where) => (seen.jobId === undefined ? where("jobId", "is", null) : where("jobId", "=", seen.jobId)));
       const done = await (asSeen ?? query).executeTakeFirst();
       return Number(done.numUpdatedRows) > 0;
     },
@@ -180,22 +180,22 @@ export function createAppRunStore(database: Database) {
 }
 
 function errorColumns({ message, ...facts }: AppRunError) {
-  return { error: message, error_facts: writeExactJson(facts) };
+  return { error: message, errorFacts: writeExactJson(facts) };
 }
 
 function toRun(row: AppRunRow): StoredRun {
   return {
     id: row.id,
-    appId: row.app_id,
-    memberId: row.member_id,
+    appId: row.appId,
+    memberId: row.memberId,
     version: row.version,
-    contentHash: row.content_hash,
+    contentHash: row.contentHash,
     inputs: readKept<AppValues>(row.inputs),
-    jobId: row.job_id ?? undefined,
+    jobId: row.jobId ?? undefined,
     state: row.state as AppRunState,
-    createdAt: row.created_at,
-    endedAt: row.ended_at ?? undefined,
-    error: row.error === null ? undefined : { message: row.error, ...readKept<Omit<AppRunError, "message">>(row.error_facts ?? "{}") },
+    createdAt: row.createdAt,
+    endedAt: row.endedAt ?? undefined,
+    error: row.error === null ? undefined : { message: row.error, ...readKept<Omit<AppRunError, "message">>(row.errorFacts ?? "{}") },
     results: row.results === null ? undefined : readKept<KeptResult[]>(row.results),
   };
 }

@@ -43,14 +43,14 @@ export function createAppStore(database: Database) {
   const cards = (asker: Asker) =>
     database
       .selectFrom("apps")
-      .leftJoin("members", "members.id", "apps.maker_id")
-      .leftJoin("app_favourites", (join) =>
-        join.onRef("app_favourites.app_id", "=", "apps.id").on("app_favourites.member_id", "=", asker.memberId),
+      .leftJoin("members", "members.id", "apps.makerId")
+      .leftJoin("appFavourites", (join) =>
+        join.onRef("appFavourites.appId", "=", "apps.id").on("appFavourites.memberId", "=", asker.memberId),
       )
       .select([
-        ...(["apps.id", "connection_id", "maker_id", "title", "text", "tags", "cover", "access", "version", "updated_at"] as const),
-        "members.name as maker_name",
-        "app_favourites.member_id as favoured_by",
+        ...(["apps.id", "connectionId", "makerId", "title", "text", "tags", "cover", "access", "version", "updatedAt"] as const),
+        "members.name as makerName",
+        "appFavourites.memberId as favouredBy",
       ])
       .where((where) => mayBeSeen(where, asker));
 
@@ -60,31 +60,31 @@ export function createAppStore(database: Database) {
     version: Omit<AppVersionView, "changes"> & Required<Pick<Change, "definition" | "changes">>,
   ) {
     await trx
-      .insertInto("app_versions")
+      .insertInto("appVersions")
       .values({
-        app_id: id,
+        appId: id,
         number: version.number,
         at: version.at,
         by: version.by,
         changes: writeExactJson(version.changes),
-        restored_from: version.restoredFrom ?? null,
+        restoredFrom: version.restoredFrom ?? null,
         definition: writeExactJson(version.definition),
       })
       .execute();
     await trx
-      .deleteFrom("app_versions")
-      .where("app_id", "=", id)
+      .deleteFrom("appVersions")
+      .where("appId", "=", id)
       .where("number", "<=", version.number - MOST_VERSIONS)
       .execute();
   }
 
   async function putMembers(trx: Database, id: string, access: AppAccess) {
-    await trx.deleteFrom("app_members").where("app_id", "=", id).execute();
+    await trx.deleteFrom("appMembers").where("appId", "=", id).execute();
     if (access.kind !== "members" || access.members.length === 0) return;
     // Members who were removed meanwhile are left out.
     const there = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
-    const rows = there.map((member) => ({ app_id: id, member_id: member.id }));
-    if (rows.length > 0) await trx.insertInto("app_members").values(rows).execute();
+    const rows = there.map((member) => ({ appId: id, memberId: member.id }));
+    if (rows.length > 0) await trx.insertInto("appMembers").values(rows).execute();
   }
 
   return {
@@ -104,21 +104,21 @@ export function createAppStore(database: Database) {
         const { count } = await trx
           .selectFrom("apps")
           .select(({ fn }) => fn.countAll<number>().as("count"))
-          .where("connection_id", "=", app.connectionId)
+          .where("connectionId", "=", app.connectionId)
           .executeTakeFirstOrThrow();
         if (count >= MOST_APPS) return undefined;
         await trx
           .insertInto("apps")
           .values({
             id,
-            connection_id: app.connectionId,
-            maker_id: app.memberId,
+            connectionId: app.connectionId,
+            makerId: app.memberId,
             ...faceOf(definition),
             access: access.kind,
             roles: rolesOf(access),
             limits: writeExactJson(limits),
             version: 1,
-            updated_at: now,
+            updatedAt: now,
           })
           .execute();
         await putMembers(trx, id, access);
@@ -129,12 +129,12 @@ export function createAppStore(database: Database) {
 
     /** Sorted by title. `next`: the place after which the next page begins. */
     async list(asker: Asker, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
-      let query = cards(asker).where("connection_id", "=", connectionId);
+      let query = cards(asker).where("connectionId", "=", connectionId);
       for (const word of filter.words) query = query.where(holds(sql.ref("words"), word));
       if (filter.tag !== undefined) query = query.where(holds(sql.ref("tags"), writeExactJson(filter.tag)));
-      if (filter.whose === "mine") query = query.where("maker_id", "=", asker.memberId);
+      if (filter.whose === "mine") query = query.where("makerId", "=", asker.memberId);
       if (filter.whose === "team") query = query.where("access", "!=", "me");
-      if (filter.whose === "favourites") query = query.where("app_favourites.member_id", "is not", null);
+      if (filter.whose === "favourites") query = query.where("appFavourites.memberId", "is not", null);
       const [afterTitle, afterId] = readPlace(filter.after);
       if (afterTitle !== undefined && afterId !== undefined)
         query = query.where((where) =>
@@ -151,19 +151,19 @@ export function createAppStore(database: Database) {
     },
 
     async tags(asker: Asker, connectionId: string): Promise<string[]> {
-      const rows = await cards(asker).where("connection_id", "=", connectionId).where("tags", "!=", "[]").limit(MOST_APPS).execute();
+      const rows = await cards(asker).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MOST_APPS).execute();
       return [...new Set(rows.flatMap((row) => toCard(row).tags))].sort().slice(0, 200);
     },
 
     async find(asker: Asker, id: string): Promise<StoredApp | undefined> {
       const row = await cards(asker).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
       if (!row) return undefined;
-      const members = await database.selectFrom("app_members").select("member_id").where("app_id", "=", id).execute();
+      const members = await database.selectFrom("appMembers").select("memberId").where("appId", "=", id).execute();
       return {
         ...toCard(row),
         definition: readKept<AppDefinition>(row.definition),
         limits: readKept<AppLimits>(row.limits),
-        members: members.map(({ member_id }) => member_id),
+        members: members.map(({ memberId }) => memberId),
         roles: readKept<Role[]>(row.roles),
       };
     },
@@ -177,7 +177,7 @@ export function createAppStore(database: Database) {
           .updateTable("apps")
           .set({
             version: number,
-            updated_at: now,
+            updatedAt: now,
             ...(definition && faceOf(definition)),
             ...(access && { access: access.kind, roles: rolesOf(access) }),
             ...(limits && { limits: writeExactJson(limits) }),
@@ -203,12 +203,12 @@ export function createAppStore(database: Database) {
     /** Newest first. */
     async versions(id: string): Promise<AppVersionView[]> {
       const rows = await database
-        .selectFrom("app_versions")
-        .select(["number", "at", "by", "changes", "restored_from"])
-        .where("app_id", "=", id)
+        .selectFrom("appVersions")
+        .select(["number", "at", "by", "changes", "restoredFrom"])
+        .where("appId", "=", id)
         .orderBy("number", "desc")
         .execute();
-      return rows.map(({ number, at, by, changes, restored_from: from }) => ({
+      return rows.map(({ number, at, by, changes, restoredFrom: from }) => ({
         number,
         at,
         by,
@@ -219,9 +219,9 @@ export function createAppStore(database: Database) {
 
     async version(id: string, number: number): Promise<AppDefinition | undefined> {
       const row = await database
-        .selectFrom("app_versions")
+        .selectFrom("appVersions")
         .select("definition")
-        .where("app_id", "=", id)
+        .where("appId", "=", id)
         .where("number", "=", number)
         .executeTakeFirst();
       return row && readKept<AppDefinition>(row.definition);
@@ -232,7 +232,7 @@ export function createAppStore(database: Database) {
 /** Visible to its maker, to the team or the chosen members, and to admins, except private apps whose maker still exists. */
 function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: Asker): Expression<SqlBool> {
   return where.or([
-    where("apps.maker_id", "=", memberId),
+    where("apps.makerId", "=", memberId),
     where("apps.access", "=", "team"),
     where.and([
       where("apps.access", "=", "members"),
@@ -240,14 +240,14 @@ function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, i
         where("apps.roles", "like", `%"${role}"%`),
         where.exists(
           where
-            .selectFrom("app_members")
-            .select("app_id")
-            .whereRef("app_members.app_id", "=", "apps.id")
-            .where("app_members.member_id", "=", memberId),
+            .selectFrom("appMembers")
+            .select("appId")
+            .whereRef("appMembers.appId", "=", "apps.id")
+            .where("appMembers.memberId", "=", memberId),
         ),
       ]),
     ]),
-    ...(isAdmin ? [where("apps.access", "=", "members"), where("apps.maker_id", "is", null)] : []),
+    ...(isAdmin ? [where("apps.access", "=", "members"), where("apps.makerId", "is", null)] : []),
   ]);
 }
 

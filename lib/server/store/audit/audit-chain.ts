@@ -16,40 +16,39 @@ const CHAIN_START = "";
 const PAGE = 1000;
 
 export function hashRow(before: string, row: Hashed): string {
-  const { id, at, request_id, member_id, member_name, action, connection_id, target, status, code, outcome, act_id, via, member_email } =
-    row;
+  const { id, at, requestId, memberId, memberName, action, connectionId, target, status, code, outcome, actId, via, memberEmail } = row;
   const content = [
     before,
-    Number(id),
-    Number(at),
-    request_id,
-    member_id,
-    member_name,
+    id,
+    at,
+    requestId,
+    memberId,
+    memberName,
     action,
-    connection_id,
+    connectionId,
     target,
     status,
     code,
     outcome,
     // Rows from before these columns existed are hashed without them.
-    ...(act_id || via || member_email ? [act_id] : []),
-    ...(via || member_email ? [via] : []),
-    ...(member_email ? [member_email] : []),
+    ...(actId || via || memberEmail ? [actId] : []),
+    ...(via || memberEmail ? [via] : []),
+    ...(memberEmail ? [memberEmail] : []),
   ];
   return createHash("sha256").update(writeExactJson(content)).digest("hex");
 }
 
 export async function verifyChain(database: Kysely<Tables>): Promise<ChainState> {
   // Read first: rows added while reading must not look like a cut-off end.
-  const end = await database.selectFrom("audit_end").select("id").executeTakeFirst();
+  const end = await database.selectFrom("auditEnd").select("id").executeTakeFirst();
   let before = CHAIN_START;
   let rows = 0;
   let lastId = 0;
   for await (const row of rowsOf(database)) {
-    if (hashRow(before, row) !== row.hash) return { brokenAt: Number(row.id) };
+    if (hashRow(before, row) !== row.hash) return { brokenAt: row.id };
     before = row.hash;
     rows += 1;
-    lastId = Number(row.id);
+    lastId = row.id;
   }
   return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
 }

@@ -110,13 +110,13 @@ export function createAuditStore(database: Database) {
     const all = await database
       .selectFrom("audit")
       .selectAll()
-      .where("act_id", "in", [...byAct.keys()])
+      .where("actId", "in", [...byAct.keys()])
       .where(matching("audit", search))
       .orderBy("id", "desc")
       .execute();
     for (const row of all) {
-      const act = byAct.get(row.act_id ?? "");
-      if (act && Number(row.id) !== act[0]?.id) act.push(toEntry(row));
+      const act = byAct.get(row.actId ?? "");
+      if (act && row.id !== act[0]?.id) act.push(toEntry(row));
     }
     return acts;
   };
@@ -141,18 +141,18 @@ export function createAuditStore(database: Database) {
     database.transaction().execute(async (transaction) => {
       // Written first: it blocks all other writers of the log, in every process. If the transaction fails, the numbers are free again.
       const end = await transaction
-        .updateTable("audit_end")
+        .updateTable("auditEnd")
         .set((where) => ({ id: where("id", "+", rows.length) }))
         .returningAll()
         .executeTakeFirstOrThrow();
       let { hash } = end;
       const chained = rows.map((row, index) => {
-        const id = Number(end.id) - rows.length + 1 + index;
+        const id = end.id - rows.length + 1 + index;
         hash = hashRow(hash, { ...row, id });
         return { ...row, id, hash };
       });
       await transaction.insertInto("audit").values(chained).execute();
-      await transaction.updateTable("audit_end").set({ hash }).execute();
+      await transaction.updateTable("auditEnd").set({ hash }).execute();
     });
 
   /** What could not be written, and why: a row that the database refuses takes no other of its commit with it. */
@@ -196,19 +196,19 @@ export function createAuditStore(database: Database) {
     const last = database
       .selectFrom("audit")
       .select(({ fn }) => fn.max("id").as("id"))
-      .where("member_id", "is not", null)
-      .$if(ids !== undefined, (query) => query.where("member_id", "in", [...(ids ?? [])]))
-      .groupBy("member_id");
+      .where("memberId", "is not", null)
+      .$if(ids !== undefined, (query) => query.where("memberId", "in", [...(ids ?? [])]))
+      .groupBy("memberId");
     const rows = await database
       .selectFrom("audit")
-      .select(["member_id", "member_name", "member_email"])
+      .select(["memberId", "memberName", "memberEmail"])
       .where("id", "in", last)
       .limit(MOST_CHOICES)
       .execute();
     return rows.map((row) => ({
-      id: row.member_id ?? "",
-      name: row.member_name ?? "",
-      ...(row.member_email !== null && { email: row.member_email }),
+      id: row.memberId ?? "",
+      name: row.memberName ?? "",
+      ...(row.memberEmail !== null && { email: row.memberEmail }),
     }));
   }
 
@@ -217,18 +217,18 @@ export function createAuditStore(database: Database) {
     add: (entry: AuditEntry): Promise<void> =>
       writeWithOthers({
         at: entry.at,
-        request_id: entry.requestId,
-        member_id: entry.memberId ?? null,
-        member_name: plain(entry.memberName),
+        requestId: entry.requestId,
+        memberId: entry.memberId ?? null,
+        memberName: plain(entry.memberName),
         action: entry.action,
-        connection_id: entry.connectionId ?? null,
+        connectionId: entry.connectionId ?? null,
         target: plain(entry.target),
         status: entry.status,
         code: entry.code ?? null,
         outcome: plain(entry.outcome),
-        act_id: actIdOf(entry),
+        actId: actIdOf(entry),
         via: plain(entry.via),
-        member_email: plain(entry.memberEmail),
+        memberEmail: plain(entry.memberEmail),
       }),
 
     /** The number of rows and the last hash, or the first row that is not as it was written. */
@@ -242,7 +242,7 @@ export function createAuditStore(database: Database) {
         .selectFrom("audit")
         .select(({ fn }) => fn.max("id").as("id"))
         .executeTakeFirstOrThrow();
-      return id === null ? undefined : Number(id);
+      return id === null ? undefined : id;
     },
     listNewest: (limit: number) => list({}, limit),
 
@@ -250,17 +250,17 @@ export function createAuditStore(database: Database) {
     async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
-        .leftJoin("members", "members.id", "audit.member_id")
-        .select(({ fn }) => ["audit.target", "audit.member_id", "audit.via", fn.coalesce("members.name", "audit.member_name").as("name")])
+        .leftJoin("members", "members.id", "audit.memberId")
+        .select(({ fn }) => ["audit.target", "audit.memberId", "audit.via", fn.coalesce("members.name", "audit.memberName").as("name")])
         .where("audit.target", "in", oneOf(database, targets))
         .where("audit.action", "=", action)
-        .where("audit.connection_id", "=", connectionId)
+        .where("audit.connectionId", "=", connectionId)
         .where("audit.status", "<", 300)
         // `+` keeps SQLite from sorting by the index of an action's entries, for which it would read all of them.
         .orderBy(sql`+audit.id`, "desc")
         .execute();
       return new Map(
-        rows.flatMap(({ target, name, via, member_id: memberId }) =>
+        rows.flatMap(({ target, name, via, memberId }) =>
           target && name ? [[target, { memberId: memberId ?? undefined, name, token: tokenIn(via) }] as const] : [],
         ),
       );
@@ -268,7 +268,7 @@ export function createAuditStore(database: Database) {
 
     /** Whether any of these actions succeeded on the connection. */
     async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
-      const found = database.selectFrom("audit").select("id").where("action", "in", actions).where("connection_id", "=", connectionId);
+      const found = database.selectFrom("audit").select("id").where("action", "in", actions).where("connectionId", "=", connectionId);
       return (await found.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
@@ -295,9 +295,9 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
   const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);
   const conditions = [
     sql`1 = 1`,
-    ...(memberId === undefined ? [] : [sql`${column("member_id")} = ${memberId}`]),
+    ...(memberId === undefined ? [] : [sql`${column("memberId")} = ${memberId}`]),
     ...(action === undefined ? [] : [sql`${column("action")} = ${action}`]),
-    ...(connectionId === undefined ? [] : [sql`${column("connection_id")} = ${connectionId}`]),
+    ...(connectionId === undefined ? [] : [sql`${column("connectionId")} = ${connectionId}`]),
     ...(from === undefined ? [] : [sql`${column("at")} >= ${from}`]),
     ...(to === undefined ? [] : [sql`${column("at")} < ${to}`]),
     ...(upTo === undefined ? [] : [sql`${column("id")} <= ${upTo}`]),
@@ -312,19 +312,19 @@ function plain(text: string | undefined): string | null {
 
 function toEntry(row: Selectable<AuditRow>): KeptEntry {
   return {
-    id: Number(row.id),
-    at: Number(row.at),
-    requestId: row.request_id,
-    memberId: row.member_id ?? undefined,
-    memberName: plain(row.member_name ?? undefined) ?? undefined,
+    id: row.id,
+    at: row.at,
+    requestId: row.requestId,
+    memberId: row.memberId ?? undefined,
+    memberName: plain(row.memberName ?? undefined) ?? undefined,
     action: row.action,
-    connectionId: row.connection_id ?? undefined,
+    connectionId: row.connectionId ?? undefined,
     target: plain(row.target ?? undefined) ?? undefined,
     status: row.status,
     code: row.code ?? undefined,
     outcome: plain(row.outcome ?? undefined) ?? undefined,
-    actId: row.act_id ?? undefined,
+    actId: row.actId ?? undefined,
     via: plain(row.via ?? undefined) ?? undefined,
-    memberEmail: plain(row.member_email ?? undefined) ?? undefined,
+    memberEmail: plain(row.memberEmail ?? undefined) ?? undefined,
   };
 }

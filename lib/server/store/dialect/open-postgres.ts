@@ -4,7 +4,7 @@ import "server-only";
 import { Kysely, PostgresDialect } from "kysely";
 import { migratePostgres as migrate } from "@/lib/shared/database/migrate";
 import { openPool, type PostgresPlace } from "@/lib/shared/database/postgres";
-import { type Database } from "../database";
+import { camelCase, type Database } from "../database";
 import { postgresHistory } from "../migrations";
 import { type Tables } from "../tables";
 
@@ -21,5 +21,5 @@ export function migratePostgres(url: string): Promise<void> {
 }
 
 function open(place: PostgresPlace): Database {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(place) }) });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(place) }), plugins: [camelCase] });
 }

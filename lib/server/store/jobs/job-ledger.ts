@@ -79,7 +79,7 @@ export function createJobLedgerStore(database: Database) {
   const written = createWrittenNotes();
 
   async function numberOf(connectionId: string): Promise<number | undefined> {
-    const found = database.selectFrom("ledger_connections").select("number").where("connection_id", "=", connectionId);
+    const found = database.selectFrom("ledgerConnections").select("number").where("connectionId", "=", connectionId);
     return (await found.executeTakeFirst())?.number;
   }
   async function numbered(connectionId: string): Promise<number | undefined> {
@@ -131,7 +131,7 @@ export function createJobLedgerStore(database: Database) {
         const over = Math.min(FORGOTTEN_AT_ONCE, count + seen.added - most);
         if (over > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${oldestKeys(number, over)})`.execute(trx);
         if (over > 0 || seen.left > 0) {
-          await trx.updateTable("ledger_connections").set({ is_bounded: 1 }).where("number", "=", number).execute();
+          await trx.updateTable("ledgerConnections").set({ isBounded: 1 }).where("number", "=", number).execute();
         }
         await countMore(trx, number, seen.added - Math.max(0, over));
         return { ...seen, over };
@@ -146,7 +146,7 @@ export function createJobLedgerStore(database: Database) {
       for (let at = 0; number !== undefined && at < ids.length; at += FORGOTTEN_AT_ONCE) {
         const some = ids.slice(at, at + FORGOTTEN_AT_ONCE);
         await alone(number, async (trx) => {
-          const rows = trx.deleteFrom("ledger_jobs").where("number", "=", number).where("job_id", "in", some);
+          const rows = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", some);
           await countMore(trx, number, -Number((await rows.executeTakeFirst()).numDeletedRows));
         });
         written.forget();
@@ -172,17 +172,17 @@ export function createJobLedgerStore(database: Database) {
     },
 
     async reach(connectionId: string): Promise<LedgerReach & { unread: number }> {
-      const row = await database.selectFrom("ledger_connections").selectAll().where("connection_id", "=", connectionId).executeTakeFirst();
+      const row = await database.selectFrom("ledgerConnections").selectAll().where("connectionId", "=", connectionId).executeTakeFirst();
       if (!row) return { isComplete: false, isBounded: false, unread: 0 };
       const { rows } = await sql<{ n: number }>`
         SELECT count(*) AS n FROM ledger_jobs WHERE number = ${row.number} AND inputs IS NULL`.execute(database);
       return {
-        newestMs: row.newest_ms ?? undefined,
-        cursorMs: row.cursor_ms ?? undefined,
-        nextOffset: row.next_offset ?? undefined,
-        isComplete: row.is_complete === 1,
-        isBounded: row.is_bounded === 1,
-        sweptAt: row.swept_at ?? undefined,
+        newestMs: row.newestMs ?? undefined,
+        cursorMs: row.cursorMs ?? undefined,
+        nextOffset: row.nextOffset ?? undefined,
+        isComplete: row.isComplete === 1,
+        isBounded: row.isBounded === 1,
+        sweptAt: row.sweptAt ?? undefined,
         unread: rows[0]?.n ?? 0,
       };
     },
@@ -190,29 +190,29 @@ export function createJobLedgerStore(database: Database) {
     async setReach(connectionId: string, reach: LedgerReach): Promise<void> {
       if ((await numbered(connectionId)) === undefined) return;
       await database
-        .updateTable("ledger_connections")
+        .updateTable("ledgerConnections")
         .set({
           // Another reader may have advanced it since this one began.
           ...(reach.newestMs !== undefined && {
-            newest_ms: sql<number>`CASE WHEN newest_ms > ${reach.newestMs} THEN newest_ms ELSE ${reach.newestMs} END`,
+            newestMs: sql<number>`CASE WHEN newest_ms > ${reach.newestMs} THEN newest_ms ELSE ${reach.newestMs} END`,
           }),
-          cursor_ms: reach.cursorMs ?? null,
-          next_offset: reach.nextOffset ?? null,
-          is_complete: reach.isComplete ? 1 : 0,
-          is_bounded: reach.isBounded ? 1 : 0,
-          swept_at: reach.sweptAt ?? null,
+          cursorMs: reach.cursorMs ?? null,
+          nextOffset: reach.nextOffset ?? null,
+          isComplete: reach.isComplete ? 1 : 0,
+          isBounded: reach.isBounded ? 1 : 0,
+          sweptAt: reach.sweptAt ?? null,
         })
-        .where("connection_id", "=", connectionId)
+        .where("connectionId", "=", connectionId)
         .execute();
     },
 
     /** Nothing is missing between the known jobs and `newestMs`. */
     async advance(connectionId: string, newestMs: number): Promise<void> {
       await database
-        .updateTable("ledger_connections")
-        .set({ newest_ms: newestMs })
-        .where("connection_id", "=", connectionId)
-        .where("newest_ms", "<", newestMs)
+        .updateTable("ledgerConnections")
+        .set({ newestMs })
+        .where("connectionId", "=", connectionId)
+        .where("newestMs", "<", newestMs)
         .execute();
     },
 
@@ -226,18 +226,18 @@ export function createJobLedgerStore(database: Database) {
     async holdersOf(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
       if (connectionIds.length === 0) return [];
       const rows = await database
-        .selectFrom("ledger_connections")
-        .innerJoin("ledger_jobs", "ledger_jobs.number", "ledger_connections.number")
-        .select("ledger_connections.connection_id")
-        .where("ledger_jobs.job_id", "=", jobId)
-        .where("ledger_connections.connection_id", "in", connectionIds)
+        .selectFrom("ledgerConnections")
+        .innerJoin("ledgerJobs", "ledgerJobs.number", "ledgerConnections.number")
+        .select("ledgerConnections.connectionId")
+        .where("ledgerJobs.jobId", "=", jobId)
+        .where("ledgerConnections.connectionId", "in", connectionIds)
         .execute();
-      return rows.map((row) => row.connection_id);
+      return rows.map((row) => row.connectionId);
     },
 
     /** Forgets a connection, so that the service's jobs are read anew. Its rows then belong to no connection, and are swept. */
     async restart(connectionId: string): Promise<void> {
-      await database.deleteFrom("ledger_connections").where("connection_id", "=", connectionId).execute();
+      await database.deleteFrom("ledgerConnections").where("connectionId", "=", connectionId).execute();
       written.forget();
     },
 
@@ -265,16 +265,16 @@ async function put(
 ): Promise<bigint> {
   const body = indexed(after);
   if (before?.createdMs === after.createdMs) {
-    const done = await trx.updateTable("ledger_jobs").set(row).where("key", "=", before.key).executeTakeFirst();
+    const done = await trx.updateTable("ledgerJobs").set(row).where("key", "=", before.key).executeTakeFirst();
     // If the row was swept with its connection meanwhile, it has no index entry either.
     if (Number(done.numUpdatedRows) > 0 && indexed(before) !== body) await dialectOf(trx).putWords(trx, before.key, body);
     return before.key;
   }
-  if (before) await trx.deleteFrom("ledger_jobs").where("key", "=", before.key).execute();
+  if (before) await trx.deleteFrom("ledgerJobs").where("key", "=", before.key).execute();
   const key = await freeKey(trx, firstKey(number, after.createdMs));
   await trx
-    .insertInto("ledger_jobs")
-    .values({ ...row, key, number, job_id: after.jobId })
+    .insertInto("ledgerJobs")
+    .values({ ...row, key, number, jobId: after.jobId })
     .execute();
   await dialectOf(trx).putWords(trx, key, body);
   return key;
@@ -289,14 +289,14 @@ async function freeKey(trx: Kysely<Tables>, first: bigint): Promise<bigint> {
 }
 
 async function countOf(database: Kysely<Tables>, number: number): Promise<number> {
-  const row = await database.selectFrom("ledger_connections").select("jobs").where("number", "=", number).executeTakeFirst();
+  const row = await database.selectFrom("ledgerConnections").select("jobs").where("number", "=", number).executeTakeFirst();
   return row?.jobs ?? 0;
 }
 
 async function countMore(trx: Kysely<Tables>, number: number, jobs: number): Promise<void> {
   if (jobs === 0) return;
   await trx
-    .updateTable("ledger_connections")
+    .updateTable("ledgerConnections")
     .set((row) => ({ jobs: row("jobs", "+", jobs) }))
     .where("number", "=", number)
     .execute();

@@ -75,29 +75,29 @@ export function createJobUsageStore(database: Database) {
     /** Jobs with outputs whose size has not been asked for, newest first. */
     async unsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
       const rows = await database
-        .selectFrom("job_usage")
-        .select(["job_id", "outputs"])
-        .where("connection_id", "=", connectionId)
-        .where("is_sized", "=", 0)
+        .selectFrom("jobUsage")
+        .select(["jobId", "outputs"])
+        .where("connectionId", "=", connectionId)
+        .where("isSized", "=", 0)
         .orderBy("at", "desc")
         .limit(limit)
         .execute();
-      return rows.map(({ job_id: jobId, outputs }) => ({ jobId, outputs: outputs ?? 0 }));
+      return rows.map(({ jobId, outputs }) => ({ jobId, outputs: outputs ?? 0 }));
     },
 
     /** `bytes`: undefined if the service does not tell. */
     async setSize(connectionId: string, jobId: string, { bytes, isPart }: { bytes: number | undefined; isPart: boolean }): Promise<void> {
       await database
-        .updateTable("job_usage")
-        .set({ bytes: bytes ?? null, is_sized: isPart ? PARTLY : 1 })
-        .where("connection_id", "=", connectionId)
-        .where("job_id", "=", jobId)
+        .updateTable("jobUsage")
+        .set({ bytes: bytes ?? null, isSized: isPart ? PARTLY : 1 })
+        .where("connectionId", "=", connectionId)
+        .where("jobId", "=", jobId)
         .execute();
     },
 
     async sweep(now: number): Promise<void> {
       await database
-        .deleteFrom("job_usage")
+        .deleteFrom("jobUsage")
         .where("at", "<", now - KEPT_MS)
         .execute();
     },

@@ -9,6 +9,7 @@ import { createLru } from "@/lib/shared/lru";
 import { type Connection, toConnection } from "../connections";
 import { type Database } from "../database";
 import { oneOf } from "../dialect/dialect";
+import { type ConnectionRow } from "../tables";
 
 export type ShownFile = { filename: string; subfolder: string; type: string };
 export type JobViewer = { memberId: string; name: string; givenBy: string | undefined; givenAt: number };
@@ -20,16 +21,21 @@ const KEPT_MS = 30 * DAY_MS;
 /** A statement of SQLite holds 32,766 values at most. */
 const AT_ONCE = 5000;
 
+const seenThrough = ({ ownerName, ...row }: ConnectionRow & { ownerName: string }): Connection => ({
+  ...toConnection(row),
+  seenOf: ownerName,
+});
+
 export function createJobViewerStore(database: Database) {
   const seenBy = (memberId: string) =>
     database
-      .selectFrom("job_viewers")
-      .innerJoin("connections", "connections.id", "job_viewers.connection_id")
-      .innerJoin("members as owner", "owner.id", "connections.member_id")
+      .selectFrom("jobViewers")
+      .innerJoin("connections", "connections.id", "jobViewers.connectionId")
+      .innerJoin("members as owner", "owner.id", "connections.memberId")
       .selectAll("connections")
-      .select("owner.name as owner_name")
-      .where("job_viewers.member_id", "=", memberId)
-      .where("connections.member_id", "!=", memberId)
+      .select("owner.name as ownerName")
+      .where("jobViewers.memberId", "=", memberId)
+      .where("connections.memberId", "!=", memberId)
       .where("owner.disabled", "=", 0);
 
   /** Files that this process has noted today. */
@@ -37,29 +43,29 @@ export function createJobViewerStore(database: Database) {
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
-      const rows = await seenBy(memberId).orderBy("connections.created_at").orderBy("connections.id").execute();
-      return rows.map((row) => ({ ...toConnection(row), seenOf: row.owner_name }));
+      const rows = await seenBy(memberId).orderBy("connections.createdAt").orderBy("connections.id").execute();
+      return rows.map(seenThrough);
     },
 
     async getFor(memberId: string, connectionId: string): Promise<Connection | undefined> {
       const row = await seenBy(memberId).where("connections.id", "=", connectionId).executeTakeFirst();
-      return row && { ...toConnection(row), seenOf: row.owner_name };
+      return row && seenThrough(row);
     },
 
     /** By connection, in the order in which members were given the right. */
     async viewersOf(connectionIds: readonly string[]): Promise<Map<string, JobViewer[]>> {
       const rows = await database
-        .selectFrom("job_viewers")
-        .innerJoin("members", "members.id", "job_viewers.member_id")
-        .leftJoin("members as giver", "giver.id", "job_viewers.given_by")
-        .select(["connection_id", "members.id", "members.name", "giver.name as giver", "given_at"])
-        .where("connection_id", "in", oneOf(database, connectionIds))
-        .orderBy("given_at")
+        .selectFrom("jobViewers")
+        .innerJoin("members", "members.id", "jobViewers.memberId")
+        .leftJoin("members as giver", "giver.id", "jobViewers.givenBy")
+        .select(["connectionId", "members.id", "members.name", "giver.name as giver", "givenAt"])
+        .where("connectionId", "in", oneOf(database, connectionIds))
+        .orderBy("givenAt")
         .orderBy("members.id")
         .execute();
       const viewers = new Map<string, JobViewer[]>();
-      for (const { connection_id: id, giver, given_at: givenAt, ...member } of rows) {
-        const viewer = { memberId: member.id, name: member.name, givenBy: giver ?? undefined, givenAt: Number(givenAt) };
+      for (const { connectionId: id, giver, givenAt, ...member } of rows) {
+        const viewer = { memberId: member.id, name: member.name, givenBy: giver ?? undefined, givenAt };
         viewers.set(id, [...(viewers.get(id) ?? []), viewer]);
       }
       return viewers;
@@ -67,30 +73,29 @@ export function createJobViewerStore(database: Database) {
 
     /** All members' own connections, without names and addresses. */
     async listPersonal(): Promise<PersonalConnection[]> {
-      const rows = await database
+      return database
         .selectFrom("connections")
-        .innerJoin("members", "members.id", "connections.member_id")
-        .select(["connections.id", "members.id as owner_id", "members.name as owner_name", "connections.created_at"])
+        .innerJoin("members", "members.id", "connections.memberId")
+        .select(["connections.id", "members.id as ownerId", "members.name as ownerName", "connections.createdAt"])
         .orderBy("members.name")
-        .orderBy("connections.created_at")
+        .orderBy("connections.createdAt")
         .execute();
-      return rows.map((row) => ({ id: row.id, ownerId: row.owner_id, ownerName: row.owner_name, createdAt: Number(row.created_at) }));
     },
 
     async give(connectionId: string, memberId: string, { givenBy, now }: { givenBy: string; now: number }): Promise<void> {
       await database
-        .insertInto("job_viewers")
-        .values({ connection_id: connectionId, member_id: memberId, given_by: givenBy, given_at: now })
-        .onConflict((conflict) => conflict.columns(["connection_id", "member_id"]).doNothing())
+        .insertInto("jobViewers")
+        .values({ connectionId, memberId, givenBy, givenAt: now })
+        .onConflict((conflict) => conflict.columns(["connectionId", "memberId"]).doNothing())
         .execute();
     },
 
     /** False if there was none. */
     async take(connectionId: string, memberId: string): Promise<boolean> {
       const done = await database
-        .deleteFrom("job_viewers")
-        .where("connection_id", "=", connectionId)
-        .where("member_id", "=", memberId)
+        .deleteFrom("jobViewers")
+        .where("connectionId", "=", connectionId)
+        .where("memberId", "=", memberId)
         .executeTakeFirst();
       return Number(done.numDeletedRows) > 0;
     },
@@ -101,15 +106,15 @@ export function createJobViewerStore(database: Database) {
       const fresh = [...new Set(files.map(hashOf))].filter((hash) => !noted.has(`${day} ${connectionId} ${hash}`));
       if (fresh.length === 0) return;
       await database
-        .deleteFrom("shown_files")
+        .deleteFrom("shownFiles")
         .where("at", "<", now - KEPT_MS)
         .execute();
       for (let from = 0; from < fresh.length; from += AT_ONCE) {
-        const rows = fresh.slice(from, from + AT_ONCE).map((hash) => ({ connection_id: connectionId, file_hash: hash, at: now }));
+        const rows = fresh.slice(from, from + AT_ONCE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
         await database
-          .insertInto("shown_files")
+          .insertInto("shownFiles")
           .values(rows)
-          .onConflict((conflict) => conflict.columns(["connection_id", "file_hash"]).doUpdateSet({ at: now }))
+          .onConflict((conflict) => conflict.columns(["connectionId", "fileHash"]).doUpdateSet({ at: now }))
           .execute();
       }
       for (const hash of fresh) noted.set(`${day} ${connectionId} ${hash}`, true);
@@ -117,10 +122,10 @@ export function createJobViewerStore(database: Database) {
 
     async wasShown(connectionId: string, file: ShownFile): Promise<boolean> {
       const row = await database
-        .selectFrom("shown_files")
+        .selectFrom("shownFiles")
         .select("at")
-        .where("connection_id", "=", connectionId)
-        .where("file_hash", "=", hashOf(file))
+        .where("connectionId", "=", connectionId)
+        .where("fileHash", "=", hashOf(file))
         .executeTakeFirst();
       return row !== undefined;
     },

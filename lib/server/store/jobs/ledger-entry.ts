@@ -43,10 +43,10 @@ export function readItem(text: string): JobListItem {
 
 type Row = {
   key: string;
-  job_id: string;
+  jobId: string;
   ms: number;
-  is_exact: number;
-  member_id: string | null;
+  isExact: number;
+  memberId: string | null;
   kinds: string;
   item: string;
   inputs: string | null;
@@ -58,15 +58,15 @@ export async function readKnown(trx: Kysely<Tables>, number: number, ids: readon
     FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${dialectOf(trx).rowsOf(ids)})`.execute(trx);
   return new Map(
     rows.map((row) => [
-      row.job_id,
+      row.jobId,
       {
         key: BigInt(row.key),
-        jobId: row.job_id,
+        jobId: row.jobId,
         item: readItem(row.item),
         createdMs: row.ms,
-        isExact: row.is_exact === 1,
+        isExact: row.isExact === 1,
         kinds: row.kinds.split(",").filter(Boolean),
-        memberId: row.member_id ?? undefined,
+        memberId: row.memberId ?? undefined,
         inputs: row.inputs ?? undefined,
       },
     ]),
@@ -80,18 +80,16 @@ export async function submittersOf(trx: Kysely<Tables>, connectionId: string, id
   if (ids.length === 0) return new Map();
   const rows = await trx
     .selectFrom("audit")
-    .select(["id", "target", "member_id", "via"])
+    .select(["id", "target", "memberId", "via"])
     .where("action", "=", "submitPrompt")
-    .where("connection_id", "=", connectionId)
+    .where("connectionId", "=", connectionId)
     .where("target", "in", ids)
     .where("status", "<", 300)
-    .where("member_id", "is not", null)
+    .where("memberId", "is not", null)
     .execute();
   // In order here: asked for in order, SQLite walks through every submission of the log. The oldest entry of a job counts.
-  const newestFirst = rows.sort((a, b) => Number(b.id) - Number(a.id));
-  return new Map(
-    newestFirst.map(({ target, member_id: memberId, via }) => [target ?? "", { memberId: memberId ?? "", token: tokenIn(via) }]),
-  );
+  const newestFirst = rows.sort((a, b) => b.id - a.id);
+  return new Map(newestFirst.map(({ target, memberId, via }) => [target ?? "", { memberId: memberId ?? "", token: tokenIn(via) }]));
 }
 
 /** What an answer reported about a job. Absent fields keep their known value. */
@@ -140,9 +138,9 @@ const isOver = (word: string | undefined) => word !== undefined && isTerminalWor
 export function rowOf({ item, isExact, memberId, kinds, inputs }: Known) {
   const { runMs } = toJobView(item);
   return {
-    is_exact: isExact ? 1 : 0,
-    member_id: memberId ?? null,
-    run_ms: runMs === undefined ? null : Math.round(runMs),
+    isExact: isExact ? 1 : 0,
+    memberId: memberId ?? null,
+    runMs: runMs === undefined ? null : Math.round(runMs),
     kinds: kinds.join(","),
     item: writeExactJson(item),
     inputs: inputs ?? null,

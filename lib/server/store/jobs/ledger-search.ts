@@ -43,7 +43,7 @@ export function createLedgerSearch(database: Database) {
 
   async function namesFor(connectionId: string): Promise<Named> {
     const [workflows, members] = await Promise.all([
-      database.selectFrom("workflow_names").select(["workflow_id as id", "name"]).where("connection_id", "=", connectionId).execute(),
+      database.selectFrom("workflowNames").select(["workflowId as id", "name"]).where("connectionId", "=", connectionId).execute(),
       people(connectionId),
     ]);
     const folded = (names: Named["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
@@ -69,18 +69,18 @@ export function createLedgerSearch(database: Database) {
     /** The beginnings of these jobs' input texts. Jobs without any are absent. */
     async excerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
       if (jobIds.length === 0) return new Map();
-      const { rows } = await sql<{ job_id: string; text: string }>`
+      const { rows } = await sql<{ jobId: string; text: string }>`
         SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
         WHERE connection_id = ${connectionId} AND inputs <> '' AND job_id IN (SELECT value FROM ${rowsOf(jobIds)})`.execute(database);
-      return new Map(rows.map((row) => [row.job_id, row.text]));
+      return new Map(rows.map((row) => [row.jobId, row.text]));
     },
 
     /** `texts`: each job's input texts, in the order of the jobs. */
     async search(connectionId: string, question: LedgerQuestion): Promise<{ jobs: JobListItem[]; texts: string[]; total: number }> {
       const row = await database
-        .selectFrom("ledger_connections")
+        .selectFrom("ledgerConnections")
         .select("number")
-        .where("connection_id", "=", connectionId)
+        .where("connectionId", "=", connectionId)
         .executeTakeFirst();
       if (!row) return { jobs: [], texts: [], total: 0 };
       const named = question.words.length > 0 ? await namesFor(connectionId) : { workflows: [], members: [] };
@@ -104,9 +104,9 @@ export function createLedgerSearch(database: Database) {
     /** Number of jobs of a state per quarter of an hour, because time zones differ by quarters. Read only from the index. */
     async countByTime(connectionId: string, state: JobState, { fromMs, toMs }: { fromMs: number; toMs: number }) {
       const row = await database
-        .selectFrom("ledger_connections")
+        .selectFrom("ledgerConnections")
         .select("number")
-        .where("connection_id", "=", connectionId)
+        .where("connectionId", "=", connectionId)
         .executeTakeFirst();
       if (!row) return [];
       const { rows } = await sql<{ ms: number; count: number }>`

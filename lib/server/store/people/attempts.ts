@@ -20,17 +20,17 @@ export function createAttemptStore(database: Database) {
       const at = clock(now);
       const later = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
       // A full bucket needs no row.
-      await database.deleteFrom("attempts").where("full_at", "<=", at).execute();
+      await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();
       const done = await database
         .insertInto("attempts")
-        .values({ name: hashToken(name), full_at: later(count) })
+        .values({ name: hashToken(name), fullAt: later(count) })
         .onConflict((conflict) =>
           conflict
             .column("name")
             .doUpdateSet({
-              full_at: sql<number>`CASE WHEN attempts.full_at > ${at} THEN attempts.full_at ELSE ${at} END + ${Math.round(count * refillMs)}`,
+              fullAt: sql<number>`CASE WHEN attempts.full_at > ${at} THEN attempts.full_at ELSE ${at} END + ${Math.round(count * refillMs)}`,
             })
-            .where("attempts.full_at", "<=", later(burst - count)),
+            .where("attempts.fullAt", "<=", later(burst - count)),
         )
         .executeTakeFirst();
       if (Number(done.numInsertedOrUpdatedRows ?? 0) > 0) return 0;
@@ -42,7 +42,7 @@ export function createAttemptStore(database: Database) {
     /** An attempt that was taken shall not count after all. */
     async giveBack({ name, refillMs }: Bucket): Promise<void> {
       await of(name)
-        .set((row) => ({ full_at: row("full_at", "-", Math.round(refillMs)) }))
+        .set((row) => ({ fullAt: row("fullAt", "-", Math.round(refillMs)) }))
         .execute();
     },
 

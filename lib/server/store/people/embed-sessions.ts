@@ -32,13 +32,13 @@ const pagesSchema = z.array(z.enum(embedPages)).catch([]);
 const roleSchema: z.ZodType<EmbedRole> = z.enum(["runner", "viewer", "operator", "admin"]).catch("runner");
 
 export function createEmbedSessionStore(database: Database) {
-  const byToken = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("token_hash", "=", ""));
-  const byId = prepareOne(database, database.selectFrom("embed_sessions").selectAll().where("id", "=", ""));
+  const byToken = prepareOne(database, database.selectFrom("embedSessions").selectAll().where("tokenHash", "=", ""));
+  const byId = prepareOne(database, database.selectFrom("embedSessions").selectAll().where("id", "=", ""));
   return {
     async begin(token: string, session: NewEmbedSession, now: number): Promise<EmbedSession> {
       const row = toRow(token, session);
-      await database.deleteFrom("embed_sessions").where("expires_at", "<=", now).execute();
-      await database.insertInto("embed_sessions").values(row).execute();
+      await database.deleteFrom("embedSessions").where("expiresAt", "<=", now).execute();
+      await database.insertInto("embedSessions").values(row).execute();
       return toSession(row);
     },
 
@@ -55,13 +55,13 @@ export function createEmbedSessionStore(database: Database) {
     async setLook(id: string, { theme, language }: EmbedLook): Promise<void> {
       const change = { ...(theme !== undefined && { theme }), ...(language !== undefined && { language }) };
       if (Object.keys(change).length === 0) return;
-      await database.updateTable("embed_sessions").set(change).where("id", "=", id).execute();
+      await database.updateTable("embedSessions").set(change).where("id", "=", id).execute();
     },
 
     /** Ends this person's session in this frame, and those that it was renewed from. */
     async endFrame({ hostId, slot, memberId }: Pick<EmbedSession, "hostId" | "slot" | "memberId">): Promise<void> {
-      const ofHost = database.deleteFrom("embed_sessions").where("host_id", "=", hostId);
-      await ofHost.where("slot", "=", slot).where("member_id", "=", memberId).execute();
+      const ofHost = database.deleteFrom("embedSessions").where("hostId", "=", hostId);
+      await ofHost.where("slot", "=", slot).where("memberId", "=", memberId).execute();
     },
   };
 }
@@ -69,36 +69,36 @@ export function createEmbedSessionStore(database: Database) {
 function toRow(token: string, session: NewEmbedSession): EmbedSessionRow {
   return {
     id: randomUUID(),
-    token_hash: hashToken(token),
-    host_id: session.hostId,
-    host_version: session.hostVersion,
+    tokenHash: hashToken(token),
+    hostId: session.hostId,
+    hostVersion: session.hostVersion,
     slot: session.slot,
     origin: session.origin,
-    member_id: session.memberId,
-    member_version: session.memberVersion,
+    memberId: session.memberId,
+    memberVersion: session.memberVersion,
     role: session.role,
-    connection_id: session.connectionId ?? null,
+    connectionId: session.connectionId ?? null,
     pages: writeExactJson(session.pages),
     theme: session.theme ?? null,
     language: session.language ?? null,
-    expires_at: session.expiresAt,
+    expiresAt: session.expiresAt,
   };
 }
 
 function toSession(row: EmbedSessionRow): EmbedSession {
   return {
     id: row.id,
-    hostId: row.host_id,
-    hostVersion: Number(row.host_version),
+    hostId: row.hostId,
+    hostVersion: row.hostVersion,
     slot: row.slot,
     origin: row.origin,
-    memberId: row.member_id,
-    memberVersion: Number(row.member_version),
+    memberId: row.memberId,
+    memberVersion: row.memberVersion,
     role: roleSchema.parse(row.role),
-    connectionId: row.connection_id ?? undefined,
+    connectionId: row.connectionId ?? undefined,
     pages: pagesSchema.parse(parseJson(row.pages)),
     theme: embedThemes.find((theme) => theme === row.theme),
     language: row.language ?? undefined,
-    expiresAt: Number(row.expires_at),
+    expiresAt: row.expiresAt,
   };
 }

@@ -29,8 +29,8 @@ export function createIdentityStore(database: Database) {
 
     /** Of all members, or of one. */
     async list(memberId?: string): Promise<KnownIdentity[]> {
-      const all = database.selectFrom("identities").selectAll().where("member_id", "is not", null).orderBy("created_at");
-      const rows = await (memberId === undefined ? all : all.where("member_id", "=", memberId)).execute();
+      const all = database.selectFrom("identities").selectAll().where("memberId", "is not", null).orderBy("createdAt");
+      const rows = await (memberId === undefined ? all : all.where("memberId", "=", memberId)).execute();
       return rows.map(toIdentity);
     },
 
@@ -56,7 +56,7 @@ export function createIdentityStore(database: Database) {
     async noteUse({ issuer, subject, provider }: Identity, now: number): Promise<void> {
       await database
         .updateTable("identities")
-        .set({ used_at: now, provider })
+        .set({ usedAt: now, provider })
         .where("issuer", "=", issuer)
         .where("subject", "=", subject)
         .execute();
@@ -66,15 +66,15 @@ export function createIdentityStore(database: Database) {
     async keepRemoved({ issuer, subject, provider }: Identity, now: number): Promise<void> {
       await database
         .insertInto("identities")
-        .values({ issuer, subject, provider, member_id: null, created_at: now, used_at: now })
-        .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ member_id: null, used_at: now }))
+        .values({ issuer, subject, provider, memberId: null, createdAt: now, usedAt: now })
+        .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ memberId: null, usedAt: now }))
         .execute();
     },
 
     async unlink(memberId: string, provider: string): Promise<boolean> {
       const done = await database
         .deleteFrom("identities")
-        .where("member_id", "=", memberId)
+        .where("memberId", "=", memberId)
         .where("provider", "=", provider)
         .executeTakeFirst();
       return Number(done.numDeletedRows) > 0;
@@ -82,14 +82,14 @@ export function createIdentityStore(database: Database) {
 
     async keepSession({ sessionId, provider, sealedHint }: ProviderSession): Promise<void> {
       await database
-        .insertInto("provider_sessions")
-        .values({ session_id: sessionId, provider, sealed_hint: sealedHint ?? null })
+        .insertInto("providerSessions")
+        .values({ sessionId, provider, sealedHint: sealedHint ?? null })
         .execute();
     },
 
     async sessionOf(sessionId: string): Promise<ProviderSession | undefined> {
-      const row = await database.selectFrom("provider_sessions").selectAll().where("session_id", "=", sessionId).executeTakeFirst();
-      return row && { sessionId, provider: row.provider, sealedHint: row.sealed_hint ?? undefined };
+      const row = await database.selectFrom("providerSessions").selectAll().where("sessionId", "=", sessionId).executeTakeFirst();
+      return row && { sessionId, provider: row.provider, sealedHint: row.sealedHint ?? undefined };
     },
   };
 }
@@ -99,26 +99,19 @@ export async function linkIdentity(database: Database, identity: Identity, membe
   const { issuer, subject, provider } = identity;
   const others = await database
     .selectFrom("identities")
-    .select(["subject", "member_id"])
+    .select(["subject", "memberId"])
     .where("issuer", "=", issuer)
-    .where((is) => is.or([is("subject", "=", subject), is("member_id", "=", memberId)]))
+    .where((is) => is.or([is("subject", "=", subject), is("memberId", "=", memberId)]))
     .execute();
-  if (others.some((other) => other.member_id !== null && (other.subject !== subject || other.member_id !== memberId))) return false;
+  if (others.some((other) => other.memberId !== null && (other.subject !== subject || other.memberId !== memberId))) return false;
   await database
     .insertInto("identities")
-    .values({ issuer, subject, provider, member_id: memberId, created_at: now, used_at: now })
-    .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ member_id: memberId, provider, used_at: now }))
+    .values({ issuer, subject, provider, memberId, createdAt: now, usedAt: now })
+    .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ memberId, provider, usedAt: now }))
     .execute();
   return true;
 }
 
-function toIdentity({
-  issuer,
-  subject,
-  provider,
-  member_id: memberId,
-  created_at: createdAt,
-  used_at: usedAt,
-}: IdentityRow): KnownIdentity {
-  return { issuer, subject, provider, memberId: memberId ?? undefined, createdAt: Number(createdAt), usedAt: Number(usedAt) };
+function toIdentity({ issuer, subject, provider, memberId, createdAt, usedAt }: IdentityRow): KnownIdentity {
+  return { issuer, subject, provider, memberId: memberId ?? undefined, createdAt, usedAt };
 }

@@ -46,24 +46,24 @@ export function createInvitationStore(database: Database) {
       await oneMemberAtATime(database, async (transaction) => {
         await transaction
           .deleteFrom("invitations")
-          .where("expires_at", "<", createdAt - KEPT_MS)
+          .where("expiresAt", "<", createdAt - KEPT_MS)
           .execute();
         await transaction
           .updateTable("invitations")
-          .set({ withdrawn_at: createdAt })
+          .set({ withdrawnAt: createdAt })
           .where("email", "=", email)
-          .where("accepted_at", "is", null)
-          .where("withdrawn_at", "is", null)
+          .where("acceptedAt", "is", null)
+          .where("withdrawnAt", "is", null)
           .execute();
-        const about = { id, email, role, invited_by: invitedBy, expires_at: expiresAt, created_at: createdAt };
+        const about = { id, email, role, invitedBy, expiresAt, createdAt };
         await transaction
           .insertInto("invitations")
           .values({
             ...about,
-            token_hash: hashToken(token),
-            accepted_at: null,
-            withdrawn_at: null,
-            resets_member_id: resetsMemberId ?? null,
+            tokenHash: hashToken(token),
+            acceptedAt: null,
+            withdrawnAt: null,
+            resetsMemberId: resetsMemberId ?? null,
           })
           .execute();
       });
@@ -72,7 +72,7 @@ export function createInvitationStore(database: Database) {
 
     /** In any state. */
     async find(token: string): Promise<Invitation | undefined> {
-      const row = await database.selectFrom("invitations").selectAll().where("token_hash", "=", hashToken(token)).executeTakeFirst();
+      const row = await database.selectFrom("invitations").selectAll().where("tokenHash", "=", hashToken(token)).executeTakeFirst();
       return row && toInvitation(row);
     },
 
@@ -81,8 +81,8 @@ export function createInvitationStore(database: Database) {
       const rows = await database
         .selectFrom("invitations")
         .selectAll()
-        .where("resets_member_id", "is", null)
-        .orderBy("expires_at", "desc")
+        .where("resetsMemberId", "is", null)
+        .orderBy("expiresAt", "desc")
         .orderBy("id")
         .limit(MOST_LISTED)
         .execute();
@@ -98,14 +98,14 @@ export function createInvitationStore(database: Database) {
       return oneMemberAtATime(database, async (transaction) => {
         const row = await transaction
           .selectFrom("invitations")
-          .select(["id", "email", "role", "resets_member_id"])
-          .where("token_hash", "=", hashToken(token))
-          .where("accepted_at", "is", null)
-          .where("withdrawn_at", "is", null)
-          .where("expires_at", ">", now)
+          .select(["id", "email", "role", "resetsMemberId"])
+          .where("tokenHash", "=", hashToken(token))
+          .where("acceptedAt", "is", null)
+          .where("withdrawnAt", "is", null)
+          .where("expiresAt", ">", now)
           .executeTakeFirst();
         if (!row) return undefined;
-        const { email, resets_member_id: resets } = row;
+        const { email, resetsMemberId: resets } = row;
         if (resets !== null && passwordHash === undefined) return undefined;
         const member =
           resets === null || passwordHash === undefined
@@ -114,9 +114,9 @@ export function createInvitationStore(database: Database) {
         if (!member) return "taken";
         // Another member got the identity meanwhile: undo everything.
         if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
-        const taken = transaction.updateTable("invitations").set({ accepted_at: now }).where("id", "=", row.id);
+        const taken = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
         // Withdrawn in another process meanwhile: undo everything.
-        const { numUpdatedRows } = await taken.where("withdrawn_at", "is", null).executeTakeFirst();
+        const { numUpdatedRows } = await taken.where("withdrawnAt", "is", null).executeTakeFirst();
         if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
         return member;
       });
@@ -126,10 +126,10 @@ export function createInvitationStore(database: Database) {
     async withdraw(id: string, now: number): Promise<string | undefined> {
       const row = await database
         .updateTable("invitations")
-        .set({ withdrawn_at: now })
+        .set({ withdrawnAt: now })
         .where("id", "=", id)
-        .where("accepted_at", "is", null)
-        .where("withdrawn_at", "is", null)
+        .where("acceptedAt", "is", null)
+        .where("withdrawnAt", "is", null)
         .returning("email")
         .executeTakeFirst();
       return row?.email;
@@ -142,12 +142,12 @@ function toInvitation(row: InvitationRow): Invitation {
     id: row.id,
     email: row.email,
     role: toRole(row.role),
-    invitedBy: row.invited_by,
-    createdAt: row.created_at === null ? undefined : Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    accepted: row.accepted_at !== null,
-    withdrawn: row.withdrawn_at !== null,
-    resetsMemberId: row.resets_member_id ?? undefined,
+    invitedBy: row.invitedBy,
+    createdAt: row.createdAt ?? undefined,
+    expiresAt: row.expiresAt,
+    accepted: row.acceptedAt !== null,
+    withdrawn: row.withdrawnAt !== null,
+    resetsMemberId: row.resetsMemberId ?? undefined,
   };
 }
 

@@ -69,13 +69,13 @@ export function createMemberStore(database: Database) {
       // Not an address: no one can type one like it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
-      const of = { id, disabled: 1, guest_of: hostId, guest_seen_at: now };
+      const of = { id, disabled: 1, guestOf: hostId, guestSeenAt: now };
       // Both the id and the address identify the guest: of two tickets at once, one waits.
       const kept = await dialectOf(database).serially(database, id, (trx) =>
         trx
           .insertInto("members")
           .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
-          .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guest_seen_at: now }))
+          .onConflict((conflict) => conflict.column("email").doUpdateSet({ name, guestSeenAt: now }))
           .returningAll()
           .executeTakeFirstOrThrow(),
       );
@@ -84,8 +84,8 @@ export function createMemberStore(database: Database) {
 
     /** Deletes some guests of a host page, or some who stayed away for a month; true if more may remain. Logs and usage keep names. */
     async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
-      const guests = database.selectFrom("members").select("id").where("guest_of", "is not", null).limit(GUESTS_AT_ONCE);
-      const some = "hostId" in of ? guests.where("guest_of", "=", of.hostId) : guests.where("guest_seen_at", "<", of.now - GUEST_KEPT_MS);
+      const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUESTS_AT_ONCE);
+      const some = "hostId" in of ? guests.where("guestOf", "=", of.hostId) : guests.where("guestSeenAt", "<", of.now - GUEST_KEPT_MS);
       const done = await database.deleteFrom("members").where("id", "in", some).executeTakeFirst();
       return Number(done.numDeletedRows) === GUESTS_AT_ONCE;
     },
@@ -100,15 +100,15 @@ export function createMemberStore(database: Database) {
         .selectFrom("members")
         .selectAll()
         .where("email", "=", email.trim().toLowerCase())
-        .where("guest_of", "is", null)
+        .where("guestOf", "is", null)
         .executeTakeFirst();
       return row && toMember(row);
     },
 
     /** Without the guests of host pages. */
     async list(): Promise<Member[]> {
-      const all = database.selectFrom("members").selectAll().where("guest_of", "is", null);
-      return (await all.orderBy("created_at").orderBy("id").execute()).map(toMember);
+      const all = database.selectFrom("members").selectAll().where("guestOf", "is", null);
+      return (await all.orderBy("createdAt").orderBy("id").execute()).map(toMember);
     },
 
     /** Ends every session of the member, even if nothing else changes. */
@@ -118,7 +118,7 @@ export function createMemberStore(database: Database) {
         .set((expression) => ({
           ...(change.role !== undefined && { role: change.role }),
           ...(change.disabled !== undefined && { disabled: change.disabled ? 1 : 0 }),
-          session_version: expression("session_version", "+", 1),
+          sessionVersion: expression("sessionVersion", "+", 1),
         }))
         .where("id", "=", id)
         .returningAll()
@@ -134,7 +134,7 @@ export function createMemberStore(database: Database) {
           .set((expression) => ({
             ...(name !== undefined && { name }),
             ...(email !== undefined && { email: email.trim().toLowerCase() }),
-            ...(passwordHash !== undefined && { password_hash: passwordHash, session_version: expression("session_version", "+", 1) }),
+            ...(passwordHash !== undefined && { passwordHash, sessionVersion: expression("sessionVersion", "+", 1) }),
           }))
           .where("id", "=", id)
           .where(({ not, exists, selectFrom }) =>
@@ -160,7 +160,7 @@ export function createMemberStore(database: Database) {
     },
 
     async setLastConnection(id: string, connectionId: string): Promise<void> {
-      await database.updateTable("members").set({ last_connection_id: connectionId }).where("id", "=", id).execute();
+      await database.updateTable("members").set({ lastConnectionId: connectionId }).where("id", "=", id).execute();
     },
   };
 }
@@ -180,7 +180,7 @@ export async function insertMember(database: Database, member: NewMember): Promi
 export async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
   const row = await database
     .updateTable("members")
-    .set((expression) => ({ password_hash: passwordHash, password_reset_at: now, session_version: expression("session_version", "+", 1) }))
+    .set((expression) => ({ passwordHash, passwordResetAt: now, sessionVersion: expression("sessionVersion", "+", 1) }))
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirst();
@@ -193,15 +193,15 @@ function toRow(member: NewMember): MemberRow {
     name: member.name,
     email: member.email.trim().toLowerCase(),
     role: member.role,
-    password_hash: member.passwordHash ?? "",
-    password_reset_at: member.passwordResetAt ?? null,
+    passwordHash: member.passwordHash ?? "",
+    passwordResetAt: member.passwordResetAt ?? null,
     disabled: 0,
-    session_version: 1,
-    last_connection_id: null,
-    created_at: member.createdAt,
-    guest_of: null,
-    guest_seen_at: null,
-    seen_at: null,
+    sessionVersion: 1,
+    lastConnectionId: null,
+    createdAt: member.createdAt,
+    guestOf: null,
+    guestSeenAt: null,
+    seenAt: null,
   };
 }
 
@@ -212,13 +212,13 @@ export function toMember(row: MemberRow): Member {
     email: row.email,
     // An unknown role in the table becomes the weakest role, never a stronger one.
     role: roles.find((role) => role === row.role) ?? roles[0],
-    passwordHash: row.password_hash === "" ? undefined : row.password_hash,
-    passwordResetAt: row.password_reset_at === null ? undefined : Number(row.password_reset_at),
+    passwordHash: row.passwordHash === "" ? undefined : row.passwordHash,
+    passwordResetAt: row.passwordResetAt ?? undefined,
     disabled: row.disabled !== 0,
-    sessionVersion: row.session_version,
-    lastConnectionId: row.last_connection_id ?? undefined,
-    createdAt: Number(row.created_at),
-    ...(row.seen_at !== null && { seenAt: Number(row.seen_at) }),
-    ...(row.guest_of !== null && { guestOf: row.guest_of }),
+    sessionVersion: row.sessionVersion,
+    lastConnectionId: row.lastConnectionId ?? undefined,
+    createdAt: row.createdAt,
+    ...(row.seenAt !== null && { seenAt: row.seenAt }),
+    ...(row.guestOf !== null && { guestOf: row.guestOf }),
   };
 }

@@ -9,20 +9,20 @@ export type MemberRow = {
   email: string;
   role: string;
   /** Empty: no password; the member signs in at a provider. */
-  password_hash: string;
+  passwordHash: string;
   /** When the password was set by a command-line link, or at the set-up; otherwise null. */
-  password_reset_at: number | null;
+  passwordResetAt: number | null;
   disabled: number;
   /** Increased when every session of the member must end. */
-  session_version: number;
-  last_connection_id: string | null;
-  created_at: number;
+  sessionVersion: number;
+  lastConnectionId: string | null;
+  createdAt: number;
   /** Null: a member. Otherwise a guest of that host page, who can sign in only with its tickets. */
-  guest_of: string | null;
+  guestOf: string | null;
   /** The time of the guest's last ticket. */
-  guest_seen_at: number | null;
+  guestSeenAt: number | null;
   /** When one of the member's sessions was last used. Null: never. */
-  seen_at: number | null;
+  seenAt: number | null;
 };
 
 export type IdentityRow = {
@@ -30,75 +30,78 @@ export type IdentityRow = {
   subject: string;
   provider: string;
   /** Null: the member was removed. */
-  member_id: string | null;
-  created_at: number;
-  used_at: number;
+  memberId: string | null;
+  createdAt: number;
+  usedAt: number;
 };
 
 /** `sealed_hint`: the ID token, encrypted. */
-export type ProviderSessionRow = { session_id: string; provider: string; sealed_hint: string | null };
+export type ProviderSessionRow = { sessionId: string; provider: string; sealedHint: string | null };
 
 export type SessionRow = {
   id: string;
-  member_id: string;
+  memberId: string;
   /** The member's `session_version` at the sign-in. */
   version: number;
+  /** `password`, or the party that vouched for the member. */
   method: string;
   browser: string;
   address: string;
-  created_at: number;
-  used_at: number;
-  confirmed_at: number;
+  createdAt: number;
+  /** Accurate to a minute. */
+  usedAt: number;
+  /** When the member's identity was last proved. */
+  confirmedAt: number;
 };
 
 export type InvitationRow = {
   id: string;
-  token_hash: string;
+  tokenHash: string;
   email: string;
   role: string;
-  invited_by: string;
-  expires_at: number;
-  accepted_at: number | null;
+  invitedBy: string;
+  expiresAt: number;
+  acceptedAt: number | null;
   /** Null: made before this was stored. */
-  created_at: number | null;
-  withdrawn_at: number | null;
+  createdAt: number | null;
+  withdrawnAt: number | null;
   /** Null: makes a member. Otherwise it gives that member a new password. */
-  resets_member_id: string | null;
+  resetsMemberId: string | null;
 };
 
 export type TokenRow = {
   id: string;
-  member_id: string;
-  token_hash: string;
+  memberId: string;
+  tokenHash: string;
   name: string;
   role: string;
   /** The connection for requests that name none. */
-  connection_id: string;
+  connectionId: string;
   /** A list of ids as JSON; null: all that the member may use. */
   connections: string | null;
   /** JSON: all, reads, or a list of names. */
   operations: string;
-  created_at: number;
+  createdAt: number;
   /** Null: never. */
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  revokedAt: number | null;
 };
 
 export type EmbedSessionRow = {
   id: string;
-  token_hash: string;
-  host_id: string;
-  host_version: number;
+  tokenHash: string;
+  hostId: string;
+  hostVersion: number;
   slot: string;
   origin: string;
-  member_id: string;
-  member_version: number;
+  memberId: string;
+  memberVersion: number;
   role: string;
-  connection_id: string | null;
+  connectionId: string | null;
   /** JSON. */
   pages: string;
   theme: string | null;
   language: string | null;
-  expires_at: number;
+  expiresAt: number;
 };

@@ -10,26 +10,22 @@ export function createSetUpTokenStore(database: Database) {
   return {
     async replace(token: string, now: number, keptMs = 0): Promise<void> {
       await database.transaction().execute(async (transaction) => {
-        const all = transaction.deleteFrom("set_up_tokens");
-        await (keptMs === 0 ? all : all.where("created_at", "<", now - keptMs)).execute();
+        const all = transaction.deleteFrom("setUpTokens");
+        await (keptMs === 0 ? all : all.where("createdAt", "<", now - keptMs)).execute();
         await transaction
-          .insertInto("set_up_tokens")
-          .values({ token_hash: hashToken(token), created_at: now })
+          .insertInto("setUpTokens")
+          .values({ tokenHash: hashToken(token), createdAt: now })
           .execute();
       });
     },
 
     async has(token: string): Promise<boolean> {
-      const row = await database
-        .selectFrom("set_up_tokens")
-        .select("created_at")
-        .where("token_hash", "=", hashToken(token))
-        .executeTakeFirst();
+      const row = await database.selectFrom("setUpTokens").select("createdAt").where("tokenHash", "=", hashToken(token)).executeTakeFirst();
       return row !== undefined;
     },
 
     async clear(): Promise<void> {
-      await database.deleteFrom("set_up_tokens").execute();
+      await database.deleteFrom("setUpTokens").execute();
     },
   };
 }

@@ -39,7 +39,7 @@ const MOST_LISTED = 1000;
 const USED_EVERY_MS = 60_000;
 
 export function createTokenStore(database: Database) {
-  const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("token_hash", "=", ""));
+  const byHash = prepareOne(database, database.selectFrom("tokens").selectAll().where("tokenHash", "=", ""));
   const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
   return {
     /** "taken": an active token of the member has this name; "full": the member has the maximum number. */
@@ -50,20 +50,20 @@ export function createTokenStore(database: Database) {
         // Writes first, so that in SQLite too no other process writes from here on.
         await transaction
           .deleteFrom("tokens")
-          .where((where) => where.or([where("revoked_at", "<", now - KEPT_MS), where("expires_at", "<", now - KEPT_MS)]))
+          .where((where) => where.or([where("revokedAt", "<", now - KEPT_MS), where("expiresAt", "<", now - KEPT_MS)]))
           .execute();
         const active = await transaction
           .selectFrom("tokens")
           .select("name")
-          .where("member_id", "=", memberId)
-          .where("revoked_at", "is", null)
-          .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", now)]))
+          .where("memberId", "=", memberId)
+          .where("revokedAt", "is", null)
+          .where((where) => where.or([where("expiresAt", "is", null), where("expiresAt", ">", now)]))
           .execute();
         if (active.some(({ name }) => name === made.name)) return "taken";
         if (active.length >= MOST_TOKENS) return "full";
         await transaction
           .insertInto("tokens")
-          .values({ ...toRow(made), token_hash: hashToken(token) })
+          .values({ ...toRow(made), tokenHash: hashToken(token) })
           .execute();
         return made;
       });
@@ -85,8 +85,8 @@ export function createTokenStore(database: Database) {
       const rows = await database
         .selectFrom("tokens")
         .selectAll()
-        .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? ""))
-        .orderBy("created_at", "desc")
+        .$if(memberId !== undefined, (query) => query.where("memberId", "=", memberId ?? ""))
+        .orderBy("createdAt", "desc")
         .orderBy("id")
         .limit(MOST_LISTED)
         .execute();
@@ -97,9 +97,9 @@ export function createTokenStore(database: Database) {
     async revoke(id: string, now: number): Promise<boolean> {
       const done = await database
         .updateTable("tokens")
-        .set({ revoked_at: now })
+        .set({ revokedAt: now })
         .where("id", "=", id)
-        .where("revoked_at", "is", null)
+        .where("revokedAt", "is", null)
         .executeTakeFirst();
       return Number(done.numUpdatedRows) > 0;
     },
@@ -109,27 +109,27 @@ export function createTokenStore(database: Database) {
       if (lastUsedAt !== undefined && now - lastUsedAt < USED_EVERY_MS) return;
       await database
         .updateTable("tokens")
-        .set({ last_used_at: now })
+        .set({ lastUsedAt: now })
         .where("id", "=", id)
-        .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<=", now - USED_EVERY_MS)]))
+        .where((where) => where.or([where("lastUsedAt", "is", null), where("lastUsedAt", "<=", now - USED_EVERY_MS)]))
         .execute();
     },
   };
 }
 
-function toRow(token: Token): Omit<TokenRow, "token_hash"> {
+function toRow(token: Token): Omit<TokenRow, "tokenHash"> {
   return {
     id: token.id,
-    member_id: token.memberId,
+    memberId: token.memberId,
     name: token.name,
     role: token.role,
-    connection_id: token.connectionId,
+    connectionId: token.connectionId,
     connections: token.connectionIds === undefined ? null : writeExactJson(token.connectionIds),
     operations: writeExactJson(token.operations),
-    created_at: token.createdAt,
-    expires_at: token.expiresAt ?? null,
-    last_used_at: null,
-    revoked_at: null,
+    createdAt: token.createdAt,
+    expiresAt: token.expiresAt ?? null,
+    lastUsedAt: null,
+    revokedAt: null,
   };
 }
 
@@ -138,16 +138,16 @@ function toToken(row: TokenRow): Token {
   const operations = tokenOperationsSchema.safeParse(parseJson(row.operations));
   return {
     id: row.id,
-    memberId: row.member_id,
+    memberId: row.memberId,
     name: row.name,
     role: roles.find((role) => role === row.role) ?? roles[0],
-    connectionId: row.connection_id,
+    connectionId: row.connectionId,
     connectionIds: row.connections === null ? undefined : textsIn(parseJson(row.connections)),
     operations: operations.success ? operations.data : [],
-    createdAt: Number(row.created_at),
-    expiresAt: row.expires_at === null ? undefined : Number(row.expires_at),
-    lastUsedAt: row.last_used_at === null ? undefined : Number(row.last_used_at),
-    revokedAt: row.revoked_at === null ? undefined : Number(row.revoked_at),
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt ?? undefined,
+    lastUsedAt: row.lastUsedAt ?? undefined,
+    revokedAt: row.revokedAt ?? undefined,
   };
 }
 
