@@ -144,9 +144,10 @@ describe("POST /api/assets/download", () => {
     const url = place();
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];
-    for (const n of [1, 2, 3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
-    const theirs = await begin(eve, `${url}?eve=1`);
+    for (const n of [1, 2]) paths.push(await begin(ada, `${url}?ada=${n}`));
     await until("two run", () => source.given.length === 2);
+    for (const n of [3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
+    const theirs = await begin(eve, `${url}?eve=1`);
     const states = await Promise.all(paths.map(async (path) => (await read(ada, path)).status));
     expect(states).toEqual(["running", "running", "created", "created"]);
     expect(await read(eve, theirs)).toMatchObject({ status: "created", bytes_total: null, bytes_downloaded: 0, progress: 0 });
