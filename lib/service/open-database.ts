@@ -3,8 +3,7 @@
 
 import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { type Folders } from "./assets/folders";
-import { type AssetSearch } from "./assets/search/asset-search";
-import { createPostgresSearch } from "./assets/search/postgres-search";
+import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
 import { createSqliteSearch } from "./assets/search/sqlite-search";
 import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
 import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";

@@ -1,15 +1,24 @@
-// Opens the console's SQLite database and migrates it to the newest schema; PostgreSQL is opened by dialect/open-postgres.ts.
+// Opens the console's database, SQLite or PostgreSQL, and migrates it to the newest schema.
 // Guarantees: a database that is damaged, from a newer version, or suddenly empty is reported with its file and
 // what to do; nothing is written to it.
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
-import { CamelCasePlugin, type Compilable, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  CamelCasePlugin,
+  type Compilable,
+  Kysely,
+  PostgresDialect,
+  type SqliteDatabase,
+  SqliteDialect,
+  type SqliteStatement,
+} from "kysely";
 import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
-import { migrateSqlite } from "@/lib/shared/database/migrate";
+import { migratePostgres as migrate, migrateSqlite } from "@/lib/shared/database/migrate";
+import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { createLru } from "@/lib/shared/lru";
-import { sqliteHistory } from "./migrations";
+import { postgresHistory, sqliteHistory } from "./migrations";
 import { type Tables } from "./tables";
 
 const MAX_STATEMENTS = 200;
@@ -17,7 +26,7 @@ const MAX_STATEMENTS = 200;
 export type Database = Kysely<Tables>;
 
 /** Columns are memberId in code and member_id in SQL. */
-export const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
+const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
 
 /** `migrate` throws on failure, because a console must not start on a partial schema. */
 export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
@@ -121,4 +130,17 @@ function asStartFailure(error: unknown, file: string): unknown {
       cause: error,
     });
   return error;
+}
+
+const MAX_CONNECTIONS = 10;
+const STATEMENT_MS = 30_000;
+
+export function openPostgres(url: string): Database {
+  const pool = () => openPool({ url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [camelCase] });
+}
+
+/** Throws if a migration fails: a console must not start on half a schema. Several consoles at once wait for each other. */
+export function migratePostgres(url: string): Promise<void> {
+  return migrate({ url }, postgresHistory, new Date().toISOString());
 }

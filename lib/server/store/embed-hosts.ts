@@ -11,7 +11,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Database, prepareOne } from "./database";
 import { type Sealed } from "./keys";
-import { hashToken } from "./people/set-up-token";
+import { hashToken } from "./settings";
 import { type EmbedHostRow } from "./tables";
 
 export type EmbedHost = EmbedHostBody & {

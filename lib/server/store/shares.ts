@@ -7,7 +7,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { mediaKinds } from "@/lib/contract/views/outputs-view";
 import { type Database } from "./database";
-import { hashToken } from "./people/set-up-token";
+import { hashToken } from "./settings";
 import { type ShareRow } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;

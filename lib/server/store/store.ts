@@ -16,8 +16,7 @@ import { type AppStore, createAppStore } from "./apps/apps";
 import { type AuditStore, createAuditStore } from "./audit/audit";
 import { type ConnectionStore, createConnectionStore } from "./connections";
 import { copyStore, requireFinished, requireVacant } from "./copy-store";
-import { type Database, openDatabase } from "./database";
-import { migratePostgres, openPostgres } from "./dialect/open-postgres";
+import { type Database, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
 import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
 import { createJobLedgerStore, type JobLedgerStore } from "./jobs/job-ledger";
@@ -40,10 +39,9 @@ import { createIdentityStore, type IdentityStore } from "./people/identities";
 import { createInvitationStore, type InvitationStore } from "./people/invitations";
 import { createMemberStore, type MemberStore } from "./people/members";
 import { createSessionStore, type SessionStore } from "./people/sessions";
-import { createSetUpTokenStore, type SetUpTokenStore } from "./people/set-up-token";
 import { createTokenStore, type TokenStore } from "./people/tokens";
 import { createSavedViewStore, type SavedViewStore } from "./saved-views";
-import { createSettingStore, type SettingStore } from "./settings";
+import { createSettingStore, createSetUpTokenStore, type SettingStore, type SetUpTokenStore } from "./settings";
 import { createShareStore, type ShareStore } from "./shares";
 
 // Choices of assets that wait to be fetched as one file.

@@ -1,8 +1,10 @@
 // Reads the filter of an asset list from its query.
 
+import { isObject } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { foldName } from "@/lib/shared/text";
-import { type MetadataCondition, readMetadataFilter } from "./metadata-filter";
+import { ServiceError } from "../service-error";
 
 export type AssetFilter = Pick<AssetsQuery, "include_tags" | "exclude_tags" | "name_contains" | "metadata_filter" | "include_public">;
 
@@ -17,4 +19,56 @@ export function readFilter(filter: AssetFilter): ReadFilter {
     metadata,
     isNever: metadata.some((condition) => condition.values.length === 0),
   };
+}
+
+// metadata_filter: equality on nested paths; a list means any of its values; numbers and booleans match by type; all conditions must hold.
+// `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
+
+const MOST_CONDITIONS = 50;
+
+export type Scalar = string | number | bigint | boolean | null;
+
+/** Holds if one of the values is at one of the paths. */
+export type MetadataCondition = { paths: string[][]; values: Scalar[] };
+
+function readMetadataFilter(text: string | undefined): MetadataCondition[] {
+  if (text === undefined || text.trim() === "") return [];
+  let filter: unknown;
+  try {
+    filter = parseExactJson(text);
+  } catch {
+    throw refused("must be the JSON text of an object");
+  }
+  if (!isObject(filter)) throw refused("must be the JSON text of an object");
+  const conditions = flatten(filter, []);
+  if (conditions.length > MOST_CONDITIONS) throw refused(`holds more than ${MOST_CONDITIONS} conditions`);
+  return conditions;
+}
+
+function flatten(filter: Record<string, unknown>, path: readonly string[]): MetadataCondition[] {
+  return Object.entries(filter).flatMap(([key, value]) => {
+    const inner = [...path, key];
+    if (isObject(value)) return flatten(value, inner);
+    if (inner.some((one) => /["\\\0]/.test(one))) throw refused("keys hold no quotes, no backslashes and no NUL");
+    const steps = inner.flatMap((one) => one.split("."));
+    // The path as written, or with its dots read as steps.
+    const paths = steps.length === inner.length ? [inner] : [inner, steps];
+    return [{ paths, values: (Array.isArray(value) ? value : [value]).map(readScalar) }];
+  });
+}
+
+function readScalar(value: unknown): Scalar {
+  const scalar = toScalar(value);
+  if (scalar !== undefined) return scalar;
+  throw refused("values are texts, numbers, booleans, null or lists of these");
+}
+
+/** Undefined for lists and objects. A whole number with more digits than a double holds becomes a bigint, however it was sent. */
+function toScalar(value: unknown): Scalar | undefined {
+  if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
+  return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
+}
+
+function refused(message: string): ServiceError {
+  return new ServiceError("INVALID_QUERY", `metadata_filter: ${message}.`, [{ field: "metadata_filter", message }]);
 }

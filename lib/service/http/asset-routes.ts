@@ -2,15 +2,17 @@
 
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { readPreviews, type StoredAsset } from "../assets/asset-row";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { readFilter } from "../assets/asset-filter";
+import { readAssets, readPreviews, type StoredAsset } from "../assets/asset-row";
 import { fileNameOf, readMetadata, toAsset } from "../assets/asset-view";
 import { deleteAsset, editAsset, requireAsset, requireChangeable } from "../assets/change-asset";
 import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
-import { listAssets } from "../assets/list-assets";
+import { type AssetSearch } from "../assets/search/asset-search";
 import { addTags, removeTags } from "../assets/tags";
 import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
-import { type Transaction } from "../store/database";
+import { type Database, type Transaction } from "../store/database";
 import { empty, json } from "./answers";
 import { receiveUpload } from "./read-upload";
 import { type Call, type Route, route } from "./route";
@@ -134,4 +136,15 @@ export function assetRoutes(parts: Parts): Route[] {
       return empty(200);
     }),
   ];
+}
+
+type Listed = { assets: StoredAsset[]; total: number; has_more: boolean };
+
+async function listAssets(
+  { database, assetSearch }: { database: Database; assetSearch: AssetSearch },
+  userId: number,
+  wanted: AssetsQuery,
+): Promise<Listed> {
+  const { seqs, total } = await assetSearch.findPage(userId, readFilter(wanted), wanted.include_public, wanted);
+  return { assets: await readAssets(database, seqs), total, has_more: wanted.offset + seqs.length < total && seqs.length > 0 };
 }

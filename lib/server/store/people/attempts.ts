@@ -6,7 +6,7 @@ import "server-only";
 import { sql } from "kysely";
 import { type Database } from "../database";
 import { dialectOf } from "../dialect/dialect";
-import { hashToken } from "./set-up-token";
+import { hashToken } from "../settings";
 
 export type Bucket = { name: string; burst: number; refillMs: number };
 export type AttemptStore = ReturnType<typeof createAttemptStore>;

@@ -10,8 +10,8 @@ import { type EmbedRole } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Database, prepareOne } from "../database";
+import { hashToken } from "../settings";
 import { type EmbedSessionRow } from "./people-rows";
-import { hashToken } from "./set-up-token";
 
 export type NewEmbedSession = EmbedLook & {
   hostId: string;

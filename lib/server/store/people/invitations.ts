@@ -6,10 +6,10 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
+import { hashToken } from "../settings";
 import { type Identity, linkIdentity } from "./identities";
 import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
 import { type InvitationRow } from "./people-rows";
-import { hashToken } from "./set-up-token";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 200;

@@ -11,8 +11,8 @@ import { type Role, roles } from "@/lib/contract/people/roles";
 import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
 import { type Database, prepareOne } from "../database";
 import { dialectOf } from "../dialect/dialect";
+import { hashToken } from "../settings";
 import { type TokenRow } from "./people-rows";
-import { hashToken } from "./set-up-token";
 
 export type Token = {
   id: string;
