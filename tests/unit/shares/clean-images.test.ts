@@ -106,6 +106,17 @@ describe("PNG", async () => {
     expect(await cleaned(withPixels(compressed.subarray(0, 20), compressed.subarray(20)))).toBeDefined();
   });
 
+  it("is refused before its pixels are read if it claims more than 2 GiB of them", async () => {
+    const size = Buffer.alloc(8);
+    size.writeUInt32BE(100_000, 0);
+    size.writeUInt32BE(100_000, 4);
+    const header = pngChunk("IHDR", Buffer.concat([size, plain.subarray(24, 29)]));
+    const file = Buffer.concat([plain.subarray(0, 8), header, plain.subarray(33)]);
+    const read = (at: number, length: number) =>
+      at < IDAT + 8 ? Promise.resolve(file.subarray(at, at + length)) : Promise.reject(new Error("pixels were read"));
+    expect(await cleanPieces({ size: file.length, read })).toBeUndefined();
+  });
+
   it.each([
     ["interlaced", picture.clone().png({ progressive: true })],
     ["of 16 bits with alpha", picture.clone().ensureAlpha(0.5).toColourspace("rgb16").png()],

@@ -12,6 +12,9 @@ import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
 
+/** Of all frames together: more would keep a processor busy for minutes. */
+const MAX_PIXEL_BYTES = 2 * 1024 ** 3;
+
 /** Lengths of the chunks before the pixels, each allowed once. */
 const lengths: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
   PLTE: (length, { depth, color }) => color === 3 && length % 3 === 0 && length > 0 && length <= 3 * 2 ** depth,
@@ -30,6 +33,13 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
   out.keep(8, 33);
   const seen = new Set<string>();
   let frame: PixelStream | undefined;
+  let pixelBytesLeft = MAX_PIXEL_BYTES;
+  const beginFrame = (frameHeader: Header) => {
+    const bytes = pixelBytes(frameHeader);
+    if (bytes > pixelBytesLeft) throw new NotCleanable("too many pixels");
+    pixelBytesLeft -= bytes;
+    return pixelStream(bytes);
+  };
   let frameParts = 0;
   /** Checks the sequence number of an animation chunk, which could otherwise hide four bytes. */
   const requireNext = async (at: number) => {
@@ -47,7 +57,7 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
     }
     const isFirst = !seen.has(type) && !seen.has("IDAT");
     if (type === "IDAT" || (type === "fdAT" && seen.has("acTL"))) {
-      if (type === "IDAT" && !seen.has("IDAT")) frame = pixelStream(header);
+      if (type === "IDAT" && !seen.has("IDAT")) frame = beginFrame(header);
       if (!frame) throw new NotCleanable("pixels without a frame");
       if (type === "fdAT") await requireNext(at + 8);
       await frame.write(file, type === "fdAT" ? { ...chunk, at: at + 4, length: length - 4 } : chunk);
@@ -60,7 +70,7 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
       const size = await exactly(file, at + 12, 8);
       if (seen.has("IDAT")) {
         await frame?.end();
-        frame = pixelStream({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
+        frame = beginFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
     } else if (type === "iCCP" && isFirst) {
       const profile = await readProfile(await exactly(file, at + 8, Math.min(length, MAX_PROFILE_BYTES)));
@@ -117,10 +127,9 @@ function pixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): numb
 
 type PixelStream = ReturnType<typeof pixelStream>;
 
-/** Reads the compressed pixels of one frame to their end. */
-function pixelStream(header: Header) {
+/** Reads the compressed pixels of one frame to their end. `expected`: how many bytes they have uncompressed. */
+function pixelStream(expected: number) {
   const STRETCH = 256 * 1024;
-  const expected = pixelBytes(header);
   const stream = createInflate();
   let [written, made] = [0, 0];
   let problem: Error | undefined;
