@@ -2,8 +2,7 @@
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
     const { composition } = await import("@/lib/server/composition");
-    const { admitListener } = await import("@/lib/server/bff/admit-listener");
-    const { maySeeReasons } = await import("@/lib/server/auth/viewer");
+    const { admitListener, maySeeReasons } = await import("@/lib/server/bff/admit-listener");
     const { keepAdmission, keepReasonsCheck, keepStartFailure, keepVisitorRules } = await import("@/lib/server/running");
     const { visitorRules } = await import("@/lib/server/bff/visitor-rules");
     try {

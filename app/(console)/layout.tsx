@@ -5,14 +5,16 @@ import { ReadOnlyWatch } from "@/components/frame/read-only-notice";
 import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
-import { requireViewer, signOutAt } from "@/lib/server/auth/viewer";
+import { signOutAt } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { getFrame } from "@/lib/server/connections/views";
 import { sharesAreOn } from "@/lib/server/queries/shares";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
-  const viewer = await requireViewer({ isFrame: true });
-  const [{ connection, connections }, methods] = await Promise.all([getFrame(viewer), getSignInMethods(viewer)]);
+  const context = await openPage({ isFrame: true });
+  const { composition, viewer } = context;
+  const [{ connection, connections }, methods] = await Promise.all([getFrame(context), getSignInMethods(composition, viewer)]);
   const { memberId, name, email, role } = viewer;
   const content = <KnownConnection>{children}</KnownConnection>;
   const beside = (
@@ -38,13 +40,13 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   return (
     <Shell
       readOnly={viewer.readOnly}
-      signOutAt={signOutAt(viewer)}
+      signOutAt={signOutAt(context)}
       member={{ id: memberId, name, email, role }}
       methods={methods}
       connections={connections}
       currentId={connection?.id}
     >
-      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn()}>{content}</MayShare>
+      <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn(composition)}>{content}</MayShare>
       {beside}
     </Shell>
   );

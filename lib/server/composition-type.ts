@@ -87,3 +87,6 @@ export type Composition = {
   setUpUrl(): string | undefined;
   stop(): Promise<void>;
 };
+
+/** For a function that needs only these parts. */
+export type Parts<K extends keyof Composition> = Pick<Composition, K>;

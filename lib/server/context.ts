@@ -8,7 +8,7 @@ import { type Composition } from "./composition-type";
 export type Opened = {
   request: Request;
   requestId: string;
-  console: Composition;
+  composition: Composition;
   params: Record<string, string | string[] | undefined>;
   /** What the audit log shall say about a change, besides who, when and the status. */
   note(facts: Noted): void;

@@ -56,12 +56,12 @@ describe("a console whose disk is full", () => {
     const status = async () => (await harness.request("/api/console/connections", { cookie })).status;
     expect(await status()).toBe(200);
     const disk = fillForSqlite();
-    const outcome = await endSession(token).catch((error: unknown) => error);
+    const outcome = await endSession(harness.console, token).catch((error: unknown) => error);
     expect(isFullDisk(outcome)).toBe(true);
     expect(await status()).toBe(401);
     disk.mockRestore();
     const encoded = cookie.slice(SESSION_COOKIE.length + 1);
-    expect(await readSession({ token: encoded, secret: harness.console.authSecret })).toBeNull();
+    expect(await readSession(harness.console, { token: encoded, secret: harness.console.authSecret })).toBeNull();
   });
 });
 

@@ -8,7 +8,7 @@ import { encode } from "next-auth/jwt";
 import { inject } from "vitest";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { setUp } from "@/lib/server/auth/sign-in";
-import { readViewer, type Viewer } from "@/lib/server/auth/viewer";
+import { type Context, readViewer, type Viewer } from "@/lib/server/auth/viewer";
 import { type CompositionOptions, startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { storeApiKey } from "@/lib/server/keys/api-keys";
@@ -71,10 +71,16 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
 
   async function beginSession(role: Role, { id, sessionVersion }: Member): Promise<void> {
     const cookie = await mintCookie({ sub: id, version: sessionVersion });
-    const viewer = await readViewer(new Headers({ cookie }));
+    const viewer = await readViewer(console, new Headers({ cookie }));
     if (!viewer) throw new Error(`no viewer ${role}`);
     viewers.set(role, viewer);
     cookies.set(role, cookie);
+  }
+
+  function viewerOf(role: Role): Viewer {
+    const viewer = viewers.get(role);
+    if (!viewer) throw new Error(`no viewer ${role}`);
+    return viewer;
   }
 
   /** Like a sign-in's cookie, with its session in the store; with another secret only the cookie. */
@@ -122,11 +128,8 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
         if (member) await beginSession(role, member);
       }
     },
-    viewerOf(role: Role): Viewer {
-      const viewer = viewers.get(role);
-      if (!viewer) throw new Error(`no viewer ${role}`);
-      return viewer;
-    },
+    viewerOf,
+    contextOf: (role: Role): Context => ({ composition: console, viewer: viewerOf(role) }),
     /** A shared connection, made without asking the service; without a key if that is undefined. */
     async connect(baseUrl: string, apiKey: string | undefined): Promise<string> {
       const { store, ring, now } = console;

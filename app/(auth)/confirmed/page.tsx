@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { TellConfirmed } from "@/components/auth/tell-confirmed";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await getTranslations("auth.confirmed"))("title") };
@@ -11,7 +11,7 @@ export async function generateMetadata(): Promise<Metadata> {
 /** Shown at the end in a tab where a member signed in again: it tells the waiting tab to go on. */
 export default async function ConfirmedPage() {
   // For every role: the waiting member may be one who only runs apps.
-  await requireViewer({ isFrame: true });
+  await openPage({ isFrame: true });
   const t = await getTranslations("auth.confirmed");
   const frame = await getTranslations("frame");
   return (

@@ -6,9 +6,10 @@ import { InvitationForm } from "@/components/auth/invitation-form";
 import { InvitationRefusal } from "@/components/auth/invitation-refusal";
 import { OrPassword, ProviderButtons } from "@/components/auth/provider-buttons";
 import { PageMessages } from "@/components/frame/page-messages";
+import { readInvitation } from "@/lib/server/auth/members";
 import { readViewer } from "@/lib/server/auth/viewer";
+import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
-import { getInvitation } from "@/lib/server/queries/members";
 import { getSignInChoices } from "@/lib/server/queries/sign-in";
 
 // The token is in the address, so no other site may learn it from a referrer.
@@ -19,9 +20,10 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
   const { token } = await searchParams;
   const given = typeof token === "string" && token !== "" ? token : undefined;
-  const invitation = given === undefined ? undefined : await getInvitation(given);
-  const viewer = await readViewer(await headers());
-  const { password, providers } = await getSignInChoices();
+  const composition = await openVisitorPage();
+  const invitation = given === undefined ? undefined : await readInvitation(composition, given);
+  const viewer = await readViewer(composition, await headers());
+  const { password, providers } = getSignInChoices(composition);
   const t = await getTranslations("auth.invitation");
   const frame = await getTranslations("frame");
   const role = invitation?.state === "open" ? frame(`member.role.${invitation.role}`) : "";

@@ -6,6 +6,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
+import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getSetUp } from "@/lib/server/queries/sign-in";
 
@@ -20,7 +21,7 @@ const reasons = { over: "over", unknown: "unknown", noToken: "noToken", open: "n
 export default async function SetUpPage({ searchParams }: PageProps<"/set-up">) {
   const { token } = await searchParams;
   const given = typeof token === "string" && token !== "" ? token : undefined;
-  const state = await getSetUp(given);
+  const state = await getSetUp(await openVisitorPage(), given);
   const t = await getTranslations("auth.setUp");
   const frame = await getTranslations("frame");
   return (

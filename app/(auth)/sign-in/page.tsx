@@ -12,6 +12,7 @@ import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { readViewer } from "@/lib/server/auth/viewer";
+import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { VOUCHED_HEADER } from "@/lib/server/cookies";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
@@ -24,17 +25,18 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
   const { callbackUrl, refused, provider: at } = await searchParams;
   const returnTo = safeReturn(typeof callbackUrl === "string" ? callbackUrl : undefined);
-  const { password, providers } = await getSignInChoices();
+  const composition = await openVisitorPage();
+  const { password, providers } = getSignInChoices(composition);
   const reason = oidcRefusals.find((one) => one === refused);
   const provider = providers.find(({ id }) => id === at);
   // A member who was refused while signed in, when confirming or connecting, reads the reason before going back.
-  const isBack = (await readViewer(await headers())) !== undefined;
+  const isBack = (await readViewer(composition, await headers())) !== undefined;
   if (isBack && !(reason && provider)) redirect(returnTo);
   const t = await getTranslations("auth.signIn");
   const back = await getTranslations("auth.provider");
   const frame = await getTranslations("frame");
   const vouched = (await headers()).get(VOUCHED_HEADER);
-  const why = vouched === null ? undefined : await getVouchedRefusal(vouched);
+  const why = vouched === null ? undefined : await getVouchedRefusal(composition, vouched);
   if (vouched !== null && why)
     return (
       <AuthShell product={frame("product")} title={t("title")}>

@@ -5,7 +5,7 @@ import { type Question, questions, toOverviewJobs } from "@/components/overview/
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { unavailableRunners } from "@/components/overview/unavailable-runners";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { messagesOf, pickMessages } from "@/lib/server/i18n/messages";
 import { listJobs, wasUsed } from "@/lib/server/queries/jobs";
@@ -20,20 +20,20 @@ export async function generateMetadata(): Promise<Metadata> {
 const newestFirst = { sort_by: "create_time", sort_order: "desc", offset: 0 } as const;
 
 export default async function OverviewPage({ searchParams }: PageProps<"/">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const { connection } = await searchParams;
-  const isAdmin = hasRole(viewer.role, "admin");
+  const isAdmin = hasRole(context.viewer.role, "admin");
   const linked = typeof connection === "string" ? connection : undefined;
-  const jobs = listJobs(viewer, { ...newestFirst, limit: 1 }, linked);
-  const read = (question: Question) => stamp(listJobs(viewer, { ...newestFirst, ...questions[question] }, linked), toOverviewJobs);
+  const jobs = listJobs(context, { ...newestFirst, limit: 1 }, linked);
+  const read = (question: Question) => stamp(listJobs(context, { ...newestFirst, ...questions[question] }, linked), toOverviewJobs);
   return (
     <PageMessages messages={await overviewMessages()}>
       <OverviewScreen
-        canRun={viewer.can("operator", await roleOn(viewer, linked))}
+        canRun={context.viewer.can("operator", await roleOn(context, linked))}
         canManage={isAdmin}
-        runners={isAdmin ? stamp(listRunners().then(ok), unavailableRunners) : undefined}
+        runners={isAdmin ? stamp(listRunners(context.composition).then(ok), unavailableRunners) : undefined}
         total={stamp(jobs, ({ pagination }) => pagination.total)}
-        wasUsed={jobs.then((read) => read.ok && read.value.pagination.total === 0 && wasUsed(viewer, linked))}
+        wasUsed={jobs.then((read) => read.ok && read.value.pagination.total === 0 && wasUsed(context, linked))}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />
     </PageMessages>

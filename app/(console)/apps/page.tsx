@@ -8,7 +8,7 @@ import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";
 import { listApps } from "@/lib/server/apps/change-app";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { textParam, toSearchParams } from "../params";
 import { stamp } from "../stamp";
@@ -18,17 +18,17 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function AppsPage({ searchParams }: PageProps<"/apps">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const params = await searchParams;
   const { query, ignored } = readAddress(appsParams, toSearchParams(params));
   const linked = textParam(params, "connection");
   const { tag, ...asked } = query;
-  const apps = stamp(listApps(viewer, linked, { ...asked, ...(tag && { tag }), limit: APPS_PAGE }), (answer) => answer);
+  const apps = stamp(listApps(context, linked, { ...asked, ...(tag && { tag }), limit: APPS_PAGE }), (answer) => answer);
   return (
     <PageMessages messages={await pickMessages("apps")}>
       <IgnoredValues list={ignored} />
       <Suspense fallback={<AppsSkeleton />}>
-        <AppsScreen search={query} linked={linked} canMake={viewer.can("operator")} apps={apps} />
+        <AppsScreen search={query} linked={linked} canMake={context.viewer.can("operator")} apps={apps} />
       </Suspense>
     </PageMessages>
   );

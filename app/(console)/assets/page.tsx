@@ -8,7 +8,7 @@ import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { withQuery } from "@/lib/browser/urls";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listAssets } from "@/lib/server/queries/assets";
 import { defaultView } from "@/lib/server/queries/saved-views";
@@ -22,21 +22,27 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function AssetsPage({ searchParams }: PageProps<"/assets">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const params = await searchParams;
   const { query: asked, look, ignored } = parseAssetsQuery(params);
   const query = firstRead(asked, look);
   const connection = textParam(params, "connection");
-  const preferred = await defaultView(viewer, "assets");
+  const preferred = await defaultView(context, "assets");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
     redirect(inEmbedPath(withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
   }
-  const assets = stamp(listAssets(viewer, query, connection), toAssetPage);
+  const assets = stamp(listAssets(context, query, connection), toAssetPage);
   return (
     <PageMessages messages={await pickMessages("assets", "viewer", "sharing")}>
       <IgnoredValues list={ignored} />
       <Suspense fallback={<AssetsSkeleton look={look} />}>
-        <AssetsScreen query={query} connection={connection} view={preferred && "all"} canChange={viewer.can("operator")} assets={assets} />
+        <AssetsScreen
+          query={query}
+          connection={connection}
+          view={preferred && "all"}
+          canChange={context.viewer.can("operator")}
+          assets={assets}
+        />
       </Suspense>
     </PageMessages>
   );

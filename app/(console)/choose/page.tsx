@@ -3,7 +3,7 @@ import { notFound } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { ChooseScreen } from "@/components/embed/choose-screen";
 import { PageMessages } from "@/components/frame/page-messages";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -12,7 +12,9 @@ export async function generateMetadata(): Promise<Metadata> {
 
 /** Only in embedded pages: the choice is sent to the page around. */
 export default async function ChoosePage() {
-  const { credential } = await requireViewer();
+  const {
+    viewer: { credential },
+  } = await openPage();
   if (credential.kind !== "embed") return notFound();
   return (
     <PageMessages messages={await pickMessages("embedding")}>

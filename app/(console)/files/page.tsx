@@ -6,7 +6,7 @@ import { toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { textParam, toSearchParams } from "../params";
@@ -17,12 +17,12 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function FilesPage({ searchParams }: PageProps<"/files">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const params = await searchParams;
   const { query, ignored } = readAddress(filesParams, toSearchParams(params));
   const linked = textParam(params, "connection");
   const files = stamp(
-    listFiles(viewer, new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(linked && { connection: linked }) })),
+    listFiles(context, new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(linked && { connection: linked }) })),
     (listed) => toFilesView(listed, query),
   );
   return (
@@ -33,7 +33,7 @@ export default async function FilesPage({ searchParams }: PageProps<"/files">) {
         query={query}
         linked={linked}
         opened={textParam(params, "file")}
-        canChange={viewer.can("operator")}
+        canChange={context.viewer.can("operator")}
         files={files}
       />
     </PageMessages>

@@ -9,7 +9,7 @@ import { type JobSearchAnswer } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { isSearch } from "@/lib/contract/jobs/job-list";
 import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
@@ -22,22 +22,22 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function HistoryPage({ searchParams }: PageProps<"/history">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const params = await searchParams;
   const linked = textParam(params, "connection");
   // A bad value falls back to its default; the page's paging shows which part of the list it is.
   const { query } = readList("history", toSearchParams(params));
   const reading = isSearch(query)
-    ? searchJobs(viewer, query, linked)
-    : listHistory(viewer, { offset: query.offset, max_items: query.limit }, linked);
-  const isTeam = hasManySubmitters(viewer, linked);
+    ? searchJobs(context, query, linked)
+    : listHistory(context, { offset: query.offset, max_items: query.limit }, linked);
+  const isTeam = hasManySubmitters(context, linked);
   const history = stamp<HistoryAnswer | JobSearchAnswer, JobsView, Failure>(reading, toHistoryView);
   return (
     <PageMessages messages={await pickMessages("history", "jobList", "acts", "jobSearch")}>
       <HistoryScreen
         query={query}
         linked={linked}
-        canRemove={viewer.can("operator", await roleOn(viewer, linked))}
+        canRemove={context.viewer.can("operator", await roleOn(context, linked))}
         isTeam={await isTeam}
         history={history}
       />

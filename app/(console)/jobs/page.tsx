@@ -9,7 +9,7 @@ import { readList } from "@/components/jobs/list/list-address";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/jobs/job-list";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
@@ -24,16 +24,16 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const params = await searchParams;
   const { query, ignored } = readList("jobs", toSearchParams(params));
   const connection = textParam(params, "connection");
-  const preferred = await defaultView(viewer, "jobs");
+  const preferred = await defaultView(context, "jobs");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
     redirect(inEmbedPath(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
   }
-  const reading = isSearch(query) ? searchJobs(viewer, query, connection) : listJobs(viewer, query, connection);
-  const isTeam = hasManySubmitters(viewer, connection);
+  const reading = isSearch(query) ? searchJobs(context, query, connection) : listJobs(context, query, connection);
+  const isTeam = hasManySubmitters(context, connection);
   const jobs = stamp(reading, toJobsView);
   const screen = (
     <JobsScreen
@@ -41,7 +41,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
       ignored={ignored}
       connection={connection}
       view={preferred && "all"}
-      canRun={viewer.can("operator", await roleOn(viewer, connection))}
+      canRun={context.viewer.can("operator", await roleOn(context, connection))}
       isTeam={await isTeam}
       jobs={jobs}
     />

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toQueueList } from "@/components/jobs/queue/queue-list";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getQueue } from "@/lib/server/queries/jobs";
@@ -14,13 +14,13 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function QueuePage({ searchParams }: PageProps<"/queue">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const { connection } = await searchParams;
   const linked = typeof connection === "string" ? connection : undefined;
-  const queue = stamp(getQueue(viewer, linked), toQueueList);
+  const queue = stamp(getQueue(context, linked), toQueueList);
   return (
     <PageMessages messages={await pickMessages("queue", "jobList", "acts")}>
-      <QueueScreen linked={linked} canCancel={viewer.can("operator", await roleOn(viewer, linked))} queue={queue} />
+      <QueueScreen linked={linked} canCancel={context.viewer.can("operator", await roleOn(context, linked))} queue={queue} />
     </PageMessages>
   );
 }

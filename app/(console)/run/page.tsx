@@ -4,7 +4,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { isSample } from "@/components/frame/samples/samples";
 import { RunScreen } from "@/components/run/run-screen";
 import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -16,7 +16,9 @@ type Search = { searchParams: Promise<Record<string, string | string[] | undefin
 
 export default async function RunPage({ searchParams }: Search) {
   const search = await searchParams;
-  const { memberId, can } = await requireViewer();
+  const {
+    viewer: { memberId, can },
+  } = await openPage();
   return (
     <PageMessages messages={await pickMessages("run", "acts", "samples", "graph", "masks", "viewer")}>
       <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={can("operator")} />

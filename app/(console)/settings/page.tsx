@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { listConnectionViews, listPersonalConnections } from "@/lib/server/connections/views";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listMembers } from "@/lib/server/queries/members";
@@ -12,15 +12,15 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function SettingsPage() {
-  const viewer = await requireViewer();
+  const context = await openPage();
   return (
     <PageMessages messages={await pickMessages("settings")}>
       <ConnectionsScreen
-        connections={listConnectionViews(viewer)}
-        canChangeShared={viewer.can("admin")}
-        canAdd={viewer.can("operator")}
-        viewer={{ memberId: viewer.memberId, name: viewer.name }}
-        team={viewer.can("admin") ? { personal: listPersonalConnections(viewer), members: listMembers(viewer) } : undefined}
+        connections={listConnectionViews(context)}
+        canChangeShared={context.viewer.can("admin")}
+        canAdd={context.viewer.can("operator")}
+        viewer={{ memberId: context.viewer.memberId, name: context.viewer.name }}
+        team={context.viewer.can("admin") ? { personal: listPersonalConnections(context), members: listMembers(context) } : undefined}
       />
     </PageMessages>
   );

@@ -1,21 +1,20 @@
 import { appBodySchema, appsQuerySchema } from "@/lib/contract/apps/app";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { createApp, listApps } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listApps", "runner", async ({ request, viewer }) => {
+export const GET = consoleRoute("listApps", "runner", async ({ request, ...context }) => {
   const search = searchOf(request);
   const query = readQuery(search, appsQuerySchema);
   if (!query.ok) return query;
-  const listed = await listApps(viewer, search.get(CONNECTION_PARAMETER) ?? undefined, query.value);
+  const listed = await listApps(context, connectionIn(request), query.value);
   return listed.ok ? ok(jsonAnswer(listed.value)) : listed;
 });
 
 export const POST = consoleBodyRoute("createApp", "operator", appBodySchema, async (asked, body) => {
-  const made = await createApp(asked, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined, body);
-  return made.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, made.value) }, 201)) : made;
+  const made = await createApp(asked, connectionIn(asked.request), body);
+  return made.ok ? ok(jsonAnswer({ app: await toView(asked, made.value) }, 201)) : made;
 });

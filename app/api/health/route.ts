@@ -1,12 +1,11 @@
 import { unguarded } from "@/lib/server/bff/guard";
-import { composition } from "@/lib/server/composition";
 import { INSTALLATION_HEADER, nameInstallation } from "@/lib/server/installation";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The guard waits until store and service are up: 200 means ready. */
-export const GET = unguarded("health", () => {
+export const GET = unguarded("health", ({ composition }) => {
   // It tells the doctor which installation answers.
-  const headers = new Headers({ [INSTALLATION_HEADER]: nameInstallation(composition().authSecret) });
+  const headers = new Headers({ [INSTALLATION_HEADER]: nameInstallation(composition.authSecret) });
   return Promise.resolve(ok(jsonAnswer({ status: "ok" }, 200, headers)));
 });

@@ -5,7 +5,7 @@ import { StartScreen } from "@/components/embed/start-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { findHostHere } from "@/lib/server/embed/host-here";
+import { findHostHere, openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 
@@ -32,5 +32,5 @@ export default async function StartPage({ searchParams }: PageProps<"/embed/star
 async function isTabOfMember(): Promise<boolean> {
   const sent = new Headers(await headers());
   sent.delete(EMBED_PATH_HEADER);
-  return sent.get("sec-fetch-dest") === "document" && (await readViewer(sent))?.credential.kind === "session";
+  return sent.get("sec-fetch-dest") === "document" && (await readViewer(await openVisitorPage(), sent))?.credential.kind === "session";
 }

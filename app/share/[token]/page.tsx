@@ -9,10 +9,11 @@ import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { apiPath } from "@/lib/browser/urls";
 import { type SharedPage } from "@/lib/contract/share";
+import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { readShare } from "@/lib/server/queries/shares";
 
 /** The HTTP server has already counted the visit. */
-const visitOnce = cache(async (token: string) => readShare(token, await headers()));
+const visitOnce = cache(async (token: string) => readShare(await openVisitorPage(), token, await headers()));
 
 // The token is in the address, so no other site may learn it from a referrer, and no search engine may keep it.
 export async function generateMetadata({ params }: PageProps<"/share/[token]">): Promise<Metadata> {

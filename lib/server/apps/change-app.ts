@@ -23,8 +23,7 @@ import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
 import { findConnection, openConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { MOST_APPS, type StoredApp } from "../store/apps/apps";
@@ -60,17 +59,17 @@ const outdated = refusal(
 );
 
 export async function listApps(
-  viewer: Viewer,
+  context: Context,
   connectionId: string | undefined,
   { q, ...filter }: z.output<typeof appsQuerySchema>,
 ): Promise<Result<AppsAnswer, Failure>> {
-  const connection = await findConnection(viewer, connectionId);
+  const connection = await findConnection(context, connectionId);
   if (!connection.ok) return connection;
-  const { apps } = composition().store;
-  const asker = askerOf(viewer);
+  const { apps } = context.composition.store;
+  const asker = askerOf(context.viewer);
   const words = q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
   const [toCard, found, tags] = await Promise.all([
-    cardsFor(viewer),
+    cardsFor(context),
     apps.list(asker, connection.value.id, { words, ...filter }),
     apps.tags(asker, connection.value.id),
   ]);
@@ -78,11 +77,11 @@ export async function listApps(
 }
 
 /** Members who may use the connection, by name. Nothing else about them is sent. */
-export async function listPeople(viewer: Viewer, connectionId: string | undefined): Promise<Result<AppPerson[], Failure>> {
-  const connection = await findConnection(viewer, connectionId);
+export async function listPeople(context: Context, connectionId: string | undefined): Promise<Result<AppPerson[], Failure>> {
+  const connection = await findConnection(context, connectionId);
   if (!connection.ok) return connection;
   const { memberId: ownersOnly } = connection.value;
-  const members = (await composition().store.members.list()).filter(({ disabled }) => !disabled);
+  const members = (await context.composition.store.members.list()).filter(({ disabled }) => !disabled);
   const there = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
   return ok(there.map(({ id, name, role }) => ({ id, name, role })).sort((one, other) => one.name.localeCompare(other.name)));
 }
@@ -91,17 +90,17 @@ type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits 
 
 export async function createApp(asked: Asked, connectionId: string | undefined, app: NewApp): Promise<Result<StoredApp, Failure>> {
   const { viewer, note } = asked;
-  const access = await openConnection(viewer, connectionId);
+  const access = await openConnection(asked, connectionId);
   if (!access.ok) return access;
   note({ connectionId: access.value.connection.id, outcome: app.definition.title });
   const kept = withoutKeys(app.definition, access.value.apiKey);
   if (!kept.ok) return kept;
-  const { store, now } = composition();
+  const { store, now } = asked.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
   if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MOST_APPS} apps.`));
   note({ target: id });
-  return again(viewer, id);
+  return again(asked, id);
 }
 
 export async function updateApp(
@@ -113,16 +112,16 @@ export async function updateApp(
   if (version !== app.version) return failed(outdated);
   const changes = definition ? compareVersions(app.definition, definition) : [];
   if (definition && changes.length > 0) {
-    const opened = await openConnection(viewer, app.connectionId);
+    const opened = await openConnection(asked, app.connectionId);
     if (!opened.ok) return opened;
     const kept = withoutKeys(definition, opened.value.apiKey);
     if (!kept.ok) return kept;
   }
   if (changes.length === 0 && !changesAccess(app, access) && (!limits || writeExactJson(limits) === writeExactJson(app.limits)))
     return ok(app);
-  const change = { fromVersion: version, by: viewer.name, now: composition().now(), access, limits };
-  const number = await composition().store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
-  return number === undefined ? failed(outdated) : again(viewer, app.id);
+  const change = { fromVersion: version, by: viewer.name, now: asked.composition.now(), access, limits };
+  const number = await asked.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
+  return number === undefined ? failed(outdated) : again(asked, app.id);
 }
 
 function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
@@ -133,23 +132,23 @@ function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
 }
 
 /** Makes a new version that equals the old one. */
-export async function restoreVersion({ viewer, params }: Asked, app: StoredApp): Promise<Result<StoredApp, Failure>> {
+export async function restoreVersion({ params, ...context }: Asked, app: StoredApp): Promise<Result<StoredApp, Failure>> {
   const number = Number(params.number);
-  const { store, now } = composition();
+  const { store, now } = context.composition;
   const definition = Number.isSafeInteger(number) ? await store.apps.version(app.id, number) : undefined;
   if (!definition) return failed(refusal("NOT_FOUND", "There is no such version."));
   const changes = compareVersions(app.definition, definition);
   if (changes.length === 0) return ok(app);
-  const change = { fromVersion: app.version, by: viewer.name, now: now(), definition, changes, restoredFrom: number };
-  return (await store.apps.change(app.id, change)) === undefined ? failed(outdated) : again(viewer, app.id);
+  const change = { fromVersion: app.version, by: context.viewer.name, now: now(), definition, changes, restoredFrom: number };
+  return (await store.apps.change(app.id, change)) === undefined ? failed(outdated) : again(context, app.id);
 }
 
 export function toFile({ definition: { cover: _asset, ...definition }, limits }: StoredApp, cover: string | undefined): AppFile {
   return { format: APP_FILE_FORMAT, formatVersion: 1, definition, limits, ...(cover !== undefined && { cover }) };
 }
 
-async function again(viewer: Viewer, id: string): Promise<Result<StoredApp, Failure>> {
-  const app = await composition().store.apps.find(askerOf(viewer), id);
+async function again({ composition: { store }, viewer }: Context, id: string): Promise<Result<StoredApp, Failure>> {
+  const app = await store.apps.find(askerOf(viewer), id);
   return app ? ok(app) : failed(noApp);
 }
 

@@ -26,7 +26,7 @@ import { withTimeout } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type Asked } from "../context";
 import { runOperation } from "../operations/run-operation";
@@ -46,10 +46,10 @@ export function isForm(request: Request): boolean {
 }
 
 /** Reads the parts of a form; files are written to this machine's disk. The caller must call `dispose`. */
-export async function takeForm(request: Request): Promise<Result<TakenForm, Failure>> {
-  const { folder, dispose } = await makeFolder();
+export async function takeForm(composition: Composition, request: Request): Promise<Result<TakenForm, Failure>> {
+  const { folder, dispose } = await makeFolder(composition);
   try {
-    const taken = await readForm(request, folder);
+    const taken = await readForm(composition, request, folder);
     if (taken.ok) return ok({ ...taken.value, dispose });
     await dispose();
     return taken;
@@ -58,7 +58,7 @@ export async function takeForm(request: Request): Promise<Result<TakenForm, Fail
     // The route wrapper's catch explains a full disk.
     if (isFullDisk(error)) throw error;
     if (error instanceof TooLate)
-      return failed(refusal("REQUEST_TIMEOUT", `Nothing came of the form for ${composition().env.service.requestTimeoutMs / 1000} s.`));
+      return failed(refusal("REQUEST_TIMEOUT", `Nothing came of the form for ${composition.env.service.requestTimeoutMs / 1000} s.`));
     if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MOST_BYTES} bytes.`));
     return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
@@ -67,14 +67,13 @@ export async function takeForm(request: Request): Promise<Result<TakenForm, Fail
 class TooLarge extends Error {}
 class TooLate extends Error {}
 
-async function makeFolder(): Promise<{ folder: string; dispose(): Promise<void> }> {
-  const { formsFolder } = composition();
+async function makeFolder({ formsFolder }: Parts<"formsFolder">): Promise<{ folder: string; dispose(): Promise<void> }> {
   await mkdir(formsFolder, { recursive: true });
   const folder = await mkdtemp(join(formsFolder, "form-"));
   return { folder, dispose: () => rm(folder, { recursive: true, force: true }) };
 }
 
-async function readForm(request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
+async function readForm(composition: Composition, request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
   const parser = openParser(request);
   if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body names no boundary."));
   const fields = new Map<string, string>();
@@ -109,7 +108,7 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
     parser.on(limit, () => (refused ??= refusal("INVALID_BODY", "The form has too many parts.")));
   try {
-    await pipeline(Readable.from(chunksOf(request.body)), parser);
+    await pipeline(Readable.from(chunksOf(composition, request.body)), parser);
   } catch (error) {
     // The parser does not close files it has begun: what was written of them would stay on disk as long as the console runs.
     for (const stream of streams) stream.destroy();
@@ -121,8 +120,8 @@ async function readForm(request: Request, folder: string): Promise<Result<Omit<T
   return refused ? failed(refused) : ok({ fields, files: taken.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { requestTimeoutMs } = composition().env.service;
+async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { requestTimeoutMs } = env.service;
   const reader = body.getReader();
   let bytes = 0;
   try {
@@ -182,7 +181,7 @@ async function pixelsOf(path: string): Promise<number | undefined> {
 /** Problems of named pictures with the app's limits. A picture that was not given here before is fetched from the service and measured. */
 export async function problemsOfNamed(access: Access, viewer: Viewer, app: StoredApp, values: AppValues): Promise<AppProblem[]> {
   if (app.limits.pictureBytes === undefined && app.limits.picturePixels === undefined) return [];
-  const { appKeeps } = composition().store;
+  const { appKeeps } = access.composition.store;
   const problems: AppProblem[] = [];
   for (const input of app.definition.inputs) {
     const name = values[input.name];
@@ -199,10 +198,10 @@ async function sizeThere(access: Access, name: string): Promise<{ bytes: number;
   const opened = await access.upstream.forward(operations.view, { query: toFileRef(name) });
   if (!opened.ok || !opened.value.ok) return undefined;
   const { body } = opened.value;
-  const { folder, dispose } = await makeFolder();
+  const { folder, dispose } = await makeFolder(access.composition);
   const path = join(folder, "picture");
   try {
-    await pipeline(Readable.from(body ? chunksOf(body) : []), createWriteStream(path));
+    await pipeline(Readable.from(body ? chunksOf(access.composition, body) : []), createWriteStream(path));
     return { bytes: (await stat(path)).size, pixels: await pixelsOf(path) };
   } catch (error) {
     await body?.cancel().catch(() => undefined);
@@ -237,12 +236,12 @@ async function passUpload(asked: Asked, app: StoredApp, operation: Operation, { 
 }
 
 async function keep(
-  { viewer }: Asked,
+  { viewer, composition }: Asked,
   app: StoredApp,
   answer: z.output<typeof imageUploadAnswerSchema>,
   { fileName: ownName, bytes, pixels }: Pick<TakenFile, "fileName" | "bytes" | "pixels">,
 ): Promise<string> {
-  const { store, now } = composition();
+  const { store, now } = composition;
   const name = toImageValue(answer);
   await store.appKeeps.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
   return name;

@@ -7,8 +7,7 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readReadOnly } from "../auth/read-only";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { idOf } from "../requests/read-request";
@@ -23,20 +22,20 @@ export function askerOf({ memberId, role }: Viewer): Asker {
 
 /** The app of the route's [id] folder. */
 export async function openApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
-  const app = await findApp(asked.viewer, idOf(asked));
+  const app = await findApp(asked, idOf(asked));
   if (app.ok) asked.note({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
   return app;
 }
 
-async function findApp(viewer: Viewer, id: string): Promise<Result<StoredApp, Failure>> {
-  const app = await composition().store.apps.find(askerOf(viewer), id);
-  return app && (await findConnection(viewer, app.connectionId)).ok ? ok(app) : failed(noApp);
+async function findApp(context: Context, id: string): Promise<Result<StoredApp, Failure>> {
+  const app = await context.composition.store.apps.find(askerOf(context.viewer), id);
+  return app && (await findConnection(context, app.connectionId)).ok ? ok(app) : failed(noApp);
 }
 
 /** For a page. */
-export async function readApp(viewer: Viewer, id: string): Promise<Result<AppView, Failure>> {
-  const app = await findApp(viewer, id);
-  return app.ok ? ok(await toView(viewer, app.value)) : app;
+export async function readApp(context: Context, id: string): Promise<Result<AppView, Failure>> {
+  const app = await findApp(context, id);
+  return app.ok ? ok(await toView(context, app.value)) : app;
 }
 
 /** To change it: allowed for the member who made it, and for admins. */
@@ -55,8 +54,8 @@ export function seesWorkflows({ role }: Viewer): boolean {
 }
 
 /** Turns stored apps into the cards that the member may see. */
-export async function cardsFor(viewer: Viewer): Promise<(app: StoredCard) => AppCard> {
-  const canRun = !(await readReadOnly());
+export async function cardsFor({ composition, viewer }: Context): Promise<(app: StoredCard) => AppCard> {
+  const canRun = !(await readReadOnly(composition));
   return (app) => {
     const { id, title, text, tags, cover, maker, access, version, updatedAt, isFavourite } = app;
     const canEdit = mayEdit(viewer, app);
@@ -64,12 +63,12 @@ export async function cardsFor(viewer: Viewer): Promise<(app: StoredCard) => App
   };
 }
 
-export async function toView(viewer: Viewer, app: StoredApp): Promise<AppView> {
-  const [last] = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: 1 });
+export async function toView(context: Context, app: StoredApp): Promise<AppView> {
+  const [last] = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, { limit: 1 });
   const { inputs } = app.definition;
-  const canSeeWorkflow = seesWorkflows(viewer);
+  const canSeeWorkflow = seesWorkflows(context.viewer);
   const fields: AppField[] = canSeeWorkflow ? inputs : inputs.map(({ node: _node, input: _input, also: _also, ...field }) => field);
-  const card = (await cardsFor(viewer))(app);
+  const card = (await cardsFor(context))(app);
   return {
     ...card,
     connectionId: app.connectionId,

@@ -10,8 +10,7 @@ import { operations } from "@/lib/contract/operations";
 import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
 import { type Asked } from "../context";
 import { type KeptResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
@@ -21,20 +20,20 @@ import { seesWorkflows } from "./open-app";
 /** Limit for given and for made files, each. */
 const MOST_SHOWN = 60;
 
-export async function filesNotTheirs(viewer: Viewer, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
+export async function filesNotTheirs(context: Context, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
   const problems: AppProblem[] = [];
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (!isFileKind(input.control.kind) || typeof name !== "string" || name === "") continue;
-    if (!(await mayName(viewer, app, name))) problems.push(problemOf(input, "not_yours"));
+    if (!(await mayName(context, app, name))) problems.push(problemOf(input, "not_yours"));
   }
   return problems;
 }
 
-export async function mayName(viewer: Viewer, app: StoredApp, name: string): Promise<boolean> {
+export async function mayName({ composition: { store }, viewer }: Context, app: StoredApp, name: string): Promise<boolean> {
   if (seesWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
   if (examplesOf(app).includes(name)) return true;
-  const { appKeeps, appRuns } = composition().store;
+  const { appKeeps, appRuns } = store;
   const { connectionId, definition } = app;
   const { memberId } = viewer;
   if (await appKeeps.file(connectionId, memberId, name)) return true;
@@ -46,8 +45,8 @@ export async function mayName(viewer: Viewer, app: StoredApp, name: string): Pro
 }
 
 /** Newest first, each once. */
-export async function listPictures(viewer: Viewer, app: StoredApp): Promise<AppPicture[]> {
-  const { appKeeps, appRuns } = composition().store;
+export async function listPictures({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
+  const { appKeeps, appRuns } = store;
   const given = await appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN);
   const made: AppPicture[] = [];
   for await (const result of appRuns.made(app.connectionId, viewer.memberId, '"kind":"image"')) {
@@ -86,11 +85,11 @@ export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<
 }
 
 async function withFile<T>(
-  { request }: Asked,
+  { request, composition }: Asked,
   use: (form: TakenForm, file: TakenFile) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
   if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
-  const form = await takeForm(request);
+  const form = await takeForm(composition, request);
   if (!form.ok) return form;
   try {
     const [file] = form.value.files;
@@ -106,13 +105,13 @@ export async function receiveMask(asked: Asked, app: StoredApp): ReturnType<type
     if (!read.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
     const { original_ref: named } = read.data;
     const original = toImageValue({ ...named, name: named.filename });
-    if (!(await mayName(asked.viewer, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
+    if (!(await mayName(asked, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
     // A mask is as large as the picture below it.
     const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    const storedOriginal = await composition().store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
+    const storedOriginal = await asked.composition.store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
     // Sends the checked reference, not the client's own: services read references in different ways.
     return sendMask(asked, app, mask, { ref: toFileRef(original), original: storedOriginal });
   });

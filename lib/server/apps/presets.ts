@@ -9,8 +9,7 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, type Viewer } from "../auth/viewer";
 import { type Asked } from "../context";
 import { type KeptPreset } from "../store/apps/app-keeps";
 import { type StoredApp } from "../store/apps/apps";
@@ -19,46 +18,46 @@ import { filesNotTheirs } from "./pictures";
 type Body = z.output<typeof appPresetBodySchema>;
 const none = refusal("NOT_FOUND", "There is no such preset.");
 
-export async function listPresets(viewer: Viewer, app: StoredApp): Promise<AppPreset[]> {
-  const kept = await composition().store.appKeeps.presets(app.id, viewer.memberId);
+export async function listPresets({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPreset[]> {
+  const kept = await store.appKeeps.presets(app.id, viewer.memberId);
   return kept.map((preset) => toPreset(viewer, preset));
 }
 
-export async function addPreset({ viewer }: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
-  const inputs = await checked(viewer, app, body);
+export async function addPreset(context: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
+  const inputs = await checked(context, app, body);
   if (!inputs.ok) return inputs;
-  const preset = { ...body, inputs: inputs.value, memberId: viewer.memberId };
-  const id = await composition().store.appKeeps.addPreset(app.id, preset);
+  const preset = { ...body, inputs: inputs.value, memberId: context.viewer.memberId };
+  const id = await context.composition.store.appKeeps.addPreset(app.id, preset);
   if (id === undefined) return failed(refusal("CONFLICT", "You have as many presets of this app as can be. Remove one first."));
-  return ok(toPreset(viewer, { ...preset, id }));
+  return ok(toPreset(context.viewer, { ...preset, id }));
 }
 
 export async function changePreset(asked: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
   const found = await ownPreset(asked, app);
   if (!found.ok) return found;
-  const inputs = await checked(asked.viewer, app, body);
+  const inputs = await checked(asked, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...found.value, ...body, inputs: inputs.value };
-  await composition().store.appKeeps.changePreset(preset.id, preset);
+  await asked.composition.store.appKeeps.changePreset(preset.id, preset);
   return ok(toPreset(asked.viewer, preset));
 }
 
 export async function removePreset(asked: Asked, app: StoredApp): Promise<Result<true, Failure>> {
   const found = await ownPreset(asked, app);
   if (!found.ok) return found;
-  await composition().store.appKeeps.removePreset(found.value.id);
+  await asked.composition.store.appKeeps.removePreset(found.value.id);
   return ok(true);
 }
 
-async function ownPreset({ viewer, params }: Asked, app: StoredApp): Promise<Result<KeptPreset, Failure>> {
-  const presets = await composition().store.appKeeps.presets(app.id, viewer.memberId);
+async function ownPreset({ viewer, params, composition }: Asked, app: StoredApp): Promise<Result<KeptPreset, Failure>> {
+  const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
   const found = presets.find(({ id }) => id === params.preset);
   if (!found) return failed(none);
   return mayChange(viewer, found) ? ok(found) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
 }
 
 /** Inputs that the app no longer has are left out. */
-async function checked(viewer: Viewer, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
+async function checked(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
   const known = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
   const kept = Object.fromEntries(known.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
   const wrong = known.flatMap((input) => {
@@ -66,7 +65,7 @@ async function checked(viewer: Viewer, app: StoredApp, { inputs }: Body): Promis
     const result = value === "" ? undefined : checkValue(input, value, () => 0);
     return result?.ok === false ? [result.problem] : [];
   });
-  const problems = [...wrong, ...(await filesNotTheirs(viewer, app, kept))];
+  const problems = [...wrong, ...(await filesNotTheirs(context, app, kept))];
   const [first] = problems;
   return first ? failed(refusal("UNPROCESSABLE", problemSentence(first), { problems })) : ok(kept);
 }

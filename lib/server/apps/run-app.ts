@@ -6,7 +6,7 @@ import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
+import { type Parts } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { readJson } from "../requests/read-request";
@@ -30,14 +30,14 @@ function dayOf(at: number): number {
 
 /** Asks after the runs that were still moving: one that has ended counts no longer. */
 async function settleMoving(access: Access, app: StoredApp): Promise<void> {
-  const moving = await composition().store.appRuns.moving(app.id, access.viewer.memberId);
+  const moving = await access.composition.store.appRuns.moving(app.id, access.viewer.memberId);
   for (let at = 0; at < moving.length; at += SETTLED_AT_ONCE)
     await Promise.all(moving.slice(at, at + SETTLED_AT_ONCE).map((run) => refreshRun(access, app, run)));
 }
 
-async function limitReached(app: StoredApp, memberId: string, at: number): Promise<Failure> {
+async function limitReached({ store }: Parts<"store">, app: StoredApp, memberId: string, at: number): Promise<Failure> {
   const { runsPerDay, atOnce } = app.limits;
-  const moving = await composition().store.appRuns.moving(app.id, memberId);
+  const moving = await store.appRuns.moving(app.id, memberId);
   if (atOnce !== undefined && (moving.length >= atOnce || runsPerDay === undefined))
     return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
       limit: "atOnce",
@@ -52,14 +52,14 @@ export async function runApp(asked: Asked, app: StoredApp): Promise<Result<Store
   const key = asked.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;
   if (key !== undefined && !isIdempotencyKey(key))
     return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
-  const opened = await openConnection(asked.viewer, app.connectionId);
+  const opened = await openConnection(asked, app.connectionId);
   if (!opened.ok) return opened;
   const order = { asked, access: opened.value, app, key };
   if (!isForm(asked.request)) {
-    const body = await readJson(asked.request, appRunBodySchema);
+    const body = await readJson(asked, appRunBodySchema);
     return body.ok ? beginOrRepeat({ ...order, values: body.value.inputs, files: [] }) : body;
   }
-  const form = await takeForm(asked.request);
+  const form = await takeForm(asked.composition, asked.request);
   if (!form.ok) return form;
   try {
     return await beginOrRepeat({ ...order, ...givenInForm(app, form.value) });
@@ -74,11 +74,11 @@ async function beginOrRepeat(order: RunOrder): Promise<Result<StoredRun, Failure
 }
 
 async function runOfKey({ asked, app, key }: RunOrder): Promise<StoredRun | undefined> {
-  return key === undefined ? undefined : composition().store.appRuns.findByKey(app.id, asked.viewer.memberId, key);
+  return key === undefined ? undefined : asked.composition.store.appRuns.findByKey(app.id, asked.viewer.memberId, key);
 }
 
 async function begin(order: RunOrder): Promise<Result<StoredRun, Failure>> {
-  const { appRuns } = composition().store;
+  const { appRuns } = order.access.composition.store;
   const checked = await checkRun(order);
   if (!checked.ok) return checked;
   const run = { id: randomUUID(), ...(await toStore(order, checked.value)) };
@@ -86,13 +86,13 @@ async function begin(order: RunOrder): Promise<Result<StoredRun, Failure>> {
   const sent = await sendIf(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checked.value);
   if (sent) return sent;
   const other = await runOfKey(order);
-  return other ? repeat(order, other) : failed(await limitReached(order.app, run.memberId, run.createdAt));
+  return other ? repeat(order, other) : failed(await limitReached(order.access.composition, order.app, run.memberId, run.createdAt));
 }
 
 /** The run that this key has already made. If nothing of it was sent, it is sent now; a refused one may have other inputs by then. */
 async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<StoredRun, Failure>> {
   const { asked, access, app } = order;
-  const { appRuns } = composition().store;
+  const { appRuns } = order.access.composition.store;
   const contentHash = hashOf(order.values);
   const isOther = (run: StoredRun) => run.contentHash !== contentHash && run.state !== "refused";
   const conflict = failed(refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
@@ -112,7 +112,7 @@ async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<Store
   if (now && !isNotSent(now)) return isOther(now) ? conflict : ok(now);
   // Another request began it meanwhile, and was refused: now it is this one's turn.
   if (now && now.createdAt !== earlier.createdAt) return repeat(order, now);
-  return failed(await limitReached(app, earlier.memberId, run.createdAt));
+  return failed(await limitReached(order.access.composition, app, earlier.memberId, run.createdAt));
 }
 
 /** What is stored of a run before anything is sent. Files have no names yet. */
@@ -125,7 +125,7 @@ async function toStore({ asked, access, app, values: given, files }: RunOrder, c
     version: app.version,
     contentHash: hashOf(given),
     inputs: withoutSecrets(app, withoutFiles(checked, files)),
-    createdAt: composition().now(),
+    createdAt: asked.composition.now(),
   };
 }
 
@@ -137,7 +137,7 @@ async function sendIf(
   values: AppValues,
 ): Promise<Result<StoredRun, Failure> | undefined> {
   // Marked before the run is stored: a reader at any console then sees that it is being sent.
-  const endWork = await composition().store.peers.beginWork(sendingOf(run.id));
+  const endWork = await order.access.composition.store.peers.beginWork(sendingOf(run.id));
   let sent: Result<StoredRun, Failure> | undefined;
   try {
     if (await begins()) sent = await sendRun(order, run, values);

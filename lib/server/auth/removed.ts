@@ -2,19 +2,18 @@
 // Guarantees: the address is remembered in addition to their subjects at providers, so the removal holds for every way to sign in.
 
 import "server-only";
-import { composition } from "../composition";
+import { type Parts } from "../composition-type";
 import { type Identity } from "../store/people/identities";
 
 /** Called when a member is removed. */
-export async function keepRemoved(email: string): Promise<void> {
-  const { store, now } = composition();
+export async function keepRemoved({ store, now }: Parts<"store" | "now">, email: string): Promise<void> {
   await store.identities.keepRemoved(removed(email), now());
 }
 
 /** Called if no member has the address. */
-export async function isRemoved(email: string): Promise<boolean> {
+export async function isRemoved({ store }: Parts<"store">, email: string): Promise<boolean> {
   const { issuer, subject } = removed(email);
-  return (await composition().store.identities.find(issuer, subject)) !== undefined;
+  return (await store.identities.find(issuer, subject)) !== undefined;
 }
 
 /** Stored under "proxy", the first kind of sign-in that needed it. */

@@ -3,25 +3,24 @@
 import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { z } from "zod";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
 import { type Sent } from "./session";
 
+type Keys = Parts<"authSecret" | "env">;
+
 function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
-  const write = (value: string, lasts: number) => {
-    const { env } = composition();
+  const write = ({ env }: Keys, value: string, lasts: number) => {
     return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, lasts)}`;
   };
   return {
     /** The value for Set-Cookie. */
-    async write(value: T): Promise<string> {
-      const { authSecret } = composition();
-      return write(await encode({ token: { value }, secret: authSecret, salt: name, maxAge: seconds }), seconds);
+    async write(keys: Keys, value: T): Promise<string> {
+      return write(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
     },
-    forget: () => write("", 0),
-    async read(sent: Sent): Promise<T | undefined> {
-      const { authSecret, env } = composition();
+    forget: (keys: Keys) => write(keys, "", 0),
+    async read({ authSecret, env }: Keys, sent: Sent): Promise<T | undefined> {
       const token = readCookie(sent.get("cookie"), cookieName(name, env));
       if (!token) return undefined;
       try {
@@ -38,14 +37,14 @@ const A_YEAR_SECONDS = 365 * 24 * 60 * 60;
 const device = sealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), A_YEAR_SECONDS);
 
 /** The value for Set-Cookie after a sign-in. */
-export function deviceCookie({ id, sessionVersion }: Member): Promise<string> {
-  return device.write({ memberId: id, version: sessionVersion });
+export function deviceCookie(composition: Composition, { id, sessionVersion }: Member): Promise<string> {
+  return device.write(composition, { memberId: id, version: sessionVersion });
 }
 
 /** Whether attempts at that account come from a browser the member has used. */
-export async function isDeviceOf(sent: Sent, email: string): Promise<boolean> {
-  const savedDevice = await device.read(sent);
-  const member = savedDevice && (await composition().store.members.getByEmail(email));
+export async function isDeviceOf(composition: Composition, sent: Sent, email: string): Promise<boolean> {
+  const savedDevice = await device.read(composition, sent);
+  const member = savedDevice && (await composition.store.members.getByEmail(email));
   return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }
 
@@ -67,8 +66,7 @@ const ASKED_SECONDS = 15 * 60;
  * False if a response with this state was used before: its URL stays in histories and logs, and a provider may accept its code again.
  * Stored for longer than the cookie is valid, for all consoles that share a database.
  */
-export async function takeState(state: string): Promise<boolean> {
-  const { store, now } = composition();
+export async function takeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
   return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
 }
 

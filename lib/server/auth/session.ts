@@ -8,7 +8,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { userAgentFromString } from "next/server";
 import { decode, type JWT, type JWTDecodeParams } from "next-auth/jwt";
 import { createLru } from "@/lib/shared/lru";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { readCookie, sessionCookieName } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
@@ -25,9 +25,13 @@ type Begun = { memberId: string; version: number; method: string; confirmedAt?: 
  * `method`: `password`, or the party that vouches for the member. `confirmedAt`: set if the identity was not proved just now.
  * Without an `id` the session gets a new one; with the id of an existing session that one continues, and is not new.
  */
-export async function beginSession({ id = randomUUID(), ...who }: Begun, sent: Sent): Promise<{ id: string; isNew: boolean }> {
-  const { store, env, now } = composition();
-  const before = await sessionIdIn(sent);
+export async function beginSession(
+  composition: Composition,
+  { id = randomUUID(), ...who }: Begun,
+  sent: Sent,
+): Promise<{ id: string; isNew: boolean }> {
+  const { store, env, now } = composition;
+  const before = await sessionIdIn(composition, sent);
   if (before !== undefined) await store.sessions.end(before);
   const at = now();
   const from = { browser: browserOf(sent), address: sent.get(ADDRESS_HEADER) ?? "" };
@@ -35,20 +39,18 @@ export async function beginSession({ id = randomUUID(), ...who }: Begun, sent: S
   return { id, isNew };
 }
 
-export async function findSession(id: string): Promise<Live | undefined> {
-  const found = await composition().store.sessions.find(id);
-  return found && !found.member.disabled && isLive(found.session) ? found : undefined;
+export async function findSession(composition: Composition, id: string): Promise<Live | undefined> {
+  const found = await composition.store.sessions.find(id);
+  return found && !found.member.disabled && isLive(composition, found.session) ? found : undefined;
 }
 
 /** Neither too old nor idle for too long. */
-export function isLive({ createdAt, usedAt }: Session): boolean {
-  const { env, now } = composition();
+export function isLive({ env, now }: Parts<"env" | "now">, { createdAt, usedAt }: Session): boolean {
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
 /** A full disk must not lock anyone out: the time of the last use then stays as it was. */
-export async function noteUse(session: Session, sent: Sent): Promise<void> {
-  const { store, now, log } = composition();
+export async function noteUse({ store, now, log }: Parts<"store" | "now" | "log">, session: Session, sent: Sent): Promise<void> {
   if (!isUseUnwritten(session, now())) return;
   try {
     await store.sessions.noteUse(session, { now: now(), address: sent.get(ADDRESS_HEADER) ?? undefined });
@@ -58,14 +60,13 @@ export async function noteUse(session: Session, sent: Sent): Promise<void> {
 }
 
 /** The member has just proved their identity: with the password, or by a new sign-in at the provider. */
-export async function confirmSession(id: string): Promise<void> {
-  const { store, now } = composition();
+export async function confirmSession({ store, now }: Parts<"store" | "now">, id: string): Promise<void> {
   await store.sessions.confirm(id, now());
 }
 
-export async function endSession(token: JWT): Promise<void> {
+export async function endSession({ store }: Parts<"store">, token: JWT): Promise<void> {
   const id = sessionIdOf(token);
-  if (id !== undefined) await composition().store.sessions.end(id);
+  if (id !== undefined) await store.sessions.end(id);
 }
 
 export function sessionIdOf(token: JWT): string | undefined {
@@ -73,23 +74,22 @@ export function sessionIdOf(token: JWT): string | undefined {
 }
 
 /** The session id in the cookie, even if the session has ended. */
-export async function sessionIdIn(sent: Sent): Promise<string | undefined> {
-  const token = await sessionTokenIn(sent);
+export async function sessionIdIn(composition: Composition, sent: Sent): Promise<string | undefined> {
+  const token = await sessionTokenIn(composition, sent);
   return token ? sessionIdOf(token) : undefined;
 }
 
 /** The session that the cookie names, even if it has ended. */
-export async function sessionTokenIn(sent: Sent): Promise<JWT | null> {
-  const { env, authSecret } = composition();
+export async function sessionTokenIn({ env, authSecret }: Parts<"env" | "authSecret">, sent: Sent): Promise<JWT | null> {
   const cookie = readCookie(sent.get("cookie"), sessionCookieName(env));
   return cookie === undefined ? null : decoded({ token: cookie, secret: authSecret });
 }
 
 /** For next-auth. Null for a token that was changed, has expired, was made with another secret, or whose session has ended. */
-export async function readSession(params: JWTDecodeParams): Promise<JWT | null> {
+export async function readSession(composition: Composition, params: JWTDecodeParams): Promise<JWT | null> {
   const token = await decoded(params);
   const id = token ? sessionIdOf(token) : undefined;
-  return token && id !== undefined && (await findSession(id)) ? token : null;
+  return token && id !== undefined && (await findSession(composition, id)) ? token : null;
 }
 
 /** Short and without versions, which mean nothing to people. */

@@ -4,8 +4,7 @@ import "server-only";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
-import { composition } from "../composition";
-import { type Composition } from "../composition-type";
+import { type Composition, type Parts } from "../composition-type";
 import { storeApiKey } from "../keys/api-keys";
 import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
@@ -17,17 +16,17 @@ const DEFAULT_CONNECTION_ID = "embedded";
 const EMBEDDED_NAME = "Embedded service";
 
 export async function setUp(
-  console: Composition,
+  composition: Composition,
   given: { token: string; name: string; email: string; password: string },
 ): Promise<Result<Member, Failure>> {
-  const { store, now, log } = console;
+  const { store, now, log } = composition;
   if (!(await store.setUpToken.has(given.token))) {
     return failed({ code: "UNAUTHORIZED", message: "This link has been used or is from an earlier start.", status: 401 });
   }
-  const weak = await judgePassword(given.password, given.email);
+  const weak = await judgePassword(composition, given.password, given.email);
   if (weak) return failed(weak);
   const passwordHash = await hashPassword(given.password);
-  await ensureDefaultConnection(console);
+  await ensureDefaultConnection(composition);
   const owner = await store.members.createFirstOwner({ name: given.name, email: given.email, passwordHash, createdAt: now() });
   if (!owner) return failed({ code: "CONFLICT", message: "Lightdesk already has an owner.", status: 409 });
   await store.setUpToken.clear();
@@ -51,9 +50,8 @@ async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Compos
 
 const LONGEST = 254;
 
-export async function signIn(given: Attempt & { password: string }): Promise<Result<Member, Failure>> {
-  const { store, signInLimits, log, ready } = composition();
-  await ready;
+export async function signIn(composition: Composition, given: Attempt & { password: string }): Promise<Result<Member, Failure>> {
+  const { store, signInLimits, log } = composition;
   const email = given.email.trim().toLowerCase();
   if (email === "" || email.length > LONGEST || given.password === "" || given.password.length > LONGEST) return failed(refused);
   const waitMs = await signInLimits.take({ ...given, email });
@@ -63,7 +61,7 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
   }
   const member = await store.members.getByEmail(email);
   const fits = await verifyPassword(member?.passwordHash, given.password);
-  const refusal = !member || !fits ? refused : member.disabled ? suspended : mayUsePassword(member) ? undefined : passwordOff;
+  const refusal = !member || !fits ? refused : member.disabled ? suspended : mayUsePassword(composition, member) ? undefined : passwordOff;
   if (!member || refusal) {
     const { code } = refusal ?? refused;
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
@@ -78,8 +76,7 @@ export async function signIn(given: Attempt & { password: string }): Promise<Res
 const WAY_BACK_MS = 24 * 60 * 60_000;
 
 /** If passwords are switched off, a member may use one for a day after it was reset from the command line (docs/decisions/0038). */
-export function mayUsePassword({ passwordHash, passwordResetAt }: Member): boolean {
-  const { env, now } = composition();
+export function mayUsePassword({ env, now }: Parts<"env" | "now">, { passwordHash, passwordResetAt }: Member): boolean {
   if (passwordHash === undefined) return false;
   return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < WAY_BACK_MS);
 }

@@ -24,12 +24,13 @@ const LONGEST_CLIENT_ID = 200;
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
-  const { env, memberLimit, listenTo } = composition();
+  const current = composition();
+  const { env, memberLimit, listenTo } = current;
   const search = new URLSearchParams(url?.split("?")[1]);
   const headers = headersOf(sent, search.get("token"));
   if (givenToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
     return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
-  const admitted = await admit(headers);
+  const admitted = await admit(current, headers);
   if (!admitted.ok) return refused(admitted.failure);
   const viewer = admitted.value;
   if (!hasRole(viewer.role, "viewer")) return refused(roleTooLow);
@@ -37,13 +38,13 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
     return refused(refusal("FORBIDDEN", "This token or page is not allowed to receive events."));
   if ((await memberLimit.take(countedAs(viewer))) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
   const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const opened = await openConnection(viewer, asked);
+  const opened = await openConnection({ composition: current, viewer }, asked);
   if (!opened.ok) return refused(opened.failure);
   const access = opened.value;
   const clientId = search.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
 
   async function objection(): Promise<string | undefined> {
-    const now = await readViewer(headers);
+    const now = await readViewer(current, headers);
     if (!now) return endOf(viewer.credential).message;
     if (!hasRole(now.role, "viewer")) return roleTooLow.message;
     return (await isStillMeant(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
@@ -58,10 +59,10 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   };
 }
 
-async function isStillMeant({ connection, fingerprint }: Access, viewer: Viewer, asked: string | undefined): Promise<boolean> {
-  const found = await findConnection(viewer, asked);
+async function isStillMeant({ connection, fingerprint, composition }: Access, viewer: Viewer, asked: string | undefined): Promise<boolean> {
+  const found = await findConnection({ composition, viewer }, asked);
   if (!found.ok || found.value.id !== connection.id || found.value.baseUrl !== connection.baseUrl) return false;
-  return (await composition().store.keys.getOf(connection.id))?.fingerprint === fingerprint;
+  return (await composition.store.keys.getOf(connection.id))?.fingerprint === fingerprint;
 }
 
 /** Only here may the address carry the token: the interface's clients have no other way to open a WebSocket with a key. */
@@ -86,4 +87,12 @@ function headersOf(sent: IncomingMessage["headers"], token: string | null): Head
 
 function refused({ status, code, message }: Failure): FeedAdmission {
   return { ok: false, refused: { status, code, message, ...(status === 401 && { headers: { "www-authenticate": CHALLENGE } }) } };
+}
+
+/** Whether the request may see why the console is not ready. */
+export async function maySeeReasons({ headers }: IncomingMessage): Promise<boolean> {
+  // Without a cookie, answer at once: reading a viewer waits for the start, and a load balancer needs its answer earlier.
+  if (headers.cookie === undefined) return false;
+  const viewer = await readViewer(composition(), { get: (name) => (name === "cookie" ? (headers.cookie ?? null) : null) });
+  return viewer !== undefined && hasRole(viewer.role, "admin");
 }

@@ -17,7 +17,7 @@ import { type Asked, askedCookie, deviceCookie, type Purpose, takeState } from "
 import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Composition } from "../composition-type";
 import { type Opened } from "../context";
 import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/attempt-limit";
@@ -33,20 +33,21 @@ const MAX_RETURN_LENGTH = 500;
 
 /** POST: answers the provider's address for the browser to go to. */
 async function beginOidc(
+  composition: Composition,
   provider: OidcProvider,
   request: Request,
   fields: URLSearchParams,
   ask: AskNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const waitMs = await composition().oidcLimit.take(networkOf(clientAddress(request)));
+  const waitMs = await composition.oidcLimit.take(networkOf(clientAddress(request)));
   if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-  const purpose = await readPurpose(fields, request);
+  const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
   let turn: OidcTurn;
   try {
-    turn = createTurn(provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
+    turn = createTurn(composition, provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
   } catch (error) {
-    composition().log.error({ provider: provider.id, cause: causeOf(error) }, "a provider of sign-in cannot be used");
+    composition.log.error({ provider: provider.id, cause: causeOf(error) }, "a provider of sign-in cannot be used");
     return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
   const { url, headers } = await ask(turn);
@@ -55,21 +56,21 @@ async function beginOidc(
   const signInState: Asked = {
     provider: provider.id,
     state,
-    at: composition().now(),
+    at: composition.now(),
     returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
   const sent = jsonAnswer({ url }, 200, headers);
-  sent.headers.append("set-cookie", await askedCookie.write(signInState));
+  sent.headers.append("set-cookie", await askedCookie.write(composition, signInState));
   return ok(sent);
 }
 
 /** GET: a browser comes back from the provider. */
 async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAuth): Promise<Result<Response, Failure>> {
   const { request, note } = opened;
-  const { log, oidcLimit } = composition();
+  const { log, oidcLimit } = opened.composition;
   const network = networkOf(clientAddress(request));
-  const signInState = await askedCookie.read(request.headers);
+  const signInState = await askedCookie.read(opened.composition, request.headers);
   const search = searchOf(request);
   const refuse = (refused: Refused, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
@@ -81,23 +82,24 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
       refused: "UNAUTHORIZED",
       outcome: outcomeOf(provider, `${refused.cause}${refused.person ? `, from ${clientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(provider, refused.shown, signInState?.returnTo, headers));
+    return ok(toSignIn(opened.composition, provider, refused.shown, signInState?.returnTo, headers));
   };
-  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(provider, "too-many", signInState?.returnTo));
+  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(opened.composition, provider, "too-many", signInState?.returnTo));
   const isAsked = signInState?.provider === provider.id && signInState.state === search.get("state");
   if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
-  if (!(await takeState(signInState.state))) return refuse({ shown: "lost", cause: "the provider's answer was used before" });
+  if (!(await takeState(opened.composition, signInState.state)))
+    return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
   if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
   let turn: OidcTurn;
   try {
-    turn = createTurn(provider, await discover(provider, KEPT_MS), signInState);
+    turn = createTurn(opened.composition, provider, await discover(provider, KEPT_MS), signInState);
   } catch (cause) {
     return refuse({ shown: "away", cause: causeOf(cause) });
   }
   if (
     (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
-    (await readViewer(request.headers))?.memberId !== signInState.purpose.memberId
+    (await readViewer(opened.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
     return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
   const { headers } = await ask(turn);
@@ -109,20 +111,20 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
   const usual = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
   note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, ...about });
-  headers.append("set-cookie", askedCookie.forget());
-  headers.set("location", `${composition().env.basePath}${signInState.returnTo}`);
+  headers.append("set-cookie", askedCookie.forget(opened.composition));
+  headers.set("location", `${opened.composition.env.basePath}${signInState.returnTo}`);
   return ok(new Response(null, { status: 302, headers }));
 }
 
 /** Signs out here, and if the session began at a provider, answers the provider's sign-out address. */
-async function signOutEverywhere(request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
-  const { env } = composition();
-  const id = await sessionIdIn(request.headers);
+async function signOutEverywhere(composition: Composition, request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+  const { env } = composition;
+  const id = await sessionIdIn(composition, request.headers);
   const signIn = `${consoleUrl(env)}/sign-in`;
-  const atProvider = id === undefined ? undefined : await endSessionUrl(id, signIn);
+  const atProvider = id === undefined ? undefined : await endSessionUrl(composition, id, signIn);
   const { url, headers } = await ask();
   if (url?.includes("csrf=true")) return failed(refusal("BAD_REQUEST", "The sign-out was not begun here. Reload the page and try again."));
-  const isEnded = id !== undefined && !(await findSession(id));
+  const isEnded = id !== undefined && !(await findSession(composition, id));
   return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
 }
 
@@ -130,14 +132,14 @@ const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joi
 
 const outcomeOf = ({ label }: OidcProvider, what: string) => `${label}: ${what}`;
 
-async function readPurpose(fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
+async function readPurpose(composition: Composition, fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
   const kind = fields.get("purpose") ?? "signIn";
   if (kind === "signIn") return ok({ kind });
   if (kind === "join") return ok({ kind, token: (fields.get("token") ?? "").slice(0, 200) });
   if (kind !== "confirm" && kind !== "link") return failed(refusal("INVALID_BODY", "purpose: unknown"));
-  const viewer = await readViewer(request.headers);
+  const viewer = await readViewer(composition, request.headers);
   if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
-  if (kind === "link" && isLongAgo(viewer.credential, composition().now()))
+  if (kind === "link" && isLongAgo(viewer.credential, composition.now()))
     return failed(refusal("SIGN_IN_AGAIN", "Confirm that it is you, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }
@@ -147,10 +149,16 @@ function refusalOf(error: string): OidcRefusal {
   return ["temporarily_unavailable", "server_error"].includes(error) ? "away" : "untrusted";
 }
 
-function toSignIn(provider: OidcProvider, shown: OidcRefusal, returnTo: string | undefined, headers = new Headers()): Response {
+function toSignIn(
+  composition: Composition,
+  provider: OidcProvider,
+  shown: OidcRefusal,
+  returnTo: string | undefined,
+  headers = new Headers(),
+): Response {
   const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
-  headers.append("set-cookie", askedCookie.forget());
-  headers.set("location", `${composition().env.basePath}/sign-in?${query.toString()}`);
+  headers.append("set-cookie", askedCookie.forget(composition));
+  headers.set("location", `${composition.env.basePath}/sign-in?${query.toString()}`);
   return new Response(null, { status: 302, headers });
 }
 
@@ -159,11 +167,11 @@ type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 export function authRoute(): Handler {
   return unguarded("auth", async (opened) => {
     const { request, params } = opened;
-    const found = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], opened.console.env.oidc);
+    const found = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], opened.composition.env.oidc);
     if (!found) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
     if (found.method !== (request.method === "HEAD" ? "GET" : request.method))
       return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${found.method} only.`));
-    const form = found.method === "POST" ? await readForm(request) : undefined;
+    const form = found.method === "POST" ? await readForm(opened) : undefined;
     if (form && !form.ok) return form;
     return take(found, opened, form?.value);
   });
@@ -198,17 +206,21 @@ async function take({ step, provider }: Step, opened: Opened, form: URLSearchPar
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const ask: AskNextAuth = async (turn?: OidcTurn) => {
     const search = provider ? searchOf(request) : undefined;
-    const answer = await askNextAuth({ step, provider: id, sent, form, search }, authOptions(events, sent, turn));
+    const answer = await askNextAuth(
+      opened.composition,
+      { step, provider: id, sent, form, search },
+      authOptions(opened.composition, events, sent, turn),
+    );
     if (failures.length > 0) throw failures[0];
     return answer;
   };
-  if (provider) return form ? beginOidc(provider, request, form, ask) : finishOidc(provider, opened, ask);
-  if (step === "signout") return signOutEverywhere(request, ask);
+  if (provider) return form ? beginOidc(opened.composition, provider, request, form, ask) : finishOidc(provider, opened, ask);
+  if (step === "signout") return signOutEverywhere(opened.composition, request, ask);
   const { status, headers, url, body } = await ask();
   if (!form) return ok(jsonAnswer(body, 200, headers));
   if (signedIn) {
-    headers.append("set-cookie", await deviceCookie(signedIn));
-    return ok(jsonAnswer({ url: consoleUrl(opened.console.env) }, 200, headers));
+    headers.append("set-cookie", await deviceCookie(opened.composition, signedIn));
+    return ok(jsonAnswer({ url: consoleUrl(opened.composition.env) }, 200, headers));
   }
   return failed(status === 401 ? reasonOf(url ?? "") : notBegunHere);
 }
@@ -226,11 +238,11 @@ function reasonOf(url: string): Failure {
 const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
-async function readForm(request: Request): Promise<Result<URLSearchParams, Failure>> {
-  if (request.headers.get("content-type")?.includes("json")) {
-    const read = await readJson(request, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS);
+async function readForm(opened: Opened): Promise<Result<URLSearchParams, Failure>> {
+  if (opened.request.headers.get("content-type")?.includes("json")) {
+    const read = await readJson(opened, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS);
     return read.ok ? ok(new URLSearchParams(Object.entries(read.value).map(([name, value]) => [name, String(value)]))) : read;
   }
-  const read = await readWhole(request, LONGEST_OF_STRANGERS);
+  const read = await readWhole(opened, LONGEST_OF_STRANGERS);
   return read.ok ? ok(new URLSearchParams(new TextDecoder().decode(read.value))) : read;
 }

@@ -1,14 +1,13 @@
 // Routes of the interface.
 
 import "server-only";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { runOperation } from "../operations/run-operation";
-import { searchOf } from "../requests/read-request";
+import { connectionIn } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
 import { guarded, type Handler } from "./guard";
 
@@ -53,7 +52,7 @@ export function bffRoute(operation: Operation, options: Options = {}): Handler {
 
 export function optionalRoute(operation: Operation): Handler {
   return guarded({ action: operation.name, role: operation.role, connection: true }, async (asked) => {
-    const lookup = await findConnection(asked.viewer, searchOf(asked.request).get(CONNECTION_PARAMETER) ?? undefined);
+    const lookup = await findConnection(asked, connectionIn(asked.request));
     if (!lookup.ok) return lookup;
     const result = await runOperation(operation, asked, ok({}));
     return !result.ok && lacksOperation(result.failure) ? ok(jsonAnswer(null)) : result;

@@ -25,7 +25,7 @@ export function consoleRoute(action: string, needs: Needs, run: (asked: Asked) =
 
 export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodType<T>, run: Run<Asked, T>): Handler {
   return consoleRoute(action, needs, async (asked) => {
-    const body = await readJson(asked.request, schema);
+    const body = await readJson(asked, schema);
     return body.ok ? run(asked, body.value) : body;
   });
 }
@@ -33,11 +33,11 @@ export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodT
 /** Needs no session: the token in the body is the credential. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
   return unguarded(action, async (opened) => {
-    const { tokenLimit } = opened.console;
+    const { tokenLimit } = opened.composition;
     const network = networkOf(clientAddress(opened.request));
     const waitMs = await tokenLimit.take(network);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-    const body = await readJson(opened.request, schema, LONGEST_OF_STRANGERS);
+    const body = await readJson(opened, schema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;
     const result = await run(opened, body.value);
     // Colleagues behind one address join one after the other.
@@ -49,14 +49,14 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
 const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
-  return unguarded("embedSession", async ({ request, console, note }) => {
-    const waitMs = await console.ticketLimit.take(networkOf(clientAddress(request)));
+  return unguarded("embedSession", async ({ request, composition, note }) => {
+    const waitMs = await composition.ticketLimit.take(networkOf(clientAddress(request)));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-    const body = await readJson<z.output<typeof schema>>(request, schema, LONGEST_OF_STRANGERS);
+    const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;
     const { headers } = request;
     const embed = readEmbedAddress(headers);
-    const begun = embed && (await beginEmbedded(embed, body.value, headers));
+    const begun = embed && (await beginEmbedded(composition, embed, body.value, headers));
     if (!begun || (!begun.ok && begun.failure === "host"))
       return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
     if (!begun.ok && begun.failure === "keys")
@@ -65,10 +65,10 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     const { token, session, member, isSame } = begun.value;
     // The same person returns every few minutes: the log records only when they first came.
     if (!isSame) note({ by: toActor(member), target: session.origin });
-    const { basePath } = console.env;
+    const { basePath } = composition.env;
     const [own, probe] = [embedCookie(embed.slot, basePath), probeCookie(embed.slot, basePath)];
     const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
-    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - console.now(), isSame, ...(!keeps && { bearer: token }) };
+    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!keeps && { bearer: token }) };
     const sent = new Headers();
     if (keeps) {
       const seconds = EMBED_SESSION_MS / 1000;

@@ -4,7 +4,6 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { maskedAddress } from "@/lib/contract/assets/file-refs";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
@@ -12,14 +11,14 @@ import { ok } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { runOperation } from "../operations/run-operation";
-import { readWhole, searchOf } from "../requests/read-request";
+import { connectionIn, readWhole } from "../requests/read-request";
 import { sealRequest } from "../tasks/sealed-request";
 import { guarded, type Handler } from "./guard";
 
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
   return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (asked) => {
-    const sent = await readWhole(asked.request);
+    const sent = await readWhole(asked);
     if (!sent.ok) return sent;
     const { url, headers, signal } = asked.request;
     const request = new Request(url, { method: "POST", headers, signal, body: sent.value });
@@ -28,26 +27,26 @@ export function downloadRoute(): Handler {
     try {
       await keep(asked, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
     } catch (err) {
-      asked.console.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
+      asked.composition.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
     }
     return result;
   });
 }
 
-async function keep({ request, viewer, console }: Asked, sent: unknown, answered: unknown): Promise<void> {
+async function keep({ request, ...context }: Asked, sent: unknown, answered: unknown): Promise<void> {
   const body = downloadBodySchema.parse(sent);
   const { task_id: taskId, status } = taskStartedSchema.parse(answered);
-  const connection = await findConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  const connection = await findConnection(context, connectionIn(request));
   if (!connection.ok) return;
   const id = randomUUID();
-  await console.store.downloadTasks.add({
+  await context.composition.store.downloadTasks.add({
     id,
     connectionId: connection.value.id,
-    memberId: viewer.memberId,
+    memberId: context.viewer.memberId,
     taskId,
     source: maskedAddress(body.source_url),
-    sealed: sealRequest(console.ring, id, body),
+    sealed: sealRequest(context.composition.ring, id, body),
     word: status.slice(0, 100),
-    now: console.now(),
+    now: context.composition.now(),
   });
 }

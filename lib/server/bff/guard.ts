@@ -15,6 +15,7 @@ import { givenToken, isTokenInAddress } from "../auth/credentials";
 import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
 import { admit, countedAs, type Credential, endOf, readViewer } from "../auth/viewer";
 import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { type Actor, type Asked, type Noted, type Opened } from "../context";
 import { readEmbedAddress } from "../embed/sessions";
 import { failureAnswer, finish, statusOf } from "../requests/responses";
@@ -52,16 +53,16 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
           "A token does not belong in an address, where it is written down. Send it in X-API-Key, and revoke this one.",
         ),
       );
-    const admitted = await admit(headers);
+    const admitted = await admit(opened.composition, headers);
     if (!admitted.ok) return toStartPage(opened) ?? admitted;
     const viewer = admitted.value;
     // Counted before anything is noted about the caller: requests over the limit fill no log either.
-    const waitMs = await opened.console.memberLimit.take(countedAs(viewer));
+    const waitMs = await opened.composition.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     const isRoleTooLow = !hasRole(viewer.role, guard.role);
-    const frozen = await ifReadOnly(guard, opened.request);
+    const frozen = await ifReadOnly(opened.composition, guard, opened.request);
     // The same request is repeated after the confirmation: the log records that one.
-    if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.console.now()))
+    if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.composition.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
     opened.note({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...opened, viewer }))) });
     if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${viewer.role}.`));
@@ -72,10 +73,10 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
       return failed(refusal("FORBIDDEN", "This token or page is not allowed to do this."));
     // A body may arrive slowly: its sender is checked again once it is complete. A changed role has ended the session too.
     const checked = checkedBody(opened.request, async () => {
-      const now = await readViewer(headers);
+      const now = await readViewer(opened.composition, headers);
       if (!now) return endOf(viewer.credential);
       return hasRole(now.role, guard.role)
-        ? ifReadOnly(guard, opened.request)
+        ? ifReadOnly(opened.composition, guard, opened.request)
         : refusal("ROLE_TOO_LOW", `Your role has changed to ${now.role}.`);
     });
     const result = await run({ ...opened, request: checked.request, viewer });
@@ -88,7 +89,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
  * A picture or file of an embedded page that a browser opens in its own tab, where the page's session is missing: redirects to a page that
  * says what to do there, and leads members who are signed in to the console itself to the file.
  */
-function toStartPage({ request, console: { env } }: Opened): Result<Response, Failure> | undefined {
+function toStartPage({ request, composition: { env } }: Opened): Result<Response, Failure> | undefined {
   const embed = readEmbedAddress(request.headers);
   if (!embed || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(request.url);
@@ -97,8 +98,8 @@ function toStartPage({ request, console: { env } }: Opened): Result<Response, Fa
   return ok(new Response(null, { status: 302, headers: { location } }));
 }
 
-function ifReadOnly({ whileReadOnly }: Guard, request: Request): Promise<Failure | undefined> | undefined {
-  return isChange(request) && !whileReadOnly ? refusedAsReadOnly() : undefined;
+function ifReadOnly(composition: Composition, { whileReadOnly }: Guard, request: Request): Promise<Failure | undefined> | undefined {
+  return isChange(request) && !whileReadOnly ? refusedAsReadOnly(composition) : undefined;
 }
 
 function isChange({ method }: Pick<Request, "method">): boolean {
@@ -116,26 +117,32 @@ export function unguarded(action: string, run: (opened: Opened) => Promise<Resul
 
 function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
   async function handle(request: Request, context: RouteContext): Promise<Response> {
+    const current = composition();
     const requestId = randomUUID();
     const changes = isChange(request);
     let noted: Noted = {};
     const result = await attempt(
+      current,
       async () => {
-        const current = composition();
         await current.ready;
         // A token is not stored by browsers, so another site cannot send it.
         const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readEmbedAddress(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
         const note = (facts: Noted) => void (noted = { ...noted, ...facts });
-        return run({ request, requestId, console: current, params: await context.params, note });
+        return run({ request, requestId, composition: current, params: await context.params, note });
       },
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (guard.role !== "public") await tellReadOnly(answer);
+    if (guard.role !== "public") await tellReadOnly(current, answer);
     if (noted.isWritten || (changes && noted.by))
-      await audit({ action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) }, noted, result);
+      await audit(
+        current,
+        { action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) },
+        noted,
+        result,
+      );
     if (request.method !== "HEAD") return answer;
     // The unread body may hold a file or a connection to a service open; how its cancelling ends does not matter.
     await answer.body?.cancel().catch(() => undefined);
@@ -145,17 +152,18 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
 }
 
 /** Reports read-only mode to open pages: not to strangers, and not with pictures. */
-async function tellReadOnly({ status, headers }: Response): Promise<void> {
+async function tellReadOnly(composition: Composition, { status, headers }: Response): Promise<void> {
   if (status === 401 || headers.get("content-type") !== "application/json") return;
   try {
-    headers.set(READ_ONLY_HEADER, (await readReadOnly()) ? "1" : "0");
+    headers.set(READ_ONLY_HEADER, (await readReadOnly(composition)) ? "1" : "0");
   } catch (err) {
     // The request was handled; its answer is sent anyway.
-    composition().log.warn({ err }, "whether the console is read-only could not be read");
+    composition.log.warn({ err }, "whether the console is read-only could not be read");
   }
 }
 
 async function attempt(
+  { log }: Parts<"log">,
   run: () => Promise<Result<Response, Failure>>,
   about: { requestId: string; action: string },
 ): Promise<Result<Response, Failure>> {
@@ -163,7 +171,7 @@ async function attempt(
     return await run();
   } catch (error) {
     if (isFullDisk(error)) {
-      composition().log.error({ ...about, err: error }, "the disk that holds the console's data is full");
+      log.error({ ...about, err: error }, "the disk that holds the console's data is full");
       return failed(
         refusal(
           "INSUFFICIENT_STORAGE",
@@ -172,19 +180,23 @@ async function attempt(
       );
     }
     if (isStoreAway(error)) {
-      composition().log.error({ ...about, err: error }, "the console's database does not answer");
+      log.error({ ...about, err: error }, "the console's database does not answer");
       return failed(refusal("SERVICE_UNAVAILABLE", "The console's database does not answer. Try again in a moment: you stay signed in."));
     }
     if (isUniqueViolation(error)) return failed(refusal("CONFLICT", "This exists already. Reload, then try again."));
-    composition().log.error({ ...about, err: error }, "a request failed in an unforeseen way");
+    log.error({ ...about, err: error }, "a request failed in an unforeseen way");
     return failed(refusal("INTERNAL", "Something went wrong in the console."));
   }
 }
 
 type Written = { action: string; requestId: string; act: string | undefined };
 
-async function audit({ action, requestId, act }: Written, noted: Noted, result: Result<Response, Failure>): Promise<void> {
-  const { store, now, log } = composition();
+async function audit(
+  { store, now, log }: Parts<"store" | "now" | "log">,
+  { action, requestId, act }: Written,
+  noted: Noted,
+  result: Result<Response, Failure>,
+): Promise<void> {
   const { by, target, connectionId, outcome, refused } = noted;
   const summary = result.ok
     ? { status: refused ? errorStatus[refused] : result.value.status, code: refused, outcome }

@@ -28,9 +28,9 @@ type Found = { number: number; item: ShareItem; pieces: string | undefined };
 
 function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return unguarded(action, async (asked) => {
-    const waitMs = await asked.console.shareLimit.take(networkOf(clientAddress(asked.request)));
+    const waitMs = await asked.composition.shareLimit.take(networkOf(clientAddress(asked.request)));
     if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
-    const opened = await enterShare(tokenOf(asked), asked.request.headers.get("cookie"));
+    const opened = await enterShare(asked.composition, tokenOf(asked), asked.request.headers.get("cookie"));
     if (!opened.ok) return opened;
     const answer = await run(asked, opened.value);
     // A stranger does not learn which of the service's refusals it was.
@@ -61,7 +61,7 @@ export function shareThumbnailRoute(): Handler {
     const subject = asset === undefined ? file : { asset };
     // A thumbnail may outlive its file in the cache: a deleted file is not shown.
     if (!subject || !(await isThere(opened.access, found.item, signal))) return failed(noShare);
-    const made = await getThumbnail(opened.access, asked.console, { subject, edge, version: hash, isFixed, asker: asked.request });
+    const made = await getThumbnail(opened.access, asked.composition, { subject, edge, version: hash, isFixed, asker: asked.request });
     if (!made.ok) return made;
     const headers = { "content-type": "image/webp", "content-length": String(made.value.byteLength), "cache-control": "private, no-store" };
     return ok(new Response(Buffer.from(made.value), { headers }));
@@ -83,21 +83,21 @@ export function shareWorkflowRoute(): Handler {
 
 export function unlockShareRoute(): Handler {
   return unguarded("unlockShare", async (asked) => {
-    const { request, console } = asked;
-    const waitMs = await console.tokenLimit.take(`share ${networkOf(clientAddress(request))}`);
+    const { request, composition } = asked;
+    const waitMs = await composition.tokenLimit.take(`share ${networkOf(clientAddress(request))}`);
     if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
-    const body = await readJson(request, sharePasswordSchema, LONGEST_OF_STRANGERS);
+    const body = await readJson(asked, sharePasswordSchema, LONGEST_OF_STRANGERS);
     if (!body.ok) return body;
-    const opened = await openShare(tokenOf(asked));
+    const opened = await openShare(composition, tokenOf(asked));
     if (!opened) return failed(noShare);
     const { share } = opened;
     if (share.passwordHash === undefined) return ok(emptyAnswer());
     // Logged, because the visitor is unknown; the number of attempts is limited.
     asked.note({ isWritten: true, target: share.id, connectionId: share.connectionId });
-    if (!(await console.store.shares.takeAttempt(share.id, console.now()))) return failed(noMore);
+    if (!(await composition.store.shares.takeAttempt(share.id, composition.now()))) return failed(noMore);
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
     const answer = emptyAnswer();
-    answer.headers.append("set-cookie", unlockedCookie(share));
+    answer.headers.append("set-cookie", unlockedCookie(composition, share));
     return ok(answer);
   });
 }
@@ -106,18 +106,18 @@ function tokenOf({ params }: Pick<Opened, "params">): string {
   return typeof params.token === "string" ? params.token : "";
 }
 
-async function findItem({ params, console }: Opened, { share }: OpenedShare): Promise<Found | undefined> {
+async function findItem({ params, composition }: Opened, { share }: OpenedShare): Promise<Found | undefined> {
   if (typeof params.number !== "string" || !/^[1-9]\d{0,3}$/.test(params.number)) return undefined;
   const number = Number(params.number);
-  const found = await console.store.shares.item(share.id, number);
+  const found = await composition.store.shares.item(share.id, number);
   return found && { number, ...found };
 }
 
 /** If counting fails, the file is still sent. */
-async function count({ console }: Opened, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
+async function count({ composition }: Opened, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
   try {
-    await console.store.shares[what](share.id);
+    await composition.store.shares[what](share.id);
   } catch (err) {
-    console.log.warn({ err }, "an opened share was not counted");
+    composition.log.warn({ err }, "an opened share was not counted");
   }
 }

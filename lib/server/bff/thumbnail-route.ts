@@ -3,7 +3,6 @@
 import "server-only";
 import sharp from "sharp";
 import { z } from "zod";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
@@ -12,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, refusalOfFile } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Access, openForJobs } from "../connections/access";
-import { readQuery, searchOf } from "../requests/read-request";
+import { connectionIn, readQuery, searchOf } from "../requests/read-request";
 import { bytesAnswer } from "../requests/responses";
 import { headersIfTooLarge, nothing, tooLargeToShow } from "../thumbnails/open-picture";
 import { thumbnailFits } from "../thumbnails/resize";
@@ -123,10 +122,10 @@ const fileQuery = z.object({
 });
 
 export function thumbnailRoute(): Handler {
-  return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, viewer, console }) => {
+  return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, ...context }) => {
     const search = searchOf(request);
-    const named = search.get(CONNECTION_PARAMETER) ?? undefined;
-    const access = await openForJobs(viewer, named);
+    const named = connectionIn(request);
+    const access = await openForJobs(context, named);
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
@@ -142,7 +141,7 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
     const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
     const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
-    return thumbnailAnswer(access.value, console, asked, named !== undefined && isFixed);
+    return thumbnailAnswer(access.value, context.composition, asked, named !== undefined && isFixed);
   });
 }
 

@@ -28,8 +28,8 @@ export function userdataRoute(operation: Operation): Handler {
 
 export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
-  return guarded({ action, role, connection: true }, async ({ request, viewer }) => {
-    const files = await listFiles(viewer, searchOf(request), request.signal);
+  return guarded({ action, role, connection: true }, async ({ request, ...context }) => {
+    const files = await listFiles(context, searchOf(request), request.signal);
     return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(files.value))) : files;
   });
 }

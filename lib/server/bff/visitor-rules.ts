@@ -12,14 +12,15 @@ import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/visitors";
+import { readInvitation } from "../auth/members";
 import { admit, readViewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "../cookies";
 import { consoleUrl } from "../env";
-import { getInvitation } from "../queries/members";
 import { visitShare } from "../queries/shares";
 import { getSetUp } from "../queries/sign-in";
 import { CHALLENGE } from "../requests/responses";
+import { openVisitorPage } from "./open-page";
 
 const MAX_RETURN_CHARS = 2000;
 
@@ -27,7 +28,7 @@ export const visitorRules: VisitorRules = {
   async isMember({ url = "/", headers }) {
     if (!hasCredential(headers) || (!isApi(url) && isProgram(headers))) return false;
     try {
-      return (await readViewer(toHeaders(headers))) !== undefined;
+      return (await readViewer(await openVisitorPage(), toHeaders(headers))) !== undefined;
     } catch {
       // The page or route reports the outage.
       return true;
@@ -36,42 +37,48 @@ export const visitorRules: VisitorRules = {
   async answerFor(request) {
     const { url = "/", headers } = request;
     if (isApi(url)) return { kind: "own" };
-    if (isProgram(headers)) return refuseProgram(headers);
+    const composition = await openVisitorPage();
+    if (isProgram(headers)) return refuseProgram(composition, headers);
     const path = (url.split(/[?#]/)[0] ?? "").replace(/(?<=.)\/+$/, "");
-    if (path === "/embed" || path.startsWith("/embed/")) return answerEmbedded(url, path);
+    if (path === "/embed" || path.startsWith("/embed/")) return answerEmbedded(composition, url, path);
     const query = new URLSearchParams(url.split("?")[1]);
     const language = readLanguage(readCookie(headers.cookie ?? null, LANGUAGE_COOKIE), headers["accept-language"]);
     const shared = (page: string) => ({ kind: "shared", key: page, url: page, language }) as const;
     const [, first = "", rest, ...more] = path.split("/");
     const token = query.get("token") || undefined;
-    if (path === "/sign-in") return headers[VOUCHED_HEADER] === undefined ? shared(signInPage(query)) : { kind: "own" };
+    if (path === "/sign-in") return headers[VOUCHED_HEADER] === undefined ? shared(signInPage(composition, query)) : { kind: "own" };
     if (path === "/set-up") {
-      const state = await getSetUp(token);
+      const state = await getSetUp(composition, token);
       return state === "open"
         ? { kind: "own" }
         : { ...shared(state === "unknown" ? "/set-up?token=-" : "/set-up"), key: `set-up ${state}` };
     }
     if (path === "/invitation") {
       if (token === undefined) return shared("/invitation");
-      return (await getInvitation(token)).state === "unknown" ? shared("/invitation?token=-") : { kind: "own" };
+      return (await readInvitation(composition, token)).state === "unknown" ? shared("/invitation?token=-") : { kind: "own" };
     }
-    if (first === "share" && rest !== undefined && more.length === 0) return answerShare(rest, headers, language);
+    if (first === "share" && rest !== undefined && more.length === 0) return answerShare(composition, rest, headers, language);
     if (/^(sign-in|set-up|invitation|share)$/.test(first)) return shared("/sign-in/-");
-    if (!(await composition().store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
+    if (!(await composition.store.members.hasOwner())) return { kind: "redirect", location: "/set-up" };
     const back = withoutRouterQuery(url);
     return { kind: "redirect", location: `/sign-in${back.length > MAX_RETURN_CHARS ? "" : `?callbackUrl=${encodeURIComponent(back)}`}` };
   },
 };
 
 /** The page's script reads the sign-in's return URL: the page is the same for all. */
-function signInPage(query: URLSearchParams): string {
+function signInPage({ env }: Parts<"env">, query: URLSearchParams): string {
   const refused = oidcRefusals.find((one) => one === query.get("refused"));
-  const provider = composition().env.oidc.find(({ id }) => id === query.get("provider"));
+  const provider = env.oidc.find(({ id }) => id === query.get("provider"));
   return refused && provider ? `/sign-in?refused=${refused}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
 }
 
-async function answerShare(token: string, headers: IncomingHttpHeaders, language: string): Promise<VisitorAnswer> {
-  const visit = await visitShare(token, toHeaders(headers));
+async function answerShare(
+  composition: Composition,
+  token: string,
+  headers: IncomingHttpHeaders,
+  language: string,
+): Promise<VisitorAnswer> {
+  const visit = await visitShare(composition, token, toHeaders(headers));
   const url = `/share/${token}`;
   if (visit.kind === "none") return { kind: "shared", key: "share none", url: "/share/-", language };
   if (visit.kind === "locked") return { kind: "shared", key: `share ${token} locked`, url, language };
@@ -87,10 +94,10 @@ async function answerShare(token: string, headers: IncomingHttpHeaders, language
   };
 }
 
-async function answerEmbedded(url: string, path: string): Promise<VisitorAnswer> {
+async function answerEmbedded({ store }: Parts<"store">, url: string, path: string): Promise<VisitorAnswer> {
   const embed = embedAddressOf(path);
   if (!embed) return path === "/embed/start" || path === "/embed/doctor" ? { kind: "own" } : nothingHere;
-  if (!(await composition().store.embedHosts.get(embed.host))) return nothingHere;
+  if (!(await store.embedHosts.get(embed.host))) return nothingHere;
   if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
   if (embed.rest !== "/choose" && !embedPageOf(embed.rest)) return nothingHere;
   const from = withoutRouterQuery(url).slice(embed.path.length);
@@ -103,9 +110,9 @@ const nothingHere: VisitorAnswer = {
 };
 
 /** Pages don't accept a token: the response names the base address that does. */
-async function refuseProgram(headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
-  const base = `${consoleUrl(composition().env, `http://${headers.host}`)}/api`;
-  const admitted = await admit(toHeaders(headers));
+async function refuseProgram(composition: Composition, headers: IncomingHttpHeaders): Promise<VisitorAnswer> {
+  const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
+  const admitted = await admit(composition, toHeaders(headers));
   const where = `The interface's base address is ${base}.`;
   if (admitted.ok)
     return { kind: "refused", refused: { status: 404, code: "NOT_FOUND", message: `There is no operation at this address. ${where}` } };

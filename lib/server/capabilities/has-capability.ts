@@ -8,7 +8,6 @@ import { operations } from "@/lib/contract/operations";
 import { fromTop } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { listFolder } from "../operations/list-files";
 
@@ -47,7 +46,7 @@ type Known = Result<boolean | undefined, Failure>;
 type How = { dir?: string; signal?: AbortSignal };
 
 export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Known> {
-  const known = composition().capabilities.knows(access.connection.id, capability);
+  const known = access.composition.capabilities.knows(access.connection.id, capability);
   if (known !== undefined) return ok(known);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, how);

@@ -12,8 +12,7 @@ import { readsJobs } from "../answers/job-files";
 import { jobsOnly, passOn, refusalOf } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { refusedAsReadOnly } from "../auth/read-only";
-import { lostRights, type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, lostRights, type Viewer } from "../auth/viewer";
 import { type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
@@ -30,8 +29,7 @@ const noUsualConnection: Failure = {
   status: 409,
 };
 
-export type Access = {
-  viewer: Viewer;
+export type Access = Context & {
   connection: Connection;
   /** A local server needs none. */
   apiKey: string | undefined;
@@ -46,8 +44,8 @@ export type Access = {
 };
 
 /** Connections of the team and the viewer's own, within the scope of their credential. */
-export async function usableConnections(viewer: Viewer): Promise<Connection[]> {
-  const connections = await composition().store.connections.listFor(viewer.memberId);
+export async function usableConnections({ composition: { store }, viewer }: Context): Promise<Connection[]> {
+  const connections = await store.connections.listFor(viewer.memberId);
   return connections.filter(({ id }) => isInScope(viewer, id));
 }
 
@@ -56,65 +54,65 @@ function isInScope({ scope }: Viewer, connectionId: string): boolean {
 }
 
 /** Also other members' own connections whose jobs the viewer may see. */
-export async function visibleConnections(viewer: Viewer): Promise<Connection[]> {
-  const seen = await composition().store.jobViewers.listFor(viewer.memberId);
-  return [...(await usableConnections(viewer)), ...seen.filter(({ id }) => isInScope(viewer, id))];
+export async function visibleConnections(context: Context): Promise<Connection[]> {
+  const seen = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
+  return [...(await usableConnections(context)), ...seen.filter(({ id }) => isInScope(context.viewer, id))];
 }
 
 /** To work with. A connection whose jobs are only seen is refused with that reason. */
-export async function findConnection(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
-  const found = await findVisible(viewer, id);
+export async function findConnection(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
+  const found = await findVisible(context, id);
   return found.ok && found.value.seenOf !== undefined ? failed(jobsOnly(found.value.seenOf)) : found;
 }
 
 /** For reads of jobs. Without an id: the member's last used connection, otherwise the first that they may use. */
-export async function findVisible(viewer: Viewer, id: string | undefined): Promise<Result<Connection, Failure>> {
-  const { store } = composition();
+export async function findVisible(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
+  const { store } = context.composition;
   const get = async (one: string) => {
-    if (!isInScope(viewer, one)) return undefined;
-    return (await store.connections.getFor(viewer.memberId, one)) ?? store.jobViewers.getFor(viewer.memberId, one);
+    if (!isInScope(context.viewer, one)) return undefined;
+    return (await store.connections.getFor(context.viewer.memberId, one)) ?? store.jobViewers.getFor(context.viewer.memberId, one);
   };
   if (id !== undefined) {
     const connection = await get(id);
     return connection ? ok(connection) : failed(noConnection);
   }
   // Not the one that the member clicked last: a program keeps using the connection it was set up with.
-  if (viewer.credential.kind === "token") {
-    const usual = await get(viewer.credential.connectionId);
+  if (context.viewer.credential.kind === "token") {
+    const usual = await get(context.viewer.credential.connectionId);
     return usual ? ok(usual) : failed(noUsualConnection);
   }
-  const last = (await store.members.get(viewer.memberId))?.lastConnectionId;
-  const connection = (last && (await get(last))) || (await visibleConnections(viewer))[0];
+  const last = (await store.members.get(context.viewer.memberId))?.lastConnectionId;
+  const connection = (last && (await get(last))) || (await visibleConnections(context))[0];
   return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
 }
 
 /** The role on that connection: at most viewer, if it is another member's and only its jobs are seen. */
-export async function roleOn(viewer: Viewer, id: string | undefined): Promise<Role> {
-  const found = await findVisible(viewer, id);
-  return found.ok && found.value.seenOf !== undefined ? weaker("viewer", viewer.role) : viewer.role;
+export async function roleOn(context: Context, id: string | undefined): Promise<Role> {
+  const found = await findVisible(context, id);
+  return found.ok && found.value.seenOf !== undefined ? weaker("viewer", context.viewer.role) : context.viewer.role;
 }
 
 /** For acts of a person: the ledger of the connection's jobs is read on while someone works with it. */
-export async function openConnection(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
-  return openAndRead(viewer, id, findConnection);
+export async function openConnection(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
+  return openAndRead(context, id, findConnection);
 }
 
 /** For work without a person at this moment: the ledger is not read on. */
-export async function openQuietly(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
-  return open(viewer, id, findConnection);
+export async function openQuietly(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
+  return open(context, id, findConnection);
 }
 
 /** For reads of jobs: also works if nothing else of the connection is open to the viewer. */
-export async function openForJobs(viewer: Viewer, id: string | undefined): Promise<Result<Access, Failure>> {
-  return openAndRead(viewer, id, findVisible);
+export async function openForJobs(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
+  return openAndRead(context, id, findVisible);
 }
 
-async function openAndRead(viewer: Viewer, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
-  const access = await open(viewer, id, find);
+async function openAndRead(context: Context, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
+  const access = await open(context, id, find);
   if (!access.ok) return access;
   const used = access.value.connection.id;
-  const again = () => open(viewer, used, findVisible);
-  composition().ledger.reader.used(used, {
+  const again = () => open(context, used, findVisible);
+  context.composition.ledger.reader.used(used, {
     jobs: (input) => read(operations.listJobs, again(), input),
     ...(isEmbedded(access.value.connection.baseUrl) && {
       assets: (input: CallInput) => read(operations.listJobAssets, again(), input),
@@ -123,9 +121,9 @@ async function openAndRead(viewer: Viewer, id: string | undefined, find: typeof 
   return access;
 }
 
-async function open(viewer: Viewer, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
-  const { store, ring, log, upstreamFor, upstreamOptionsFor, seenAssets } = composition();
-  const found = await find(viewer, id);
+async function open(context: Context, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
+  const { store, ring, log, upstreamFor, upstreamOptionsFor, seenAssets } = context.composition;
+  const found = await find(context, id);
   if (!found.ok) return found;
   const connection = found.value;
   const stored = await store.keys.getOf(connection.id);
@@ -142,10 +140,11 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
   // Includes the fingerprint: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
-  const lost = async () => (await lostRights(viewer)) ?? (await lostSight(viewer, connection));
+  const lost = async () => (await lostRights(context)) ?? (await lostSight(context, connection));
   return ok({
+    composition: context.composition,
     // A member who may only see the jobs does not get what is meant for those who may run them.
-    viewer: connection.seenOf === undefined ? viewer : { ...viewer, role: weaker("viewer", viewer.role) },
+    viewer: connection.seenOf === undefined ? context.viewer : { ...context.viewer, role: weaker("viewer", context.viewer.role) },
     connection,
     apiKey,
     target,
@@ -156,7 +155,9 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
       // Each call is a step of its own: a member removed or lowered since the first makes no further one, and no one changes anything once
       // the console is read-only.
       refusalOf: async (operation, input) =>
-        (await lost()) ?? (await refusalOf(connection, operation, input)) ?? (isRead(operation) ? undefined : refusedAsReadOnly()),
+        (await lost()) ??
+        (await refusalOf(connection, operation, input)) ??
+        (isRead(operation) ? undefined : refusedAsReadOnly(context.composition)),
     }),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),
@@ -164,24 +165,27 @@ async function open(viewer: Viewer, id: string | undefined, find: typeof findVis
 }
 
 /** The right to see the jobs can be taken back at any moment. */
-async function lostSight({ memberId }: Viewer, { id, seenOf }: Connection): Promise<Failure | undefined> {
+async function lostSight(
+  { composition: { store }, viewer: { memberId } }: Context,
+  { id, seenOf }: Connection,
+): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
-  return (await composition().store.jobViewers.getFor(memberId, id)) ? undefined : noConnection;
+  return (await store.jobViewers.getFor(memberId, id)) ? undefined : noConnection;
 }
 
 /** For one operation of the interface. */
-export function openFor(viewer: Viewer, id: string | undefined, operation: Operation): Promise<Result<Access, Failure>> {
-  return readsJobs(operation) ? openForJobs(viewer, id) : openConnection(viewer, id);
+export function openFor(context: Context, id: string | undefined, operation: Operation): Promise<Result<Access, Failure>> {
+  return readsJobs(operation) ? openForJobs(context, id) : openConnection(context, id);
 }
 
 /** One read for a page: connection, key, call, and an answer that may be shown. */
 export async function readThrough<O extends Operation>(
-  viewer: Viewer,
+  context: Context,
   connectionId: string | undefined,
   operation: O,
   input?: CallInput,
 ): Promise<Result<AnswerOf<O>, Failure>> {
-  return read(operation, openFor(viewer, connectionId, operation), { waits: "page", ...input });
+  return read(operation, openFor(context, connectionId, operation), { waits: "page", ...input });
 }
 
 async function read<O extends Operation>(

@@ -19,8 +19,8 @@ import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusedAsReadOnly } from "../auth/read-only";
-import { lostRights, type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, lostRights } from "../auth/viewer";
+import { type Composition, type Parts } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
 import { findConnection, noConnection } from "./access";
@@ -30,23 +30,23 @@ const MAX_QUOTE_LENGTH = 120;
 const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
 const firstAsset = { limit: 1, offset: 0, include_public: false };
 
-export async function checkConnection(connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
-  const { store, ring } = composition();
+export async function checkConnection(composition: Composition, connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
+  const { store, ring } = composition;
   const stored = await store.keys.getOf(connection.id);
   const apiKey = stored && openApiKey(ring, stored);
-  const check = await askWhoseKey({ id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
+  const check = await askWhoseKey(composition, { id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
   // If nothing answered, that says nothing about the dialect.
   if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect, hasAssets: check.hasAssets });
-  await rememberCheck(connection.id, check);
+  await rememberCheck(composition, connection.id, check);
   return check;
 }
 
 /** Asks without remembering: the connection need not be stored. Recognises a plain local server: it has no users, but system stats. */
 async function askWhoseKey(
+  { capabilities, upstreamFor }: Parts<"capabilities" | "upstreamFor">,
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
   signal?: AbortSignal,
 ): Promise<ConnectionCheck> {
-  const { capabilities, upstreamFor } = composition();
   const upstream = upstreamFor({ connectionId: id, baseUrl, dialect: "interface", apiKey });
   // Interactive: the member waits, and can retry.
   const callOptions = { signal, waits: "page" } as const;
@@ -69,8 +69,7 @@ export function lacksAssets(answer: Result<unknown, Failure>): boolean {
   return !answer.ok && lacksOperation(answer.failure);
 }
 
-async function rememberCheck(id: string, check: ConnectionCheck): Promise<void> {
-  const { capabilities, store } = composition();
+async function rememberCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
   capabilities.forget(id);
   await store.connections.setStatus(id, check.outcome);
   await store.peers.tellChange(id);
@@ -108,42 +107,42 @@ function short(message: string): string {
 type Given = { keep?: boolean; key?: string };
 
 export async function createConnection(
-  viewer: Viewer,
+  context: Context,
   body: z.infer<typeof connectionBodySchema>,
 ): Promise<Result<ConnectionSaved, Failure>> {
-  const { store, now } = composition();
+  const { store, now } = context.composition;
   const shared = body.shared ?? false;
-  if (shared && !hasRole(viewer.role, "admin")) return failed(adminOnly);
+  if (shared && !hasRole(context.viewer.role, "admin")) return failed(adminOnly);
   if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const id = randomUUID();
   const baseUrl = toBaseUrl(body.baseUrl);
-  const check = await askWhoseKey({ id, baseUrl, apiKey: body.key });
+  const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
   // The service decides how long the check takes: the member may have lost their rights meanwhile.
-  const refused = (await lostRights(viewer)) ?? (await refusedAsReadOnly());
+  const refused = (await lostRights(context)) ?? (await refusedAsReadOnly(context.composition));
   if (refused) return failed(refused);
   await store.connections.create({
     id,
     name: body.name,
     baseUrl,
     accountUrl: body.accountUrl || undefined,
-    memberId: shared ? undefined : viewer.memberId,
+    memberId: shared ? undefined : context.viewer.memberId,
     dialect: check.dialect,
     hasAssets: check.hasAssets,
     createdAt: now(),
   });
-  await storeGivenKey(id, body);
-  return saved(viewer, id, check);
+  await storeGivenKey(context.composition, id, body);
+  return saved(context, id, check);
 }
 
 /** A new key or address that the service does not accept leaves the stored ones unchanged; a name is never refused. */
 export async function changeConnection(
-  viewer: Viewer,
+  context: Context,
   id: string,
   body: z.infer<typeof connectionChangeSchema>,
 ): Promise<Result<ConnectionSaved, Failure>> {
-  const { store, ring } = composition();
-  const found = await findOwnConnection(viewer, id);
+  const { store, ring } = context.composition;
+  const found = await findOwnConnection(context, id);
   if (!found.ok) return found;
   if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const baseUrl = body.baseUrl === undefined ? found.value.baseUrl : toBaseUrl(body.baseUrl);
@@ -151,19 +150,19 @@ export async function changeConnection(
   const stored = await store.keys.getOf(id);
   if (moves && body.key === undefined && stored) return failed(keyNeeded);
   const apiKey = body.key ?? (stored && openApiKey(ring, stored));
-  const check = await askWhoseKey({ id, baseUrl, apiKey });
+  const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey });
   if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
   // The check takes time. What was checked must still be what is stored, or a key would be sent to an address it was not given for.
-  const refused = (await lostRights(viewer)) ?? (await refusedAsReadOnly());
+  const refused = (await lostRights(context)) ?? (await refusedAsReadOnly(context.composition));
   if (refused) return failed(refused);
-  const now = await findOwnConnection(viewer, id);
+  const now = await findOwnConnection(context, id);
   if (!now.ok) return now;
   const isSame = now.value.baseUrl === found.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === stored?.fingerprint;
   if (!isSame) return failed(changedMeanwhile);
   // The new key first: between the two writes the old address may refuse the new key, but the new address never gets the old key.
-  await storeGivenKey(id, body);
+  await storeGivenKey(context.composition, id, body);
   const learnt = moves || isAccepted(check) ? check.dialect : undefined;
-  if (moves || body.key !== undefined) composition().ledger.restart(id);
+  if (moves || body.key !== undefined) context.composition.ledger.restart(id);
   await store.connections.change(id, {
     name: body.name,
     baseUrl,
@@ -171,34 +170,33 @@ export async function changeConnection(
     dialect: learnt,
     hasAssets: check.hasAssets,
   });
-  return saved(viewer, id, check);
+  return saved(context, id, check);
 }
 
-export async function removeConnection(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
-  const found = await findOwnConnection(viewer, id);
+export async function removeConnection(context: Context, id: string): Promise<Result<undefined, Failure>> {
+  const found = await findOwnConnection(context, id);
   if (!found.ok) return found;
-  if (!(await composition().store.connections.remove(id))) return failed(noConnection);
-  composition().ledger.sweep();
+  if (!(await context.composition.store.connections.remove(id))) return failed(noConnection);
+  context.composition.ledger.sweep();
   return ok(undefined);
 }
 
 /** A connection that the viewer may change: their own, or a shared one if they are an admin. */
-async function findOwnConnection(viewer: Viewer, id: string): Promise<Result<Connection, Failure>> {
-  const found = await findConnection(viewer, id);
-  if (found.ok && found.value.memberId === undefined && !hasRole(viewer.role, "admin")) return failed(adminOnly);
+async function findOwnConnection(context: Context, id: string): Promise<Result<Connection, Failure>> {
+  const found = await findConnection(context, id);
+  if (found.ok && found.value.memberId === undefined && !hasRole(context.viewer.role, "admin")) return failed(adminOnly);
   return found;
 }
 
-async function saved(viewer: Viewer, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
-  await rememberCheck(id, check);
-  const found = await findConnection(viewer, id);
+async function saved(context: Context, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
+  await rememberCheck(context.composition, id, check);
+  const found = await findConnection(context, id);
   if (!found.ok) return found;
-  const usual = await findConnection(viewer, undefined);
-  return ok({ connection: await toConnectionView(found.value, usual.ok && usual.value.id === id), check });
+  const usual = await findConnection(context, undefined);
+  return ok({ connection: await toConnectionView(context.composition, found.value, usual.ok && usual.value.id === id), check });
 }
 
-async function storeGivenKey(connectionId: string, { key }: Given): Promise<void> {
-  const { store, ring, now } = composition();
+async function storeGivenKey({ store, ring, now }: Parts<"store" | "ring" | "now">, connectionId: string, { key }: Given): Promise<void> {
   if (key !== undefined) await storeApiKey(store.keys, ring, { connectionId, apiKey: key, now: now() });
 }
 

@@ -5,31 +5,33 @@ import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, type Viewer } from "../auth/viewer";
+import { type Parts } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { type PersonalConnection } from "../store/jobs/job-viewers";
 import { isEmbedded } from "../upstream/send";
 import { findVisible, noConnection, visibleConnections } from "./access";
 
 /** `meant` is the page's own choice; if the member may not use that id, the last used connection is taken. */
-export async function listConnectionViews(viewer: Viewer, meant?: string): Promise<ConnectionView[]> {
+export async function listConnectionViews(context: Context, meant?: string): Promise<ConnectionView[]> {
   const [connections, chosen, usual] = await Promise.all([
-    visibleConnections(viewer),
-    meant === undefined ? undefined : findVisible(viewer, meant),
-    findVisible(viewer, undefined),
+    visibleConnections(context),
+    meant === undefined ? undefined : findVisible(context, meant),
+    findVisible(context, undefined),
   ]);
   const current = chosen?.ok ? chosen.value.id : usual.ok ? usual.value.id : undefined;
-  const views = await Promise.all(connections.map((connection) => toConnectionView(connection, connection.id === current)));
-  return hasRole(viewer.role, "viewer") ? views : views.map(withoutAddress);
+  const views = await Promise.all(
+    connections.map((connection) => toConnectionView(context.composition, connection, connection.id === current)),
+  );
+  return hasRole(context.viewer.role, "viewer") ? views : views.map(withoutAddress);
 }
 
 /** What the frame around every page needs. Never fails if a service is down: it reads only the console's own store. */
 export async function getFrame(
-  viewer: Viewer,
+  context: Context,
   connection?: string,
 ): Promise<{ connection?: ConnectionView; connections: ConnectionView[] }> {
-  const connections = await listConnectionViews(viewer, connection);
+  const connections = await listConnectionViews(context, connection);
   return { connection: connections.find((view) => view.current), connections };
 }
 
@@ -38,8 +40,7 @@ function withoutAddress({ accountUrl: _account, fingerprint: _fingerprint, seenB
   return { ...view, baseUrl: "" };
 }
 
-export async function toConnectionView(connection: Connection, current: boolean): Promise<ConnectionView> {
-  const { store } = composition();
+export async function toConnectionView({ store }: Parts<"store">, connection: Connection, current: boolean): Promise<ConnectionView> {
   const [stored, viewers] = await Promise.all([store.keys.getOf(connection.id), store.jobViewers.viewersOf([connection.id])]);
   const { seenOf } = connection;
   if (seenOf !== undefined) {
@@ -65,38 +66,42 @@ export async function toConnectionView(connection: Connection, current: boolean)
 }
 
 /** All personal connections but the viewer's own. */
-export async function listPersonalConnections(viewer: Viewer): Promise<Result<PersonalConnectionView[], Failure>> {
+export async function listPersonalConnections({
+  composition: { store },
+  viewer,
+}: Context): Promise<Result<PersonalConnectionView[], Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
-  const { jobViewers } = composition().store;
+  const { jobViewers } = store;
   const inScope = (await jobViewers.listPersonal()).filter((one) => one.ownerId !== viewer.memberId && isInScope(viewer, one.id));
   const viewers = await jobViewers.viewersOf(inScope.map(({ id }) => id));
   return ok(inScope.map((one) => ({ ...one, seenBy: viewers.get(one.id) ?? [] })));
 }
 
-export async function giveJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
-  const { store, now } = composition();
-  const connection = await findPersonal(viewer, connectionId);
+export async function giveJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
+  const { store, now } = context.composition;
+  const connection = await findPersonal(context, connectionId);
   if (!connection) return failed(noConnection);
   const owner = await store.members.get(connection.ownerId);
-  if (!hasRole(viewer.role, "admin") || !owner || !hasRole(viewer.role, owner.role)) return failed(tooLow);
+  if (!hasRole(context.viewer.role, "admin") || !owner || !hasRole(context.viewer.role, owner.role)) return failed(tooLow);
   const member = await store.members.get(memberId);
   if (!member) return failed(noSuchMember);
   if (memberId === connection.ownerId) return failed(ownAlready);
-  await store.jobViewers.give(connectionId, memberId, { givenBy: viewer.memberId, now: now() });
+  await store.jobViewers.give(connectionId, memberId, { givenBy: context.viewer.memberId, now: now() });
   return ok(undefined);
 }
 
-export async function takeJobsView(viewer: Viewer, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
-  const { store } = composition();
-  const connection = await findPersonal(viewer, connectionId);
-  const mayTake = hasRole(viewer.role, "admin") || viewer.memberId === connection?.ownerId || viewer.memberId === memberId;
+export async function takeJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
+  const { store } = context.composition;
+  const connection = await findPersonal(context, connectionId);
+  const mayTake =
+    hasRole(context.viewer.role, "admin") || context.viewer.memberId === connection?.ownerId || context.viewer.memberId === memberId;
   // For all others it does not exist.
   if (!connection || !mayTake) return failed(noConnection);
   return (await store.jobViewers.take(connectionId, memberId)) ? ok(undefined) : failed(noSuchMember);
 }
 
-async function findPersonal(viewer: Viewer, id: string): Promise<PersonalConnection | undefined> {
-  const all = await composition().store.jobViewers.listPersonal();
+async function findPersonal({ composition: { store }, viewer }: Context, id: string): Promise<PersonalConnection | undefined> {
+  const all = await store.jobViewers.listPersonal();
   return all.find((one) => one.id === id && isInScope(viewer, id));
 }
 

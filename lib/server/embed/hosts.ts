@@ -15,7 +15,7 @@ import {
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { seal, type SealedRows } from "../keys/key-ring";
 import { type EmbedHost, type EmbedHostStore, type Keeper, newEmbedHostId } from "../store/embed-hosts";
 import { type Sealed } from "../store/keys";
@@ -24,42 +24,46 @@ import { audiencesOf } from "./sessions";
 
 type Giver = { memberId: string; name: string; role: Role };
 
-export async function listEmbedHosts(): Promise<EmbedHostView[]> {
-  return Promise.all((await composition().store.embedHosts.list()).map(toView));
+export async function listEmbedHosts(composition: Composition): Promise<EmbedHostView[]> {
+  return Promise.all((await composition.store.embedHosts.list()).map((host) => toView(composition, host)));
 }
 
-export async function createEmbedHost(giver: Giver, body: EmbedHostBody): Promise<Result<EmbedHostSaved, Failure>> {
-  const { store, now } = composition();
-  const refused = await judge(giver, body);
+export async function createEmbedHost(
+  composition: Composition,
+  giver: Giver,
+  body: EmbedHostBody,
+): Promise<Result<EmbedHostSaved, Failure>> {
+  const { store, now } = composition;
+  const refused = await judge(composition, giver, body);
   if (refused) return failed(refused);
   const id = newEmbedHostId();
-  const made = body.jwksUrl === null ? makeSecret(id) : undefined;
+  const made = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
   const host = await store.embedHosts.create(id, body, { sealed: made?.sealed, old: undefined, keptBy: keeperOf(giver) }, now());
-  return ok({ host: await toView(host), ...(made && { secret: made.secret }) });
+  return ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) });
 }
 
 export async function changeEmbedHost(
+  composition: Composition,
   giver: Giver,
   id: string,
   { renewSecret, ...change }: z.output<typeof embedHostChangeSchema>,
 ): Promise<Result<EmbedHostSaved, Failure>> {
-  const { store, now } = composition();
+  const { store, now } = composition;
   const before = await store.embedHosts.get(id);
   if (!before) return failed(noSuchHost);
   const body = { ...before, ...change };
-  const refused = await judge(giver, body);
+  const refused = await judge(composition, giver, body);
   if (refused) return failed(refused);
   const isBySecret = body.jwksUrl === null;
-  const made = isBySecret && (renewSecret || !before.sealed) ? makeSecret(id) : undefined;
+  const made = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
   const sealed = isBySecret ? (made?.sealed ?? before.sealed) : undefined;
   const kept = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
   const old = isBySecret ? (renewSecret ? kept : before.old) : undefined;
   const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(giver) });
-  return host ? ok({ host: await toView(host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
+  return host ? ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
 }
 
-export async function removeEmbedHost(id: string): Promise<Result<string, Failure>> {
-  const { store } = composition();
+export async function removeEmbedHost({ store }: Parts<"store">, id: string): Promise<Result<string, Failure>> {
   const host = await store.embedHosts.get(id);
   if (!host || !(await store.embedHosts.remove(id))) return failed(noSuchHost);
   while (await store.members.removeGuests({ hostId: id })) await new Promise((resolve) => setImmediate(resolve));
@@ -83,29 +87,29 @@ function keeperOf({ memberId: id, name }: Giver): Keeper {
   return { id, name };
 }
 
-async function judge({ role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
+async function judge({ store }: Parts<"store">, { role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };
   // Only connections of the team, no member's own.
-  if (body.connection !== null && !(await composition().store.connections.getFor("", body.connection))) return noTeamConnection;
+  if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }
 
-function makeSecret(id: string): { secret: string; sealed: Sealed } {
+function makeSecret({ ring }: Parts<"ring">, id: string): { secret: string; sealed: Sealed } {
   const secret = randomBytes(32).toString("base64url");
-  return { secret, sealed: seal(composition().ring, recordOfHost(id), secret) };
+  return { secret, sealed: seal(ring, recordOfHost(id), secret) };
 }
 
-async function toView(host: EmbedHost): Promise<EmbedHostView> {
-  const { env, now } = composition();
+async function toView(composition: Composition, host: EmbedHost): Promise<EmbedHostView> {
+  const { env, now } = composition;
   const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused, old, keptBy } = host;
   const audience = audiencesOf(env, id)[0] ?? "";
   const oldSecretUntil = old && old.until > now() ? old.until : undefined;
   const shown = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
-  return { ...shown, ...(keptBy && { keptBy: await keeperView(keptBy) }), ...(refused && { refused }) };
+  return { ...shown, ...(keptBy && { keptBy: await keeperView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
-async function keeperView({ id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {
-  const member = await composition().store.members.get(id);
+async function keeperView({ store }: Parts<"store">, { id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {
+  const member = await store.members.get(id);
   if (!member) return { name, lost: "removed" };
   if (member.disabled) return { name: member.name, lost: "suspended" };
   return { name: member.name, ...(!hasRole(member.role, "admin") && { lost: "role" }) };

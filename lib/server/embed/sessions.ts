@@ -15,8 +15,7 @@ import {
 import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
-import { type Composition } from "../composition-type";
+import { type Composition, type Parts } from "../composition-type";
 import { embedCookie, embedCookieRules, readCookie } from "../cookies";
 import { consoleUrl, type Env } from "../env";
 import { type EmbedHost } from "../store/embed-hosts";
@@ -29,21 +28,25 @@ export function audiencesOf(env: Env, hostId: string): string[] {
   return [...new Set([consoleUrl(env), ...own])].map((address) => `${address}/embed/${hostId}`);
 }
 
-type Console = Pick<Composition, "env" | "now" | "log" | "hostKeys">;
+type Console = Parts<"env" | "now" | "log" | "hostKeys">;
 type TicketRequest = { ticket: string; origin: string };
 
-async function checkTicket(console: Console, host: EmbedHost, { ticket, origin }: TicketRequest): Promise<Result<Ticket, EmbedRefusal>> {
-  const now = console.now();
+async function checkTicket(
+  composition: Console,
+  host: EmbedHost,
+  { ticket, origin }: TicketRequest,
+): Promise<Result<Ticket, EmbedRefusal>> {
+  const now = composition.now();
   let payload: JWTPayload;
   try {
-    payload = await console.hostKeys.verify(host, ticket, {
-      audience: audiencesOf(console.env, host.id),
+    payload = await composition.hostKeys.verify(host, ticket, {
+      audience: audiencesOf(composition.env, host.id),
       clockTolerance: CLOCK_SLACK_SECONDS,
       currentDate: new Date(now),
       requiredClaims: ["iss", "sub", "jti", "iat", "exp"],
     });
   } catch (error) {
-    console.log.warn({ hostId: host.id, err: error }, "a ticket was not taken");
+    composition.log.warn({ hostId: host.id, err: error }, "a ticket was not taken");
     return failed(refusalOf(error));
   }
   const parsed = ticketSchema.safeParse(payload);
@@ -79,26 +82,25 @@ export function readEmbedAddress(sent: Sent): EmbedAddress | undefined {
   return embedAddressOf(sent.get(EMBED_PATH_HEADER) ?? "");
 }
 
-export async function readEmbedded(sent: Sent): Promise<Embedded | undefined> {
-  const session = await findSessionOf(sent);
-  return session && whileValid(session);
+export async function readEmbedded(composition: Composition, sent: Sent): Promise<Embedded | undefined> {
+  const session = await findSessionOf(composition, sent);
+  return session && whileValid(composition, session);
 }
 
 /** Returns a stored session even if it has expired or lost its rights. */
-export async function findSessionOf(sent: Sent): Promise<EmbedSession | undefined> {
+export async function findSessionOf(composition: Composition, sent: Sent): Promise<EmbedSession | undefined> {
   const embed = readEmbedAddress(sent);
-  const token = embed && tokenOf(sent, embed);
-  const session = token === undefined ? undefined : await composition().store.embedSessions.find(token);
+  const token = embed && tokenOf(composition, sent, embed);
+  const session = token === undefined ? undefined : await composition.store.embedSessions.find(token);
   return session && embed && session.hostId === embed.host && session.slot === embed.slot ? session : undefined;
 }
 
-export async function findEmbedded(sessionId: string): Promise<Embedded | undefined> {
-  const session = await composition().store.embedSessions.get(sessionId);
-  return session && whileValid(session);
+export async function findEmbedded(composition: Composition, sessionId: string): Promise<Embedded | undefined> {
+  const session = await composition.store.embedSessions.get(sessionId);
+  return session && whileValid(composition, session);
 }
 
-async function whileValid(session: EmbedSession): Promise<Embedded | undefined> {
-  const { store, now } = composition();
+async function whileValid({ store, now }: Parts<"store" | "now">, session: EmbedSession): Promise<Embedded | undefined> {
   if (session.expiresAt <= now()) return undefined;
   const [host, member] = await Promise.all([store.embedHosts.get(session.hostId), store.members.get(session.memberId)]);
   if (!host || host.version !== session.hostVersion) return undefined;
@@ -107,42 +109,42 @@ async function whileValid(session: EmbedSession): Promise<Embedded | undefined> 
 }
 
 /** Bearers are for browsers that keep no cookies; both are equivalent. */
-function tokenOf(sent: Sent, { slot }: EmbedAddress): string | undefined {
-  return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, composition().env.basePath));
+function tokenOf({ env }: Parts<"env">, sent: Sent, { slot }: EmbedAddress): string | undefined {
+  return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, env.basePath));
 }
 
 type Begun = { token: string; session: EmbedSession; member: Member; isSame: boolean };
 
 /** The reason of a refusal is for the log and for the admins of the host. */
 export async function beginEmbedded(
+  composition: Composition,
   embed: EmbedAddress,
   given: { ticket: string; origin: string },
   sent: Sent,
 ): Promise<Result<Begun, EmbedRefusal | "host">> {
-  const console = composition();
-  const { store, now } = console;
+  const { store, now } = composition;
   const host = await store.embedHosts.get(embed.host);
   if (!host) return failed("host");
   const refuse = async (why: EmbedRefusal) => {
     // Refused even if this cannot be stored.
     await store.embedHosts.noteRefusal(host.id, { at: now(), why }).catch((err: unknown) => {
-      console.log.error({ hostId: host.id, err }, "the refusal of a ticket could not be noted");
+      composition.log.error({ hostId: host.id, err }, "the refusal of a ticket could not be noted");
     });
     return failed(why);
   };
-  const ticket = await checkTicket(console, host, given);
+  const ticket = await checkTicket(composition, host, given);
   if (!ticket.ok) return refuse(ticket.failure);
   const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
   // A few at a time, so that a new visitor does not wait for the removal of many old guests.
   if (ticket.value.guest) await store.members.removeGuests({ now: now() });
-  const member = await personOf(ticket.value, host);
+  const member = await personOf(composition, ticket.value, host);
   if (!member) return refuse("member");
   if (!mayEnter(member, host)) return refuse("suspended");
   // Not a member's own: the signer of tickets could name any member, and would reach that member's connections.
   if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
   if (!(await store.embedHosts.takeTicket(host.id, jti, { now: now(), expiresAt: exp * 1000 + EMBED_SESSION_MS })))
     return refuse("replayed");
-  const before = await readEmbedded(sent);
+  const before = await readEmbedded(composition, sent);
   const token = `lde_${randomBytes(32).toString("base64url")}`;
   const asked: NewEmbedSession = {
     hostId: host.id,
@@ -171,8 +173,11 @@ function isSameSession(one: NewEmbedSession, other: NewEmbedSession): boolean {
   return keyOf(one) === keyOf(other);
 }
 
-async function personOf({ sub, guest, name }: Ticket, host: EmbedHost): Promise<Member | undefined> {
-  const { store, now } = composition();
+async function personOf(
+  { store, now }: Parts<"store" | "now">,
+  { sub, guest, name }: Ticket,
+  host: EmbedHost,
+): Promise<Member | undefined> {
   return guest ? store.members.guest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
 }
 
@@ -192,16 +197,16 @@ function least<R extends Role>(one: Role, other: R): EmbedRole {
   return roles.find((role): role is EmbedRole => role === least && role !== "owner") ?? "admin";
 }
 
-export async function setEmbedLook(sessionId: string, look: EmbedLook): Promise<void> {
-  await composition().store.embedSessions.setLook(sessionId, look);
+export async function setEmbedLook({ store }: Parts<"store">, sessionId: string, look: EmbedLook): Promise<void> {
+  await store.embedSessions.setLook(sessionId, look);
 }
 
 /** Answers the header that removes its cookie. */
-export async function endEmbedded(sessionId: string, sent: Sent): Promise<Headers> {
-  const { embedSessions } = composition().store;
+export async function endEmbedded({ store, env }: Parts<"store" | "env">, sessionId: string, sent: Sent): Promise<Headers> {
+  const { embedSessions } = store;
   const session = await embedSessions.get(sessionId);
   if (session) await embedSessions.endFrame(session);
   const embed = readEmbedAddress(sent);
-  const { basePath } = composition().env;
+  const { basePath } = env;
   return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
 }

@@ -3,13 +3,16 @@
 import "server-only";
 import { headers } from "next/headers";
 import { getLocale } from "next-intl/server";
+import { cache } from "react";
+import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
+import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
 import * as chinese from "@/lib/messages/zh-CN";
 import { type Language } from "@/lib/shared/languages";
 import { composition } from "../composition";
 import { PAGE_HEADER } from "../cookies";
-import { readEmbedAddress } from "../embed/sessions";
+import { readEmbedAddress, readEmbedded } from "../embed/sessions";
 
 type Messages = typeof english;
 
@@ -51,3 +54,13 @@ export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<P
   const messages = await messagesHere(await getLocale());
   return Object.fromEntries(namespaces.map((namespace) => [namespace, messages[namespace]]));
 }
+
+/** Theme and language that the host page has chosen. */
+export const embedLook = cache(async (): Promise<EmbedLook> => {
+  const sent = await headers();
+  if (!readEmbedAddress(sent)) return {};
+  const embedded = await readEmbedded(composition(), sent);
+  if (embedded) return embedded.session;
+  const query = new URLSearchParams(sent.get(PAGE_HEADER)?.split("?")[1]);
+  return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
+});

@@ -7,8 +7,7 @@ import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
-import { embedLook } from "../embed/host-here";
-import { messagesHere } from "./messages";
+import { embedLook, messagesHere } from "./messages";
 
 export default getRequestConfig(async () => {
   const chosen = (await embedLook()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;

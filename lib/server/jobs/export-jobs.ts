@@ -16,7 +16,6 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
 import { searchLedger } from "./job-search";
@@ -29,7 +28,7 @@ type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
 function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
   async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
-    if (isSearch(query)) return ok(await searchLedger(access.connection.id, page));
+    if (isSearch(query)) return ok(await searchLedger(access.composition, access.connection.id, page));
     const result = await access.upstream.call(operations.listJobs, { query: page, signal });
     return result.ok ? ok(await passOn(operations.listJobs, access, result.value)) : failed(toBrowser(result.failure, access));
   }
@@ -147,7 +146,7 @@ export async function exportJobs(
   access: Access,
   { query, format, ids, inputs = [], signal }: ExportOptions,
 ): Promise<Result<Response, Failure>> {
-  const { now, log } = composition();
+  const { now, log } = access.composition;
   const gone = new AbortController();
   const pages = jobPages(access, query, AbortSignal.any([signal, gone.signal]));
   const first = await pages.next();

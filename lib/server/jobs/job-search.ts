@@ -10,8 +10,8 @@ import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
 import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/pass-on";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
+import { type Composition, type Parts } from "../composition-type";
 import { findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { wordsOf } from "../store/jobs/ledger-words";
 import { withNames } from "../workflows/with-names";
@@ -78,20 +78,23 @@ function merged(hits: readonly Hit[]): Hit[] {
 
 const HOUR_MS = 60 * 60_000;
 
-export async function searchJobs(viewer: Viewer, query: JobSearchQuery, connection?: string): Promise<Result<JobSearchAnswer, Failure>> {
-  const access = await openForJobs(viewer, connection);
+export async function searchJobs(context: Context, query: JobSearchQuery, connection?: string): Promise<Result<JobSearchAnswer, Failure>> {
+  const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const { id } = access.value.connection;
-  const { reader } = composition().ledger;
+  const { reader } = context.composition.ledger;
   const outage = await reader.refresh(id);
-  const [jobs, reach] = await Promise.all([searchLedger(id, query), operationsOf(id)]);
+  const [jobs, reach] = await Promise.all([searchLedger(context.composition, id, query), operationsOf(context.composition, id)]);
   await noteShownFiles(access.value.connection, filesShownIn(jobs));
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 
 /** A page of the ledger, in the shape of the service's own list. */
-export async function searchLedger(id: string, query: JobSearchQuery): Promise<JobsAnswer> {
-  const { store, now, ledger } = composition();
+export async function searchLedger(
+  { store, now, ledger }: Parts<"store" | "now" | "ledger">,
+  id: string,
+  query: JobSearchQuery,
+): Promise<JobsAnswer> {
   await ledger.settled();
   const { text, member, from, to, within, ...rest } = query;
   const words = text === undefined ? [] : wordsOf(text);
@@ -117,23 +120,22 @@ export async function searchLedger(id: string, query: JobSearchQuery): Promise<J
 }
 
 /** For a job that the current connection does not have: another of the member's connections that has it, according to the ledger. */
-export async function findJobElsewhere(viewer: Viewer, jobId: string): Promise<string | undefined> {
-  const { store, ledger } = composition();
-  const [used, all] = await Promise.all([findVisible(viewer, undefined), visibleConnections(viewer), ledger.settled()]);
+export async function findJobElsewhere(context: Context, jobId: string): Promise<string | undefined> {
+  const { store, ledger } = context.composition;
+  const [used, all] = await Promise.all([findVisible(context, undefined), visibleConnections(context), ledger.settled()]);
   const others = all.filter(({ id }) => !used.ok || id !== used.value.id).map(({ id }) => id);
   return (await store.jobLedger.holdersOf(jobId, others))[0];
 }
 
 /** How far back the ledger of a connection reaches without a gap. */
-async function operationsOf(id: string): Promise<JobReach> {
-  const reach = await oldestReachOf(id);
-  const gap = composition().ledger.reader.gapOf(id);
+async function operationsOf(composition: Composition, id: string): Promise<JobReach> {
+  const reach = await oldestReachOf(composition, id);
+  const gap = composition.ledger.reader.gapOf(id);
   return gap ? { ...reach, extent: "reading", sinceMs: gap.beforeMs } : reach;
 }
 
 /** The same, ignoring a gap before the newest jobs. */
-export async function oldestReachOf(id: string): Promise<JobReach> {
-  const { store, env } = composition();
+export async function oldestReachOf({ store, env }: Parts<"store" | "env">, id: string): Promise<JobReach> {
   const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";
   // In a full ledger each new job replaces the oldest; otherwise the service lists no older ones.
@@ -143,16 +145,16 @@ export async function oldestReachOf(id: string): Promise<JobReach> {
 }
 
 /** The people that the filter offers. */
-export async function listSubmitters(viewer: Viewer, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
-  const access = await openForJobs(viewer, connection);
+export async function listSubmitters(context: Context, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
+  const access = await openForJobs(context, connection);
   if (!access.ok) return access;
-  const { store, ledger } = composition();
+  const { store, ledger } = context.composition;
   await ledger.settled();
   return ok(await store.jobLedger.people(access.value.connection.id));
 }
 
 /** Whether jobs of the connection have different submitters, so that showing them is useful. */
-export async function hasManySubmitters(viewer: Viewer, connection?: string): Promise<boolean> {
-  const found = await findVisible(viewer, connection);
-  return found.ok && (await composition().store.jobLedger.hasManySubmitters(found.value.id));
+export async function hasManySubmitters(context: Context, connection?: string): Promise<boolean> {
+  const found = await findVisible(context, connection);
+  return found.ok && (await context.composition.store.jobLedger.hasManySubmitters(found.value.id));
 }

@@ -10,7 +10,6 @@ import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { type Upstream } from "../upstream/upstream";
 
@@ -51,12 +50,12 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
 }
 
 async function stop(
-  { upstream, connection }: Access,
+  { upstream, connection, composition }: Access,
   id: string,
   howMany: number,
   signal?: AbortSignal,
 ): Promise<Result<Outcome, Failure>> {
-  const knows = (capability: "jobs.cancel" | "interrupt") => composition().capabilities.knows(connection.id, capability);
+  const knows = (capability: "jobs.cancel" | "interrupt") => composition.capabilities.knows(connection.id, capability);
   if (knows("jobs.cancel") !== false) {
     const answer = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
     if (answer.ok) return ok(answer.value.cancelled === false ? "over" : "stopped");

@@ -9,7 +9,6 @@ import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { composition } from "../composition";
 import { type Access } from "../connections/access";
 import { pageOf } from "../ledger/list-reader";
 import { type CallInput } from "../upstream/outgoing";
@@ -20,7 +19,7 @@ export type ActedOn = ThingsCount & { things: AuditThing[] };
 const LOOK = { exchangeMs: 5000, attempts: 1 };
 
 export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
-  const { seenNames } = composition();
+  const { seenNames } = access.composition;
   const things = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
   return toBrowser(things, access);
 }
@@ -41,7 +40,7 @@ export function actedOnAfter(asked: ActedOn, answer: unknown, access: Access): A
 
 /** Only a bounded number is stored: those listed before come first, then those with a name. */
 function answeredThings(listed: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
-  const { seenNames } = composition();
+  const { seenNames } = access.composition;
   const left = new Set(answered);
   const both = listed.filter(({ id }) => left.has(id));
   for (const { id } of both) left.delete(id);

@@ -11,7 +11,7 @@ import { type UserdataFile } from "@/lib/contract/schemas/files";
 import { TOP } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { type Viewer } from "../auth/viewer";
+import { type Context } from "../auth/viewer";
 import { openConnection } from "../connections/access";
 import { readOperationQuery } from "../requests/read-request";
 import { nothingThere } from "../upstream/failures";
@@ -20,8 +20,8 @@ import { type Upstream } from "../upstream/upstream";
 type Files = Result<UserdataFile[], Failure>;
 
 /** `search` is the query of GET /api/userdata. */
-export async function listFiles(viewer: Viewer, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
-  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+export async function listFiles(context: Context, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
+  const access = await openConnection(context, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const query = readOperationQuery(search, operations.listUserdata);
   if (!query.ok) return query;

@@ -2,7 +2,6 @@
 
 import "server-only";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -18,7 +17,7 @@ import { forPrograms, toBrowser } from "../answers/to-browser";
 import { type Access, openFor } from "../connections/access";
 import { type Asked } from "../context";
 import { consoleUrl } from "../env";
-import { readJson, readOperationQuery, searchOf } from "../requests/read-request";
+import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
 import {
   bytesAnswer,
   emptyAnswer,
@@ -86,19 +85,19 @@ export async function runOperation(
   const search = searchOf(asked.request);
   const query = readOperationQuery(search, operation);
   // The connection comes first: a member without one gets that as the answer, not what is wrong with the body.
-  const access = await openFor(asked.viewer, search.get(CONNECTION_PARAMETER) ?? undefined, operation);
+  const access = await openFor(asked, connectionIn(asked.request), operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;
   asked.note({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
-  if (operation.capability && asked.console.capabilities.knows(access.value.connection.id, operation.capability) === false) {
+  if (operation.capability && asked.composition.capabilities.knows(access.value.connection.id, operation.capability) === false) {
     return failed(absent(operation.capability));
   }
   const input = { params: params.value, query: query.value, signal: asked.request.signal };
   if (answersBytes(operation)) return readBytes(operation, asked, access.value, input);
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
   if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
-  const json = await readJson(asked.request, operation.body.schema);
+  const json = await readJson(asked, operation.body.schema);
   if (!json.ok) return json;
   const isSubmission = operation.tells === "submission";
   if (isSubmission) listenForLanded(access.value);
@@ -122,7 +121,7 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   });
   const { status } = result.value;
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
-  const { digestOf, written } = asked.console.largeAnswers;
+  const { digestOf, written } = asked.composition.largeAnswers;
   const headers = unreadableHeaders(result.value.value);
   return ok(
     digestOf(result.value.value)
@@ -131,24 +130,24 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   );
 }
 
-function toSender(value: unknown, { console: { env }, request, viewer }: Asked, { connection }: Access): unknown {
+function toSender(value: unknown, { composition: { env }, request, viewer }: Asked, { connection }: Access): unknown {
   if (viewer.credential.kind !== "token") return value;
   const host = request.headers.get("host");
   return forPrograms(value, { consoleUrl: consoleUrl(env, host && `http://${host}`), basePath: env.basePath, connectionId: connection.id });
 }
 
 /** The name that lists will show: the workflow's, as it was last known, and the label of the request. */
-async function submitted(id: string, { request, console }: Asked, access: Access, json: unknown): Promise<AuditThing> {
+async function submitted(id: string, { request, composition }: Asked, access: Access, json: unknown): Promise<AuditThing> {
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
-  const known = workflowId === undefined ? undefined : await knownName(workflowId, console, access);
+  const known = workflowId === undefined ? undefined : await knownName(workflowId, composition, access);
   const workflow = nameInExtraData(extraData) || (workflowId && (known ?? namelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 
-async function knownName(workflowId: string, { log, store }: Asked["console"], { connection }: Access): Promise<string | undefined> {
+async function knownName(workflowId: string, { log, store }: Asked["composition"], { connection }: Access): Promise<string | undefined> {
   try {
     return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
   } catch (err) {

@@ -21,7 +21,7 @@ import { sleep } from "@/lib/shared/async";
 import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type SubmissionOutcome } from "../composition-type";
+import { type Parts, type SubmissionOutcome } from "../composition-type";
 import { type Asked } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { readWhole } from "../requests/read-request";
@@ -49,41 +49,42 @@ export function toKept(answer: string): string {
 
 const AGAIN_MS = 1000;
 
-type Console = Pick<Composition, "store" | "log" | "submissionsInFlight">;
+type Console = Parts<"store" | "log" | "submissionsInFlight">;
 type Ended = { contentHash: string; outcome: SubmissionOutcome };
 
 function flightId(memberId: string, key: string): string {
   return `${memberId} ${key}`;
 }
 
-async function keepOutcome(console: Console, attempt: Attempt, ended: Ended): Promise<void> {
+async function keepOutcome(composition: Console, attempt: Attempt, ended: Ended): Promise<void> {
   try {
-    await store(console, attempt, ended.outcome);
+    await store(composition, attempt, ended.outcome);
   } catch (err) {
-    console.log.error({ err }, "what became of a submission could not be stored");
+    composition.log.error({ err }, "what became of a submission could not be stored");
     // Without the flight of this attempt the console is being stopped.
-    if (mayPass(err) && console.submissionsInFlight.has(flightId(attempt.memberId, attempt.key))) void keepLater(console, attempt, ended);
+    if (mayPass(err) && composition.submissionsInFlight.has(flightId(attempt.memberId, attempt.key)))
+      void keepLater(composition, attempt, ended);
   }
 }
 
 /** Until it is stored the submission counts as under way, so that other consoles wait for it. */
-async function keepLater(console: Console, attempt: Attempt, { contentHash, outcome }: Ended): Promise<void> {
-  const flights = console.submissionsInFlight;
+async function keepLater(composition: Console, attempt: Attempt, { contentHash, outcome }: Ended): Promise<void> {
+  const flights = composition.submissionsInFlight;
   const id = flightId(attempt.memberId, attempt.key);
   const flight = { contentHash, outcome: Promise.resolve(outcome) };
   flights.set(id, flight);
-  const end = await console.store.peers.beginWork(id);
+  const end = await composition.store.peers.beginWork(id);
   try {
     for (let isOver = false; !isOver;) {
       await sleep(AGAIN_MS, { unref: true });
       // The console was stopped.
       if (flights.get(id) !== flight) return;
       try {
-        await store(console, attempt, outcome);
+        await store(composition, attempt, outcome);
         isOver = true;
       } catch (err) {
         isOver = !mayPass(err);
-        if (isOver) console.log.error({ err }, "what became of a submission could not be stored");
+        if (isOver) composition.log.error({ err }, "what became of a submission could not be stored");
       }
     }
     flights.delete(id);
@@ -119,14 +120,14 @@ export async function submitOnce(asked: Asked): Promise<Result<Response, Failure
     return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
   if (key === null) return runOperation(operations.submitPrompt, asked, ok({}));
   if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
-  const body = await readWhole(asked.request);
+  const body = await readWhole(asked);
   if (!body.ok) return body;
   const outcome = await once(asked, key, body.value);
   return outcome.ok ? ok(new Response(outcome.value, { headers: { "content-type": "application/json" } })) : outcome;
 }
 
 async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
-  const flights = asked.console.submissionsInFlight;
+  const flights = asked.composition.submissionsInFlight;
   const id = flightId(asked.viewer.memberId, key);
   // The connection is part of the submission: the same graph elsewhere is another job.
   const contentHash = createHash("sha256").update(new URL(asked.request.url).search).update("\n").update(body).digest("hex");
@@ -147,7 +148,7 @@ const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before 
 type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
 async function settle(asked: Asked, key: string, sent: Sent): Promise<SubmissionOutcome> {
-  const { store, now } = asked.console;
+  const { store, now } = asked.composition;
   const { memberId } = asked.viewer;
   const end = await store.peers.beginWork(flightId(memberId, key));
   try {
@@ -165,7 +166,7 @@ async function settle(asked: Asked, key: string, sent: Sent): Promise<Submission
 
 /** Waits while another console is still sending it. */
 async function findLanded(
-  { console: { store }, viewer: { memberId }, request: { signal } }: Asked,
+  { composition: { store }, viewer: { memberId }, request: { signal } }: Asked,
   key: string,
 ): Promise<KeptSubmission | undefined> {
   const lateAt = performance.now() + LONGEST_WAIT_MS;
@@ -185,19 +186,19 @@ async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent)
   };
   const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({})).catch(async (error: unknown) => {
     // The database failed before the service was chosen: nothing was sent.
-    if (usedId === undefined) await keepOutcome(asked.console, attempt, { contentHash, outcome: unsent });
+    if (usedId === undefined) await keepOutcome(asked.composition, attempt, { contentHash, outcome: unsent });
     throw error;
   });
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
   const facts = { label: readLabel(headers.get(LABEL_HEADER)), rerunOf: readRerun(headers.get(RERUN_HEADER)) };
   if (outcome.ok && usedId !== undefined && (facts.label !== undefined || facts.rerunOf !== undefined))
     await keepLabel(asked, usedId, { answer: outcome.value, facts });
-  await keepOutcome(asked.console, attempt, { contentHash, outcome });
+  await keepOutcome(asked.composition, attempt, { contentHash, outcome });
   return outcome;
 }
 
 async function keepLabel(
-  { console: { store, log, now } }: Asked,
+  { composition: { store, log, now } }: Asked,
   usedId: string,
   received: { answer: string; facts: JobLabel },
 ): Promise<void> {
@@ -222,8 +223,8 @@ function otherContent(): Failure {
 
 /** For a browser that did not get the answer. Sends nothing; waits for a submission under way; shows members only their own. */
 export async function readSubmission(asked: Asked, key: string): Promise<Result<SubmissionReport, Failure>> {
-  const { console, viewer } = asked;
-  const flying = console.submissionsInFlight.get(flightId(viewer.memberId, key));
+  const { composition, viewer } = asked;
+  const flying = composition.submissionsInFlight.get(flightId(viewer.memberId, key));
   if (flying) return ok(reportOf(await flying.outcome));
   const kept = await findLanded(asked, key);
   return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission with this key was sent to a service."));

@@ -8,34 +8,33 @@ import { operations } from "@/lib/contract/operations";
 import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
 import { lacksAssets } from "../connections/change";
 import { type Asked } from "../context";
 import { outcomeOf } from "../operations/acted-on";
-import { readJson, readQuery, searchOf } from "../requests/read-request";
+import { connectionIn, readJson, readQuery } from "../requests/read-request";
 
-export async function listAssets(viewer: Viewer, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
-  const answer = await readThrough(viewer, connection, operations.listAssets, { query });
-  const found = await findConnection(viewer, connection);
+export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
+  const answer = await readThrough(context, connection, operations.listAssets, { query });
+  const found = await findConnection(context, connection);
   // A local server may have been restarted with or without its asset library.
   if (found.ok && found.value.dialect === "local" && (answer.ok || lacksAssets(answer)) && found.value.hasAssets !== answer.ok)
-    await composition().store.connections.change(found.value.id, { hasAssets: answer.ok });
+    await context.composition.store.connections.change(found.value.id, { hasAssets: answer.ok });
   return answer;
 }
 
-export async function getAsset(viewer: Viewer, id: string, connection?: string): Promise<Result<Asset, Failure>> {
-  return readThrough(viewer, connection, operations.getAsset, { params: { id: id } });
+export async function getAsset(context: Context, id: string, connection?: string): Promise<Result<Asset, Failure>> {
+  return readThrough(context, connection, operations.getAsset, { params: { id: id } });
 }
 
 /** `search` is the query of GET /api/files/mask-layers. */
 export async function getMaskLayer(
-  viewer: Viewer,
+  context: Context,
   search: URLSearchParams,
   signal?: AbortSignal,
 ): Promise<Result<{ mask: string | null }, Failure>> {
-  const access = await openConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openConnection(context, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
   const query = readQuery(search, operations.getMaskLayers.query);
   if (!query.ok) return query;
@@ -50,13 +49,13 @@ const { createAssetFromHash } = operations;
 /** `isUnclear`: the service accepted the hash, but named another one or none. */
 type KnownContent = { asset: Asset | null; isUnclear?: true };
 
-export async function createOfKnownContent({ request, viewer, note }: Asked): Promise<Result<KnownContent, Failure>> {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+export async function createOfKnownContent({ note, ...context }: Asked): Promise<Result<KnownContent, Failure>> {
+  const access = await openConnection(context, connectionIn(context.request));
   if (!access.ok) return access;
   note({ connectionId: access.value.connection.id });
-  const json = await readJson(request, createAssetFromHash.body.schema);
+  const json = await readJson(context, createAssetFromHash.body.schema);
   if (!json.ok) return json;
-  const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: request.signal });
+  const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
   if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
   // An answer that does not name the offered hash proves nothing.
   const asset = made.ok && made.value.asset_hash === json.value.hash ? toBrowser(made.value, access.value) : null;

@@ -8,8 +8,8 @@ import { personLabel } from "@/lib/contract/audit/member-change";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
+import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
 import { groupAudit, type Logged, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
@@ -17,13 +17,13 @@ const HOUR_MS = 60 * 60_000;
 const READ_PAGE = 100;
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
-export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
-  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
-  const { store } = composition();
+export async function listAudit(context: Context, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
+  if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
+  const { store } = context.composition;
   const { audit } = store;
-  const names = await readNames(store, await usableConnections(viewer));
+  const names = await readNames(store, await usableConnections(context));
   const upTo = query.upTo ?? (await audit.newestId());
-  const search = { ...searchOf(query), upTo };
+  const search = { ...searchOf(context.composition, query), upTo };
   const read: Logged[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
@@ -40,19 +40,19 @@ export async function listAudit(viewer: Viewer, query: AuditQuery): Promise<Resu
   return ok({ entries: rows.slice(0, query.limit), hasMore: rows.length > query.limit || !isOver, upTo });
 }
 
-export async function listAuditChoices(viewer: Viewer): Promise<Result<AuditChoices, Failure>> {
+export async function listAuditChoices({ composition: { store }, viewer }: Context): Promise<Result<AuditChoices, Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
-  const { members, actions } = await composition().store.audit.choices();
+  const { members, actions } = await store.audit.choices();
   return ok({ members: members.map(({ id, name, email }) => ({ id, name: personLabel({ name, email }) })), actions });
 }
 
 /** A plain generator: it ends when the reader stops. */
-export async function* auditCsv(viewer: Viewer, filter: AuditFilter): AsyncGenerator<string, void> {
-  const { store } = composition();
-  yield* writeAuditCsv(store, await readNames(store, await usableConnections(viewer)), searchOf(filter));
+export async function* auditCsv(context: Context, filter: AuditFilter): AsyncGenerator<string, void> {
+  const { store } = context.composition;
+  yield* writeAuditCsv(store, await readNames(store, await usableConnections(context)), searchOf(context.composition, filter));
 }
 
-function searchOf({ member, action, on, from, to, within }: AuditFilter) {
-  const since = within === undefined ? undefined : composition().now() - within * HOUR_MS;
+function searchOf({ now }: Parts<"now">, { member, action, on, from, to, within }: AuditFilter) {
+  const since = within === undefined ? undefined : now() - within * HOUR_MS;
   return { memberId: member, action, connectionId: on, from: Math.max(from ?? 0, since ?? 0) || undefined, to };
 }

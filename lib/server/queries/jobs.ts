@@ -11,36 +11,35 @@ import { type HistoryAnswer, queueListSchema } from "@/lib/contract/schemas/queu
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { type Viewer } from "../auth/viewer";
+import { type Context } from "../auth/viewer";
 import { canStop } from "../capabilities/has-capability";
-import { composition } from "../composition";
 import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
 import { unreadable } from "../upstream/failures";
 import { TOO_LARGE } from "../upstream/read-body";
 import { learnClassNames } from "../workflows/with-names";
 
-export async function listJobs(viewer: Viewer, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
-  return readThrough(viewer, connection, operations.listJobs, { query });
+export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
+  return readThrough(context, connection, operations.listJobs, { query });
 }
 
 /** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
-export async function wasUsed(viewer: Viewer, connection?: string): Promise<boolean> {
-  const found = await findVisible(viewer, connection);
-  return found.ok && composition().store.audit.wasDone(["submitPrompt", "manageHistory"], found.value.id);
+export async function wasUsed(context: Context, connection?: string): Promise<boolean> {
+  const found = await findVisible(context, connection);
+  return found.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], found.value.id);
 }
 
 /** The details decide; the status adds what only it knows, and may be missing. For a local server it would only repeat the details. */
 export async function getJob(
-  viewer: Viewer,
+  context: Context,
   jobId: string,
   connection?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
-  const found = await findVisible(viewer, connection);
+  const found = await findVisible(context, connection);
   const isLocal = found.ok && found.value.dialect === "local";
   const [detail, status] = await Promise.all([
-    readThrough(viewer, connection, operations.getJob, { params }),
-    isLocal ? undefined : readThrough(viewer, connection, operations.getJobStatus, { params }),
+    readThrough(context, connection, operations.getJob, { params }),
+    isLocal ? undefined : readThrough(context, connection, operations.getJobStatus, { params }),
   ]);
   if (!detail.ok) return detail;
   return ok({ detail: detail.value, ...(status?.ok && { status: status.value }) });
@@ -49,17 +48,17 @@ export async function getJob(
 type HistoryPage = { max_items: number; offset: number };
 
 /** Newest first, page by page, without a total: the interface has none. */
-export async function listHistory(viewer: Viewer, query: HistoryPage, connection?: string): Promise<Result<HistoryAnswer, Failure>> {
-  return readThrough(viewer, connection, operations.listHistory, { query });
+export async function listHistory(context: Context, query: HistoryPage, connection?: string): Promise<Result<HistoryAnswer, Failure>> {
+  return readThrough(context, connection, operations.listHistory, { query });
 }
 
 export async function listLackingClasses(
-  viewer: Viewer,
+  context: Context,
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
   // Connections that no one is using at the moment are asked too.
-  const access = await openQuietly(viewer, connection);
+  const access = await openQuietly(context, connection);
   if (!access.ok) return access;
   // Not parsed by the schema: only the names are needed.
   const info = await access.value.upstream.exchange(operations.getObjectInfo, { waits: "poll" });
@@ -74,8 +73,8 @@ const MAX_ROWS = 1000;
 /** By waiting job; undefined if the service's queue did not name it. */
 type QueuePlaces = ReadonlyMap<string, number | undefined>;
 
-export async function getQueue(viewer: Viewer, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
-  const access = await openForJobs(viewer, connection);
+export async function getQueue(context: Context, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
+  const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const { upstream } = access.value;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_ROWS };
@@ -96,7 +95,7 @@ async function findPlaces(
   waiting: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<Result<QueuePlaces | undefined, Failure>> {
-  const { capabilities, queuePlaces } = composition();
+  const { capabilities, queuePlaces } = access.composition;
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
   const cachedPlaces = queuePlaces.get(key);

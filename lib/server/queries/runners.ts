@@ -7,7 +7,7 @@ import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failur
 import { runnerProblems } from "@/lib/contract/runners/runner-problems";
 import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
+import { type Parts } from "../composition-type";
 
 const codes = {
   invalid: "INVALID_BODY",
@@ -16,16 +16,15 @@ const codes = {
   built_in: "BAD_REQUEST",
 } as const satisfies Partial<Record<RunnerFailure["code"], ErrorCode>>;
 
-export async function listRunners(): Promise<{ runners: Runner[] }> {
-  const { ready, serviceRunners } = composition();
-  await ready;
+export async function listRunners({ serviceRunners }: Parts<"serviceRunners">): Promise<{ runners: Runner[] }> {
   return { runners: await serviceRunners().list() };
 }
 
 export async function saveRunner(
+  { serviceRunners }: Parts<"serviceRunners">,
   save: (runners: ServiceRunners) => ReturnType<ServiceRunners["add"]>,
 ): Promise<Result<RunnerSaved, Failure>> {
-  const saved = await save(composition().serviceRunners());
+  const saved = await save(serviceRunners());
   if (saved.ok) return ok({ runner: saved.value });
   const { code, message } = saved.failure;
   const problem = runnerProblems.find((one) => one === code);
@@ -33,8 +32,8 @@ export async function saveRunner(
 }
 
 /** Answers the name it had. */
-export async function removeRunner(id: string): Promise<Result<string, Failure>> {
-  const runners = composition().serviceRunners();
+export async function removeRunner({ serviceRunners }: Parts<"serviceRunners">, id: string): Promise<Result<string, Failure>> {
+  const runners = serviceRunners();
   const label = (await runners.list()).find((runner) => runner.id === id)?.label ?? id;
   const removed = await runners.remove(id);
   return removed.ok ? ok(label) : failed(toFailure(removed.failure));

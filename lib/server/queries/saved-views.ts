@@ -8,15 +8,14 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { searchNames } from "@/lib/contract/jobs/job-list";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
 
 const MOST_VIEWS = 100;
 type Saved = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 
-export async function listSavedViews(viewer: Viewer, screen: ViewScreen): Promise<SavedView[]> {
-  const { savedViews } = composition().store;
+export async function listSavedViews({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<SavedView[]> {
+  const { savedViews } = store;
   const [views, defaultId] = await Promise.all([
     savedViews.listFor(viewer.memberId, screen),
     savedViews.defaultOf(viewer.memberId, screen),
@@ -25,14 +24,13 @@ export async function listSavedViews(viewer: Viewer, screen: ViewScreen): Promis
 }
 
 /** The view with which the member's list opens. */
-export async function defaultView(viewer: Viewer, screen: ViewScreen): Promise<{ query: string } | undefined> {
-  const { savedViews } = composition().store;
+export async function defaultView({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<{ query: string } | undefined> {
+  const { savedViews } = store;
   const id = await savedViews.defaultOf(viewer.memberId, screen);
   return id === undefined ? undefined : savedViews.getFor(viewer.memberId, id);
 }
 
-export async function createSavedView(viewer: Viewer, body: Saved): Promise<Result<SavedView, Failure>> {
-  const { store, now } = composition();
+export async function createSavedView({ composition: { store, now }, viewer }: Context, body: Saved): Promise<Result<SavedView, Failure>> {
   if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "Only operators can make a view of the team."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MOST_VIEWS) {
     return failed(refusal("INVALID_BODY", `There are ${MOST_VIEWS} views already.`));
@@ -46,11 +44,11 @@ export async function createSavedView(viewer: Viewer, body: Saved): Promise<Resu
 
 /** Every member who sees a view may make it their default; only its owners change its name and query. */
 export async function changeSavedView(
-  viewer: Viewer,
+  { composition: { store }, viewer }: Context,
   id: string,
   change: Partial<Omit<Saved, "screen">>,
 ): Promise<Result<SavedView, Failure>> {
-  const { savedViews } = composition().store;
+  const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
   if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
   const { name, query, isDefault } = change;
@@ -63,8 +61,8 @@ export async function changeSavedView(
   return ok(toSavedView(viewer, after ?? view, await savedViews.defaultOf(viewer.memberId, view.screen)));
 }
 
-export async function removeSavedView(viewer: Viewer, id: string): Promise<Result<{ name: string }, Failure>> {
-  const { savedViews } = composition().store;
+export async function removeSavedView({ composition: { store }, viewer }: Context, id: string): Promise<Result<{ name: string }, Failure>> {
+  const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);
   if (!view) return failed(refusal("NOT_FOUND", "There is no such view."));
   if (!mayChange(viewer, view)) return failed(tooLow());

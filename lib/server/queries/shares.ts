@@ -9,8 +9,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
-import { type SentHeaders, type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, type SentHeaders } from "../auth/viewer";
+import { type Composition, type Parts } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
@@ -18,27 +18,30 @@ import { type ListedShare, type ShareItem } from "../store/shares";
 type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
 
 /** Counts the visit, and limits visits per address. The page itself is then read with `readShare`, or sent from the cache. */
-export async function visitShare(token: string, sent: SentHeaders): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
-  const { store, shareLimit, log, ready } = composition();
-  await ready;
+export async function visitShare(
+  composition: Composition,
+  token: string,
+  sent: SentHeaders,
+): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
+  const { store, shareLimit, log } = composition;
   const waitMs = await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
-  const { visit, id } = await find(token, sent);
+  const { visit, id } = await find(composition, token, sent);
   if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
   return visit;
 }
 
-export async function readShare(token: string, sent: SentHeaders): Promise<Visit> {
-  return (await find(token, sent)).visit;
+export async function readShare(composition: Composition, token: string, sent: SentHeaders): Promise<Visit> {
+  return (await find(composition, token, sent)).visit;
 }
 
 /** `id`: of an open share, to count its visits. */
-async function find(token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
-  const { store } = composition();
-  const opened = await openShare(token);
+async function find(composition: Composition, token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
+  const { store } = composition;
+  const opened = await openShare(composition, token);
   if (!opened) return { visit: { kind: "none" } };
   const { share, maker } = opened;
-  if (!isUnlocked(share, sent.get("cookie"))) return { visit: { kind: "locked" } };
+  if (!isUnlocked(composition, share, sent.get("cookie"))) return { visit: { kind: "locked" } };
   const items = await store.shares.items(share.id);
   const { title, expiresAt, keepsMetadata } = share;
   const page = {
@@ -57,13 +60,12 @@ function shown({ name, kind, size, hash, width, height, text }: ShareItem) {
 }
 
 /** Whether this console allows shares to be made and used. */
-export function sharesAreOn(): boolean {
-  return composition().env.shares;
+export function sharesAreOn({ env }: Parts<"env">): boolean {
+  return env.shares;
 }
 
 /** For the audit log: the share's title and owner. */
-export async function shareFacts(id: string): Promise<{ target: string; outcome?: string }> {
-  const { store } = composition();
+export async function shareFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const share = (await store.shares.list()).find((one) => one.id === id);
   const member = share && (await store.members.get(share.memberId));
   if (!share || !member) return { target: id };
@@ -71,8 +73,7 @@ export async function shareFacts(id: string): Promise<{ target: string; outcome?
   return { target: name, outcome: writeThings([{ id, name }], writeExactJson({ of: personLabel(member) })) };
 }
 
-export async function listShares(viewer: Viewer): Promise<ShareView[]> {
-  const { store, now } = composition();
+export async function listShares({ composition: { store, now }, viewer }: Context): Promise<ShareView[]> {
   const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
   const reached = new Map<string, Promise<string | undefined>>();
   /** Whether the maker may still use the connection, and its address is unchanged. */

@@ -7,63 +7,65 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";
 import { isRemoved } from "../auth/removed";
 import { mayUsePassword } from "../auth/sign-in";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context, type Viewer } from "../auth/viewer";
+import { type Composition, type Parts } from "../composition-type";
 import { type KnownIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 
-export async function getSignInChoices(): Promise<SignInChoices> {
-  const { env, ready } = composition();
-  await ready;
+export function getSignInChoices({ env }: Parts<"env">): SignInChoices {
   return { password: env.passwordSignIn, providers: env.oidc.map(({ id, label }) => ({ id, label })) };
 }
 
 /** Why a person whom the reverse proxy identifies is refused. */
-export async function getVouchedRefusal(email: string): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
+export async function getVouchedRefusal(
+  composition: Composition,
+  email: string,
+): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
   const address = email.trim().toLowerCase();
-  const member = await composition().store.members.getByEmail(address);
+  const member = await composition.store.members.getByEmail(address);
   if (member?.disabled) return "vouchedSuspended";
-  return !member && (await isRemoved(address)) ? "vouchedRemoved" : "stranger";
+  return !member && (await isRemoved(composition, address)) ? "vouchedRemoved" : "stranger";
 }
 
-export async function getSignInMethods({ memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
-  const { env, store } = composition();
+export async function getSignInMethods(composition: Composition, { memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
+  const { env, store } = composition;
   // A console without providers makes no further queries.
-  const fixed: Pick<SignInMethods, "hasFixedAddress"> = leadsByAddress() ? { hasFixedAddress: true } : {};
+  const fixed: Pick<SignInMethods, "hasFixedAddress"> = leadsByAddress(composition) ? { hasFixedAddress: true } : {};
   if (env.oidc.length === 0) return { password: true, ...fixed, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
   const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));
-  return { password: member !== undefined && mayUsePassword(member), ...fixed, providers };
+  return { password: member !== undefined && mayUsePassword(composition, member), ...fixed, providers };
 }
 
 /** For the list of members; undefined if passwords are the only way to sign in. */
-export function readMemberMethods(identities: readonly KnownIdentity[]): ((member: Member) => MemberMethods) | undefined {
-  const { env } = composition();
+export function readMemberMethods(
+  composition: Composition,
+  identities: readonly KnownIdentity[],
+): ((member: Member) => MemberMethods) | undefined {
+  const { env } = composition;
   if (env.oidc.length === 0 && identities.length === 0) return undefined;
   const labelOf = new Map(env.oidc.map(({ id, label }) => [id, label]));
   return (member) => ({
-    password: mayUsePassword(member),
+    password: mayUsePassword(composition, member),
     providers: identities.filter(({ memberId }) => memberId === member.id).map(({ provider }) => labelOf.get(provider) ?? provider),
   });
 }
 
 /** A member keeps their last way to sign in. */
-export async function disconnectProvider(viewer: Viewer, id: string): Promise<Result<undefined, Failure>> {
-  const { password, providers } = await getSignInMethods(viewer);
+export async function disconnectProvider({ composition, viewer }: Context, id: string): Promise<Result<undefined, Failure>> {
+  const { password, providers } = await getSignInMethods(composition, viewer);
   const connected = providers.filter((provider) => provider.connected);
   // A reset link's day of password use does not count: it ends soon.
-  const hasPassword = password && composition().env.passwordSignIn;
+  const hasPassword = password && composition.env.passwordSignIn;
   if (!hasPassword && connected.every((provider) => provider.id === id))
     return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });
-  if (await composition().store.identities.unlink(viewer.memberId, id)) return ok(undefined);
+  if (await composition.store.identities.unlink(viewer.memberId, id)) return ok(undefined);
   return failed({ code: "NOT_FOUND", message: "It is not connected.", status: 404 });
 }
 
 type SetUpState = "open" | "over" | "unknown" | "noToken";
 
-export async function getSetUp(token: string | undefined): Promise<SetUpState> {
-  const { store, ready } = composition();
-  await ready;
+export async function getSetUp({ store }: Parts<"store">, token: string | undefined): Promise<SetUpState> {
   if (await store.members.hasOwner()) return "over";
   if (token === undefined) return "noToken";
   return (await store.setUpToken.has(token)) ? "open" : "unknown";

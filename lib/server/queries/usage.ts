@@ -23,8 +23,8 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
+import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
 import { oldestReachOf } from "../jobs/job-search";
 import { type LedgerGap } from "../ledger/list-reader";
@@ -44,11 +44,11 @@ type Counted = { runs: number; failed: number; runMs: number; untimed: number; o
 
 type Who = Pick<UsageSum, "memberId" | "token" | "connectionId">;
 
-export async function readUsage(viewer: Viewer, query: UsageQuery): Promise<UsageView> {
-  const { now, ledger, store } = composition();
+export async function readUsage(context: Context, query: UsageQuery): Promise<UsageView> {
+  const { now, ledger, store } = context.composition;
   await ledger.settled();
   const range = rangeOf(query, now());
-  const isOfAll = hasRole(viewer.role, "admin");
+  const isOfAll = hasRole(context.viewer.role, "admin");
   const counted = new Map<string, Counted & Who>();
   const of = ({ memberId, token, connectionId }: Who) => {
     const key = [memberId, connectionId, token ?? ""].join("\n");
@@ -60,14 +60,14 @@ export async function readUsage(viewer: Viewer, query: UsageQuery): Promise<Usag
   for (let fromMs = range.fromMs; fromMs < range.toMs; fromMs += DAYS_A_TURN * DAY_MS) {
     await othersTurn();
     const toMs = Math.min(range.toMs, fromMs + DAYS_A_TURN * DAY_MS);
-    const part: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: viewer.memberId }) };
+    const part: UsageRange = { fromMs, toMs, ...(!isOfAll && { memberId: context.viewer.memberId }) };
     const sums = await store.jobUsage.sum(part);
     for (const sum of sums) add(of(sum), sum);
     const open = [...new Set(sums.map(({ word }) => word).filter((word) => !isTerminalWord(word)))];
     for (const lost of await store.jobUsage.lost(part, open)) of(lost).lost += lost.jobs;
   }
-  const inScope = [...counted.values()].filter(({ connectionId }) => viewer.scope.connections?.includes(connectionId) !== false);
-  return { ...range, isOfAll, rows: await named(viewer, inScope) };
+  const inScope = [...counted.values()].filter(({ connectionId }) => context.viewer.scope.connections?.includes(connectionId) !== false);
+  return { ...range, isOfAll, rows: await named(context, inScope) };
 }
 
 function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
@@ -92,11 +92,11 @@ function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: num
   return { fromMs: Math.max(fromMs, toMs - MOST_DAYS * DAY_MS), toMs };
 }
 
-async function named(viewer: Viewer, all: readonly (Counted & Who)[]): Promise<UsageRow[]> {
-  const { store } = composition();
+async function named(context: Context, all: readonly (Counted & Who)[]): Promise<UsageRow[]> {
+  const { store } = context.composition;
   const [names, visible, kept] = await Promise.all([
     store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
-    visibleConnections(viewer),
+    visibleConnections(context),
     store.connections.listIds(),
   ]);
   const known = new Map(visible.map(({ id, name }) => [id, name]));
@@ -140,7 +140,7 @@ function figuresOf({ runs, failed: failures, runMs, untimed, outputs, uncounted,
   };
 }
 
-export async function* usageCsv(viewer: Viewer, query: UsageQuery): AsyncGenerator<string, void> {
+export async function* usageCsv(context: Context, query: UsageQuery): AsyncGenerator<string, void> {
   yield (
     BYTE_ORDER_MARK +
     csvLine([
@@ -154,7 +154,7 @@ export async function* usageCsv(viewer: Viewer, query: UsageQuery): AsyncGenerat
       ...amountNames.flatMap((name) => [name, `${name}_is`]),
     ])
   );
-  const { fromMs, toMs, rows } = await readUsage(viewer, query);
+  const { fromMs, toMs, rows } = await readUsage(context, query);
   const range = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
   for (const { member, connection, runs, ...amounts } of rows) {
     const { kind, id, name = kind === "personal" ? "personal connection" : "removed connection" } = connection;
@@ -169,14 +169,14 @@ export async function* usageCsv(viewer: Viewer, query: UsageQuery): AsyncGenerat
 const NEWEST = 200;
 const DAYS = 14;
 
-export async function listRunsByDay(viewer: Viewer, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
-  const access = await openForJobs(viewer, connection);
+export async function listRunsByDay(context: Context, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
+  const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
   const newest = await access.value.upstream.call(operations.listJobs, { query });
   if (!newest.ok) return failed(toBrowser(newest.failure, access.value));
   await passOn(operations.listJobs, access.value, newest.value);
-  const { store, ledger, now } = composition();
+  const { store, ledger, now } = context.composition;
   const { id } = access.value.connection;
   await ledger.reader.sawNewest(id, newest.value);
   // Taken before counting: jobs read meanwhile are counted only for some days.
@@ -192,12 +192,16 @@ export async function listRunsByDay(viewer: Viewer, zone: string, connection?: s
       for (const { ms, count } of counted) runs.push({ ms, state, count });
     }
   }
-  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(id, newest.value) }));
+  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(context.composition, id, newest.value) }));
 }
 
 /** Undefined if everything is known. */
-async function reachedMs(id: string, { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer): Promise<number | undefined> {
-  const { extent, sinceMs } = await oldestReachOf(id);
+async function reachedMs(
+  composition: Composition,
+  id: string,
+  { jobs, pagination, is_cut: lacksOlder = false }: JobsAnswer,
+): Promise<number | undefined> {
+  const { extent, sinceMs } = await oldestReachOf(composition, id);
   if (extent === "all") return undefined;
   if (extent === "newest" && sinceMs !== undefined) return sinceMs;
   const isCut = lacksOlder || (pagination.has_more ?? (pagination.total ?? 0) > jobs.length);

@@ -12,7 +12,6 @@ import { unknownFilter } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
 import { type Opened } from "../context";
 import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
@@ -30,6 +29,11 @@ export function idOf({ params }: Pick<Opened, "params">): string {
 export function searchOf(request: Request): URLSearchParams {
   const at = request.url.indexOf("?");
   return new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1).split("#")[0]);
+}
+
+/** The id of the connection that the request names. */
+export function connectionIn(request: Request): string | undefined {
+  return searchOf(request).get(CONNECTION_PARAMETER) ?? undefined;
 }
 
 /** Without a schema, all parameters are left out. The console's own parameter is always left out. */
@@ -61,9 +65,14 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
   return unknown ? failed(invalid("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
 }
 
+type Sender = Pick<Opened, "composition" | "request">;
+
 /** The bytes as received, for bodies that are both sent on and read. */
-export async function readWhole(request: Request, longest = LONGEST_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
-  const { requestTimeoutMs } = composition().env.service;
+export async function readWhole(
+  { composition, request }: Sender,
+  longest = LONGEST_JSON,
+): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+  const { requestTimeoutMs } = composition.env.service;
   // A body breaks off for one reason only: the sender went away.
   const reading = readBytes(request.body, longest).catch(() => "client-gone" as const);
   const bytes = await withTimeout(reading, requestTimeoutMs, () => "late" as const);
@@ -72,8 +81,8 @@ export async function readWhole(request: Request, longest = LONGEST_JSON): Promi
   return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${longest} bytes.`));
 }
 
-export async function readJson<T>(request: Request, schema: z.ZodType<T>, longest?: number): Promise<Result<T, Failure>> {
-  const bytes = await readWhole(request, longest);
+export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, longest?: number): Promise<Result<T, Failure>> {
+  const bytes = await readWhole(sender, longest);
   if (!bytes.ok) return bytes;
   let json: unknown;
   // Large bodies are handled one per turn, so that other requests run in between.

@@ -18,7 +18,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { hashPassword } from "../auth/passwords";
-import { composition } from "../composition";
+import { type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
@@ -37,7 +37,7 @@ const brokeOff: Failure = {
 };
 
 export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<MadeShare, Failure>> {
-  const { store, now } = composition();
+  const { store, now } = access.composition;
   const chosen = await (body.job === undefined ? chosenAssets(access, body.assets, signal) : outputsOf(access, body.job, signal));
   if (!chosen.ok) return chosen;
   const unclean = body.keepsMetadata ? [] : chosen.value.filter((item) => !isClean(item));
@@ -55,7 +55,7 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
   const createdAt = now();
   const expiresAt = createdAt + body.expiresInMs;
   const id = randomUUID();
-  const title = body.title === "" ? await defaultTitle(access.viewer.memberId, items, createdAt) : maskText(body.title);
+  const title = body.title === "" ? await defaultTitle(access.composition, access.viewer.memberId, items, createdAt) : maskText(body.title);
   await store.shares.create({
     token,
     items,
@@ -78,10 +78,10 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
 const MAX_NAME_LENGTH = 80;
 
 /** The date and the first file's name, numbered if an earlier share of the member has the same title. */
-async function defaultTitle(memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
+async function defaultTitle({ store }: Parts<"store">, memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
   const name = toPlainLine(items.find((item) => item.name !== "")?.name ?? "").slice(0, MAX_NAME_LENGTH);
   const title = `${new Date(nowMs).toISOString().slice(0, 10)} ${name}`.trim();
-  const taken = new Set((await composition().store.shares.list(memberId)).map((share) => share.title));
+  const taken = new Set((await store.shares.list(memberId)).map((share) => share.title));
   let number = 1;
   while (taken.has(number === 1 ? title : `${title} (${number})`)) number += 1;
   return number === 1 ? title : `${title} (${number})`;

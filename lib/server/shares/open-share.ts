@@ -9,7 +9,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { type Access, openQuietly } from "../connections/access";
 import { cookieAttributes, cookieName } from "../cookies";
 import { type Share } from "../store/shares";
@@ -29,9 +29,8 @@ export const locked: Failure = { code: "UNAUTHORIZED", message: "This share need
 export type OpenedShare = { share: Share; maker: string; access: Access };
 
 /** Without checking its password. */
-export async function openShare(token: string): Promise<OpenedShare | undefined> {
-  const { store, env, now, ready } = composition();
-  await ready;
+export async function openShare(composition: Composition, token: string): Promise<OpenedShare | undefined> {
+  const { store, env, now } = composition;
   if (!env.shares || !/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
   const share = await store.shares.findByToken(token, now());
   const member = share && (await store.members.get(share.memberId));
@@ -44,44 +43,44 @@ export async function openShare(token: string): Promise<OpenedShare | undefined>
     credential: { kind: "share", id: share.id },
     scope: { connections: [share.connectionId], operations: [] },
   };
-  const access = await openQuietly(viewer, share.connectionId);
+  const access = await openQuietly({ composition, viewer }, share.connectionId);
   return access.ok && access.value.connection.baseUrl === share.baseUrl ? { share, maker: member.name, access: access.value } : undefined;
 }
 
 /** Checks its password, if it has one. */
-export async function enterShare(token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
-  const opened = await openShare(token);
+export async function enterShare(composition: Composition, token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
+  const opened = await openShare(composition, token);
   if (!opened) return failed(noShare);
-  return isUnlocked(opened.share, cookies) ? ok(opened) : failed(locked);
+  return isUnlocked(composition, opened.share, cookies) ? ok(opened) : failed(locked);
 }
 
 const UNLOCKED_SECONDS = 12 * 60 * 60;
 
-export function isUnlocked(share: Share, cookies: string | null): boolean {
+export function isUnlocked(composition: Composition, share: Share, cookies: string | null): boolean {
   if (share.passwordHash === undefined) return true;
-  const name = nameOf(share);
+  const name = nameOf(composition, share);
   const value = (cookies ?? "").split(";").find((part) => part.trim().startsWith(`${name}=`));
   const [until = "", proof = ""] =
     value
       ?.trim()
       .slice(name.length + 1)
       .split(".") ?? [];
-  const expected = Buffer.from(proofOf(share, until));
+  const expected = Buffer.from(proofOf(composition, share, until));
   const given = Buffer.from(proof);
-  return given.length === expected.length && timingSafeEqual(given, expected) && Number(until) > composition().now();
+  return given.length === expected.length && timingSafeEqual(given, expected) && Number(until) > composition.now();
 }
 
 /** After the right password: a cookie that opens this share in this browser for half a day. */
-export function unlockedCookie(share: Share): string {
-  const { env, now } = composition();
+export function unlockedCookie(composition: Composition, share: Share): string {
+  const { env, now } = composition;
   const until = String(now() + UNLOCKED_SECONDS * 1000);
-  return `${nameOf(share)}=${until}.${proofOf(share, until)}; ${cookieAttributes(env, UNLOCKED_SECONDS)}`;
+  return `${nameOf(composition, share)}=${until}.${proofOf(composition, share, until)}; ${cookieAttributes(env, UNLOCKED_SECONDS)}`;
 }
 
-function nameOf({ id }: Share): string {
-  return cookieName(`lightdesk.share.${id}`, composition().env);
+function nameOf({ env }: Parts<"env">, { id }: Share): string {
+  return cookieName(`lightdesk.share.${id}`, env);
 }
 
-function proofOf({ id, passwordHash = "" }: Share, until: string): string {
-  return createHmac("sha256", composition().authSecret).update(["share", id, passwordHash, until].join("\n")).digest("base64url");
+function proofOf({ authSecret }: Parts<"authSecret">, { id, passwordHash = "" }: Share, until: string): string {
+  return createHmac("sha256", authSecret).update(["share", id, passwordHash, until].join("\n")).digest("base64url");
 }

@@ -7,7 +7,6 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
 import { bytesAnswer } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";
@@ -169,7 +168,7 @@ async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal):
 }
 
 async function look({ share, access }: OpenedShare, { number, item }: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
-  const { shares } = composition().store;
+  const { shares } = access.composition.store;
   // The request before this one in the queue may have made them.
   const kept = readKept((await shares.item(share.id, number))?.pieces);
   if (kept) return ok(kept);

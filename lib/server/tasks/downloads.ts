@@ -4,7 +4,6 @@ import "server-only";
 import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -15,7 +14,7 @@ import { toBrowser } from "../answers/to-browser";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type Asked } from "../context";
 import { downloaded } from "../operations/acted-on";
-import { idOf, searchOf } from "../requests/read-request";
+import { connectionIn, idOf, searchOf } from "../requests/read-request";
 import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
 
@@ -99,15 +98,15 @@ const FAILED_EVERY_MS = 10_000;
 const LOOKED_AFTER_MS = 2 * 60_000;
 
 export async function listDownloads(asked: Asked): Promise<Result<DownloadTasks, Failure>> {
-  const { console, viewer, request } = asked;
+  const { composition, request } = asked;
   const search = searchOf(request);
-  const connection = await findConnection(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const connection = await findConnection(asked, connectionIn(request));
   if (!connection.ok) return connection;
   const { id } = connection.value;
-  const { downloadTasks } = console.store;
+  const { downloadTasks } = composition.store;
   const countOnly = search.get("count") === "true";
   if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
-  const moving = (await downloadTasks.list(id)).filter((row) => mayMove(row, console.now()));
+  const moving = (await downloadTasks.list(id)).filter((row) => mayMove(row, composition.now()));
   const failure = moving.length > 0 ? await refresh(asked, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
@@ -123,16 +122,16 @@ function mayMove({ state, endedAt }: StoredDownload, now: number): boolean {
 
 /** The first failure, if any: it is the service's, and the same for all. */
 async function refresh(asked: Asked, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
-  const access = await openConnection(asked.viewer, connectionId);
+  const access = await openConnection(asked, connectionId);
   if (!access.ok) return access.failure;
   const oldest = [...rows].sort((one, other) => one.checkedAt - other.checkedAt).slice(0, ASKED_AT_ONCE);
   const failures = await Promise.all(oldest.map((row) => refreshOne(asked, access.value, row)));
   return failures.find((failure) => failure !== undefined);
 }
 
-async function refreshOne({ console, request }: Asked, access: Access, row: StoredDownload): Promise<Failure | undefined> {
-  const { downloadTasks } = console.store;
-  const now = console.now();
+async function refreshOne({ composition, request }: Asked, access: Access, row: StoredDownload): Promise<Failure | undefined> {
+  const { downloadTasks } = composition.store;
+  const now = composition.now();
   if (!(await downloadTasks.claim(row.id, now, row.endedAt === null ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
   const result = await access.upstream.call(operations.getTask, { params: { task_id: row.taskId }, signal: request.signal });
   if (!result.ok) {
@@ -142,7 +141,7 @@ async function refreshOne({ console, request }: Asked, access: Access, row: Stor
   }
   const task = toBrowser(result.value, access);
   const news = newsOfTask(task, now);
-  const canCancel = row.canCancel || tellsBytes(task) || console.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
+  const canCancel = row.canCancel || tellsBytes(task) || composition.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
   const endedAt = news.state === "failed" && row.endedAt !== null ? row.endedAt : news.endedAt;
   await downloadTasks.change(row.id, { ...news, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
@@ -156,7 +155,7 @@ export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask,
   const found = await find(asked);
   if (!found.ok) return found;
   const { row, access } = found.value;
-  const { downloadTasks } = asked.console.store;
+  const { downloadTasks } = asked.composition.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
     if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
@@ -171,11 +170,11 @@ export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, 
   if (!found.ok) return found;
   const { row, access } = found.value;
   if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
-  const body = openRequest(asked.console.ring, row);
+  const body = openRequest(asked.composition.ring, row);
   if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(toBrowser(result.failure, access));
-  const { downloadTasks } = asked.console.store;
+  const { downloadTasks } = asked.composition.store;
   const clean = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
   const started = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
   if (started) {
@@ -188,7 +187,7 @@ export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, 
       state: "completed",
       word: "completed",
       assetId,
-      endedAt: asked.console.now(),
+      endedAt: asked.composition.now(),
     });
   }
   return fresh(asked, access, row.id);
@@ -199,15 +198,15 @@ export async function forgetDownload(asked: Asked): Promise<Result<undefined, Fa
   if (!found.ok) return found;
   const { row } = found.value;
   if (row.endedAt === null) return failed(refusal("CONFLICT", "The download is still in progress."));
-  await asked.console.store.downloadTasks.remove(row.id);
+  await asked.composition.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }
 
 async function find(asked: Asked): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
-  const row = await asked.console.store.downloadTasks.get(idOf(asked));
+  const row = await asked.composition.store.downloadTasks.get(idOf(asked));
   const none = failed(refusal("NOT_FOUND", "There is no such download."));
   if (!row) return none;
-  const access = await openConnection(asked.viewer, row.connectionId);
+  const access = await openConnection(asked, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
   const things = toBrowser([downloaded(row.source, row.fileName)], access.value);
   asked.note({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
@@ -215,7 +214,7 @@ async function find(asked: Asked): Promise<Result<{ row: StoredDownload; access:
 }
 
 async function fresh(asked: Asked, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
-  const { downloadTasks } = asked.console.store;
+  const { downloadTasks } = asked.composition.store;
   const before = await downloadTasks.get(id);
   if (before && before.endedAt === null) await refreshOne(asked, access, before);
   const row = await downloadTasks.get(id);

@@ -13,19 +13,19 @@ import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/p
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isOver, mayBeChosen } from "../auth/credentials";
 import { tooStrong } from "../auth/members";
-import { type Viewer } from "../auth/viewer";
-import { composition } from "../composition";
+import { type Context } from "../auth/viewer";
+import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
 import { MOST_TOKENS, type Token } from "../store/people/tokens";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export async function createToken(viewer: Viewer, body: TokenBody): Promise<Result<TokenMade, Failure>> {
-  const { store, now } = composition();
-  if (!hasRole(viewer.role, body.role)) return failed(tooStrong(viewer.role, body.role));
+export async function createToken(context: Context, body: TokenBody): Promise<Result<TokenMade, Failure>> {
+  const { store, now } = context.composition;
+  if (!hasRole(context.viewer.role, body.role)) return failed(tooStrong(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
   if (Array.isArray(operations) && !operations.every(mayBeChosen)) return failed(invalid("operations", "names an operation that is none"));
-  const usable = new Set((await usableConnections(viewer)).map(({ id }) => id));
+  const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
     return failed(invalid("connections", "names a connection that you cannot use"));
   if (connections && !connections.includes(connection)) return failed(invalid("connection", "is not one of the chosen connections"));
@@ -33,7 +33,7 @@ export async function createToken(viewer: Viewer, body: TokenBody): Promise<Resu
   const createdAt = now();
   const made = await store.tokens.create({
     token,
-    memberId: viewer.memberId,
+    memberId: context.viewer.memberId,
     name: body.name,
     role: body.role,
     connectionId: connection,
@@ -45,35 +45,34 @@ export async function createToken(viewer: Viewer, body: TokenBody): Promise<Resu
   // Names must differ, because the audit log identifies tokens by name.
   if (made === "taken") return failed(invalid("name", "is the name of another token of yours"));
   if (made === "full") return failed(tooMany);
-  const [view] = await viewsOf(viewer, [made]);
+  const [view] = await viewsOf(context, [made]);
   return view ? ok({ token, view }) : failed(noSuchToken);
 }
 
-export async function listTokens(viewer: Viewer, whose: "own" | "others"): Promise<Result<TokenView[], Failure>> {
-  const { tokens } = composition().store;
-  if (whose === "own") return ok(await viewsOf(viewer, await tokens.list(viewer.memberId)));
-  if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
+export async function listTokens(context: Context, whose: "own" | "others"): Promise<Result<TokenView[], Failure>> {
+  const { tokens } = context.composition.store;
+  if (whose === "own") return ok(await viewsOf(context, await tokens.list(context.viewer.memberId)));
+  if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
   return ok(
     await viewsOf(
-      viewer,
-      (await tokens.list()).filter(({ memberId }) => memberId !== viewer.memberId),
+      context,
+      (await tokens.list()).filter(({ memberId }) => memberId !== context.viewer.memberId),
     ),
   );
 }
 
 /** The view names its owner; a token that had already ended stays unchanged. */
-export async function revokeToken(viewer: Viewer, id: string): Promise<Result<TokenView, Failure>> {
-  const { store, now } = composition();
+export async function revokeToken(context: Context, id: string): Promise<Result<TokenView, Failure>> {
+  const { store, now } = context.composition;
   const token = await store.tokens.get(id);
-  if (!token || (token.memberId !== viewer.memberId && !hasRole(viewer.role, "admin"))) return failed(noSuchToken);
+  if (!token || (token.memberId !== context.viewer.memberId && !hasRole(context.viewer.role, "admin"))) return failed(noSuchToken);
   await store.tokens.revoke(id, now());
-  const [view] = await viewsOf(viewer, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
+  const [view] = await viewsOf(context, [{ ...token, revokedAt: token.revokedAt ?? now() }]);
   return view ? ok(view) : failed(noSuchToken);
 }
 
 /** For the audit log: the token's name and owner. */
-export async function tokenFacts(id: string): Promise<{ target: string; outcome?: string }> {
-  const { store } = composition();
+export async function tokenFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));
   if (!token || !member) return { target: id };
@@ -81,9 +80,9 @@ export async function tokenFacts(id: string): Promise<{ target: string; outcome?
 }
 
 /** Names connections only if the viewer may use them. */
-async function viewsOf(viewer: Viewer, tokens: readonly Token[]): Promise<TokenView[]> {
-  const { store, now } = composition();
-  const [members, connections] = await Promise.all([store.members.list(), usableConnections(viewer)]);
+async function viewsOf(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
+  const { store, now } = context.composition;
+  const [members, connections] = await Promise.all([store.members.list(), usableConnections(context)]);
   const memberNames = new Map(members.map(({ id, name }) => [id, name]));
   const names = new Map(connections.map(({ id, name }) => [id, name]));
   const named = (id: string) => ({ id, name: names.get(id) });

@@ -31,7 +31,7 @@ async function log(): Promise<AuditPage["entries"]> {
   return page.entries;
 }
 async function tokenFor(email: string): Promise<string> {
-  const made = await invite(harness.viewerOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
+  const made = await invite(harness.contextOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
   return made.ok ? (new URL(made.value.url).searchParams.get("token") ?? "") : "";
 }
 
@@ -71,7 +71,7 @@ it("the 3,000 most common passwords of 12 characters or more are none here", asy
   const common = list.filter((word) => word.length >= 12).slice(0, 3000);
   expect(common).toHaveLength(3000);
   const taken = [];
-  for (const word of common) if (!(await judgePassword(word, "newcomer@desk.test"))) taken.push(word);
+  for (const word of common) if (!(await judgePassword(harness.console, word, "newcomer@desk.test"))) taken.push(word);
   expect(taken).toEqual([]);
 });
 
@@ -134,14 +134,14 @@ describe("many at once", () => {
   it("who open one invitation make one member, and one that cannot join leaves it open", async () => {
     const token = await tokenFor("once@desk.test");
     const given = { token, name: "Once", password: "a long and odd sentence" };
-    const results = await Promise.all(Array.from({ length: 10 }, () => accept(given)));
+    const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, given)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     const late = await tokenFor("late@desk.test");
     const { store } = harness.console;
     const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
-    expect(await accept({ ...given, token: late })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+    expect(await accept(harness.console, { ...given, token: late })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
     await store.members.remove(member?.id ?? "");
-    expect(await accept({ ...given, token: late })).toMatchObject({ ok: true });
+    expect(await accept(harness.console, { ...given, token: late })).toMatchObject({ ok: true });
   });
 
   it("who delete one thing get one 204", async () => {
@@ -182,7 +182,7 @@ describe("an owner who forgot the password", () => {
       { action: "resetPassword" },
       { action: "makeResetLink", target: "Olga Owner <owner@desk.test>" },
     ]);
-    const signed = await signIn({ email: "owner@desk.test", password: "another odd sentence", address: "::1" });
+    const signed = await signIn(harness.console, { email: "owner@desk.test", password: "another odd sentence", address: "::1" });
     expect(signed.ok).toBe(true);
     expect((await harness.request("/api/console/members/invitations", { as: "owner" })).status).toBe(200);
   });

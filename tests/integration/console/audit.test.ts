@@ -45,9 +45,9 @@ async function read(query: string): Promise<AuditPage> {
 
 test.each(["viewer", "operator"] as const)("a %s reads nothing of it, by no way", async (as) => {
   for (const path of ["/api/console/audit", "/api/console/audit/export"]) expect((await harness.request(path, { as })).status).toBe(403);
-  const viewer = harness.viewerOf(as);
-  expect(await listAudit(viewer, { limit: 50 })).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
-  expect(await listAuditChoices(viewer)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+  const context = harness.contextOf(as);
+  expect(await listAudit(context, { limit: 50 })).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+  expect(await listAuditChoices(context)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
 });
 
 test("the newest comes first, and every entry comes once, page by page", async () => {
@@ -82,7 +82,7 @@ test("it is narrowed down by person, act, connection and time", async () => {
 });
 
 test("what can be chosen is everybody and every act that is in it, removed members under their last name", async () => {
-  const choices = await listAuditChoices(harness.viewerOf("owner"));
+  const choices = await listAuditChoices(harness.contextOf("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
 });

@@ -37,14 +37,14 @@ test("an invitation, the document of the interface and a preview have the path o
 
 test("the session's cookie is for the path, and next-auth leads to pages below it", () => {
   const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
-  const { cookies, pages } = authOptions(events, new Headers());
+  const { cookies, pages } = authOptions(harness.console, events, new Headers());
   expect(cookies?.sessionToken).toMatchObject({ name: "lightdesk.session", options: { path: "/desk", httpOnly: true } });
   expect(pages).toEqual({ signIn: "/desk/sign-in", error: "/desk/sign-in" });
 });
 
 test("no cookie of next-auth's is sent to, or taken from, what else the host serves", () => {
   const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
-  const all = Object.entries(authOptions(events, new Headers()).cookies ?? {});
+  const all = Object.entries(authOptions(harness.console, events, new Headers()).cookies ?? {});
   // All cookies that next-auth sets by itself.
   expect(all.map(([kind]) => kind).sort()).toEqual(["callbackUrl", "csrfToken", "nonce", "pkceCodeVerifier", "sessionToken", "state"]);
   for (const [, cookie] of all) {

@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { maySeeReasons } from "@/lib/server/auth/viewer";
+import { maySeeReasons } from "@/lib/server/bff/admit-listener";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 

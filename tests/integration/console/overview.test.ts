@@ -24,8 +24,8 @@ it("knows a connection as used once a job was submitted or the history cleared, 
   const [fresh, cleared] = [await desk.connect(server.url, "one-key"), await desk.connect(server.url, "two-keys")];
   const clear = { as: "operator", method: "POST", json: { clear: true } } as const;
   expect((await desk.request(`/api/history?connection=${cleared}`, clear)).status).toBeLessThan(300);
-  const viewer = desk.viewerOf("viewer");
-  expect([await wasUsed(viewer, fresh), await wasUsed(viewer, cleared)]).toEqual([false, true]);
+  const context = desk.contextOf("viewer");
+  expect([await wasUsed(context, fresh), await wasUsed(context, cleared)]).toEqual([false, true]);
   await server.close();
 });
 

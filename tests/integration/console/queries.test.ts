@@ -31,26 +31,28 @@ const picture = (width: number) => ({
 });
 
 test("a session cookie is read as the member whom the store knows", async () => {
-  expect(await readViewer(new Headers({ cookie: `a=b; ${harness.cookieOf("admin")}; c=d` }))).toEqual(harness.viewerOf("admin"));
-  expect(await readViewer(new Headers())).toBeUndefined();
+  expect(await readViewer(harness.console, new Headers({ cookie: `a=b; ${harness.cookieOf("admin")}; c=d` }))).toEqual(
+    harness.viewerOf("admin"),
+  );
+  expect(await readViewer(harness.console, new Headers())).toBeUndefined();
 });
 
 test("a job is submitted, listed, read and has its picture among the assets; addresses are the console's own", async () => {
-  const viewer = harness.viewerOf("viewer");
+  const context = harness.contextOf("viewer");
   const id = await submit(picture(16));
   const detail = await until("the job is completed", async () => {
-    const job = await getJob(viewer, id);
+    const job = await getJob(context, id);
     return job.ok && job.value.detail.status === "completed" && job.value;
   });
   expect(detail.status).toMatchObject({ id, status: expect.any(String) });
   expect(JSON.stringify(detail)).not.toContain("partner-secret");
-  const jobs = await listJobs(viewer, jobsQuerySchema.parse({ status: "completed" }));
+  const jobs = await listJobs(context, jobsQuerySchema.parse({ status: "completed" }));
   expect(jobs.ok && jobs.value.jobs.map((job) => job.id)).toContain(id);
-  const assets = await listAssets(viewer, assetsQuerySchema.parse({ include_tags: "output" }));
+  const assets = await listAssets(context, assetsQuerySchema.parse({ include_tags: "output" }));
   if (!assets.ok) throw new Error(assets.failure.message);
   const asset = assets.value.assets.find((one) => one.prompt_id === id);
   expect(asset?.preview_url).toMatch(/^\/api\/view\?.*connection=embedded/);
-  expect(await getAsset(viewer, asset?.id ?? "")).toMatchObject({ ok: true, value: { id: asset?.id } });
+  expect(await getAsset(context, asset?.id ?? "")).toMatchObject({ ok: true, value: { id: asset?.id } });
   expect(JSON.stringify(assets)).not.toContain("embedded.invalid");
 });
 
@@ -63,7 +65,7 @@ test("the queue says what runs and what waits, in order", async () => {
   const first = await submit(wait(30));
   const [second, third] = [await submit(wait(31)), await submit(wait(32))];
   const view = await until("one runs and two wait", async () => {
-    const queue = await getQueue(harness.viewerOf("viewer"));
+    const queue = await getQueue(harness.contextOf("viewer"));
     return queue.ok && queue.value.running.length === 1 && queue.value.pending.length === 2 && queue.value;
   });
   expect(view.source).toBe("queue");
@@ -110,21 +112,21 @@ test("without the extension the queue is made from the jobs alone", () => {
 
 test("a service that is down is a value that says so, and the frame is shown all the same", async () => {
   const down = await harness.connect("http://127.0.0.1:9", "k");
-  const viewer = harness.viewerOf("viewer");
+  const context = harness.contextOf("viewer");
   for (const result of [
-    await listJobs(viewer, jobsQuerySchema.parse({}), down),
-    await getJob(viewer, "x", down),
-    await getQueue(viewer, down),
+    await listJobs(context, jobsQuerySchema.parse({}), down),
+    await getJob(context, "x", down),
+    await getQueue(context, down),
   ]) {
     expect(result).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREACHABLE" } });
   }
-  const frame = await getFrame(viewer, down);
+  const frame = await getFrame(context, down);
   expect([frame.connection?.id, frame.connections.length]).toEqual([down, 2]);
-  expect((await getFrame(viewer, "unknown")).connection?.id).toBe("embedded");
+  expect((await getFrame(context, "unknown")).connection?.id).toBe("embedded");
   // Members who only run apps see connections by name only.
-  for (const view of (await getFrame(harness.viewerOf("runner"), down)).connections) {
+  for (const view of (await getFrame(harness.contextOf("runner"), down)).connections) {
     expect(view).toMatchObject({ id: expect.any(String), name: expect.any(String), baseUrl: "" });
     for (const field of ["fingerprint", "accountUrl", "seenBy"]) expect(view).not.toHaveProperty(field);
   }
-  expect((await getFrame(viewer)).connections).toMatchObject([{ id: "embedded", current: true, hasKey: true }, { id: down }]);
+  expect((await getFrame(context)).connections).toMatchObject([{ id: "embedded", current: true, hasKey: true }, { id: down }]);
 });

@@ -39,21 +39,21 @@ test("a view of the team is made and changed by operators, seen by everybody, an
   expect((await one("viewer", "PUT", view.id, { name: "Other" })).status).toBe(403);
   expect((await one("viewer", "DELETE", view.id)).status).toBe(403);
   expect((await one("viewer", "PUT", view.id, { isDefault: true })).status).toBe(200);
-  expect(await defaultView(harness.viewerOf("viewer"), "jobs")).toMatchObject({ query: "status=failed" });
-  expect(await defaultView(harness.viewerOf("operator"), "jobs")).toBeUndefined();
+  expect(await defaultView(harness.contextOf("viewer"), "jobs")).toMatchObject({ query: "status=failed" });
+  expect(await defaultView(harness.contextOf("operator"), "jobs")).toBeUndefined();
   expect((await one("admin", "PUT", view.id, { query: "status=failed,cancelled" })).status).toBe(200);
-  expect(await defaultView(harness.viewerOf("viewer"), "jobs")).toMatchObject({ query: "status=failed%2Ccancelled" });
+  expect(await defaultView(harness.contextOf("viewer"), "jobs")).toMatchObject({ query: "status=failed%2Ccancelled" });
 });
 
 test("there is one default, it can be let go of, and it ends with its view", async () => {
   const first = await create("admin", { name: "First", query: "limit=25", isDefault: true });
   const second = await create("admin", { name: "Second", query: "limit=50", isDefault: true });
-  const viewer = harness.viewerOf("admin");
-  expect(await defaultView(viewer, "jobs")).toMatchObject({ query: "limit=50" });
+  const context = harness.contextOf("admin");
+  expect(await defaultView(context, "jobs")).toMatchObject({ query: "limit=50" });
   await one("admin", "PUT", first.view.id, { isDefault: false });
-  expect(await defaultView(viewer, "jobs")).toMatchObject({ query: "limit=50" });
+  expect(await defaultView(context, "jobs")).toMatchObject({ query: "limit=50" });
   await one("admin", "DELETE", second.view.id);
-  expect(await defaultView(viewer, "jobs")).toBeUndefined();
+  expect(await defaultView(context, "jobs")).toBeUndefined();
 });
 
 test("each list has views and a default of its own, with the parameters that make that list", async () => {
@@ -65,9 +65,11 @@ test("each list has views and a default of its own, with the parameters that mak
   const answer = await harness.request("/api/console/views?screen=assets", { as: "owner" });
   expect(await answer.json()).toMatchObject({ views: [{ name: "Outputs" }] });
   expect((await harness.request("/api/console/views?screen=dreams", { as: "owner" })).status).toBe(400);
-  const owner = harness.viewerOf("owner");
-  expect(await defaultView(owner, "assets")).toMatchObject({ query: "include_tags=output&layers=shown&size=large" });
-  expect(await defaultView(owner, "jobs")).toBeUndefined();
+  const context = harness.contextOf("owner");
+  expect(await defaultView(context, "assets")).toMatchObject({
+    query: "include_tags=output&layers=shown&size=large",
+  });
+  expect(await defaultView(context, "jobs")).toBeUndefined();
 });
 
 test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name: "x", query: "y".repeat(2001) }, { name: "x" }])(

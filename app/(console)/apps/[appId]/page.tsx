@@ -7,11 +7,11 @@ import { AppScreen } from "@/components/apps/app-screen";
 import { AppSkeleton } from "@/components/apps/apps-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readApp } from "@/lib/server/apps/open-app";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
 /** The title and the page share one read of the app. */
-const appOnce = cache(async (id: string) => readApp(await requireViewer(), id));
+const appOnce = cache(async (id: string) => readApp(await openPage(), id));
 
 export async function generateMetadata({ params }: PageProps<"/apps/[appId]">): Promise<Metadata> {
   const app = await appOnce(pathParam((await params).appId));
@@ -19,7 +19,7 @@ export async function generateMetadata({ params }: PageProps<"/apps/[appId]">): 
 }
 
 export default async function AppPage({ params, searchParams }: PageProps<"/apps/[appId]">) {
-  await requireViewer();
+  await openPage();
   const id = pathParam((await params).appId);
   const app = stamp(appOnce(id), (value) => value);
   return (

@@ -7,7 +7,7 @@ import { AssetScreen } from "@/components/assets/asset-screen";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
 import { PageMessages } from "@/components/frame/page-messages";
 import { toAssetDetail } from "@/lib/contract/views/asset-view";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAsset } from "@/lib/server/queries/assets";
 import { withTimeout } from "@/lib/shared/async";
@@ -15,9 +15,9 @@ import { withTimeout } from "@/lib/shared/async";
 /** How long the title waits for the asset's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;
 
-const viewerOnce = cache(requireViewer);
+const pageOnce = cache(openPage);
 /** The title and the page share one read of the asset. */
-const assetOnce = cache(async (assetId: string, connection: string | undefined) => getAsset(await viewerOnce(), assetId, connection));
+const assetOnce = cache(async (assetId: string, connection: string | undefined) => getAsset(await pageOnce(), assetId, connection));
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/assets/[assetId]">): Promise<Metadata> {
   const t = await getTranslations("assets");
@@ -27,7 +27,7 @@ export async function generateMetadata({ params, searchParams }: PageProps<"/ass
 }
 
 export default async function AssetPage({ params, searchParams }: PageProps<"/assets/[assetId]">) {
-  const viewer = await viewerOnce();
+  const { viewer } = await pageOnce();
   const assetId = pathParam((await params).assetId);
   const connection = textParam(await searchParams, "connection");
   const asset = stamp(assetOnce(assetId, connection), toAssetDetail);

@@ -7,7 +7,7 @@ import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
@@ -18,9 +18,9 @@ import { inEmbedPath } from "@/lib/shared/console-paths";
 /** How long the title waits for the job's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;
 
-const viewerOnce = cache(requireViewer);
+const pageOnce = cache(openPage);
 /** The title and the page share one read of the job. */
-const jobOnce = cache(async (jobId: string, connection: string | undefined) => getJob(await viewerOnce(), jobId, connection));
+const jobOnce = cache(async (jobId: string, connection: string | undefined) => getJob(await pageOnce(), jobId, connection));
 
 export async function generateMetadata({ params, searchParams }: PageProps<"/jobs/[jobId]">): Promise<Metadata> {
   const t = await getTranslations("jobs.job");
@@ -32,7 +32,7 @@ export async function generateMetadata({ params, searchParams }: PageProps<"/job
 }
 
 export default async function JobPage({ params, searchParams }: PageProps<"/jobs/[jobId]">) {
-  const viewer = await viewerOnce();
+  const context = await pageOnce();
   const jobId = pathParam((await params).jobId);
   const connection = textParam(await searchParams, "connection");
   const job = stamp(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
@@ -47,7 +47,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
         key={jobId}
         jobId={jobId}
         connection={connection}
-        canRun={viewer.can("operator", await roleOn(viewer, connection))}
+        canRun={context.viewer.can("operator", await roleOn(context, connection))}
         job={job}
       />
     </PageMessages>
@@ -57,9 +57,9 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
 /** A link without a connection means the one its sender used. If the reader's own connection lacks the job, this leads to the sender's. */
 async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const job = await jobOnce(jobId, undefined);
-  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await viewerOnce(), jobId);
+  const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await pageOnce(), jobId);
   // The ledger's knowledge may be old.
-  if (connection !== undefined && (await getJob(await viewerOnce(), jobId, connection)).ok)
+  if (connection !== undefined && (await getJob(await pageOnce(), jobId, connection)).ok)
     redirect(inEmbedPath(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`));
   return null;
 }

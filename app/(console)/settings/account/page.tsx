@@ -4,7 +4,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAccount } from "@/lib/server/queries/members";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
@@ -14,8 +14,12 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function AccountPage() {
-  const viewer = await requireViewer({ isOwn: true });
-  const [member, methods, sessions] = await Promise.all([getAccount(viewer), getSignInMethods(viewer), listSessions(viewer)]);
+  const context = await openPage({ isOwn: true });
+  const [member, methods, sessions] = await Promise.all([
+    getAccount(context),
+    getSignInMethods(context.composition, context.viewer),
+    listSessions(context),
+  ]);
   if (!member) return redirect("/sign-in");
   return (
     <PageMessages messages={await pickMessages("settings", "auth")}>

@@ -7,7 +7,7 @@ import { auditParams } from "@/lib/contract/audit/audit";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
 
@@ -16,13 +16,13 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function AuditPage({ searchParams }: PageProps<"/settings/audit">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   // A value that makes no sense filters nothing.
   const { query } = readAddress(auditParams, toSearchParams(await searchParams));
-  const reads = hasRole(viewer.role, "admin") ? { page: listAudit(viewer, query), choices: listAuditChoices(viewer) } : undefined;
+  const reads = hasRole(context.viewer.role, "admin") ? { page: listAudit(context, query), choices: listAuditChoices(context) } : undefined;
   return (
     <PageMessages messages={await pickMessages("settings")}>
-      <AuditScreen key={writeExactJson(query)} role={viewer.role} view={query} reads={reads} />
+      <AuditScreen key={writeExactJson(query)} role={context.viewer.role} view={query} reads={reads} />
     </PageMessages>
   );
 }

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { EmbeddingScreen } from "@/components/settings/embedding/embedding-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { getFrame } from "@/lib/server/connections/views";
 import { listEmbedHosts } from "@/lib/server/embed/hosts";
 import { pickMessages } from "@/lib/server/i18n/messages";
@@ -14,15 +14,15 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function EmbeddingPage() {
-  const viewer = await requireViewer({ isOwn: true });
-  const isKeeper = hasRole(viewer.role, "admin");
-  const { connections } = await getFrame(viewer);
+  const context = await openPage({ isOwn: true });
+  const isKeeper = hasRole(context.viewer.role, "admin");
+  const { connections } = await getFrame(context);
   return (
     <PageMessages messages={await pickMessages("settings", "embedding")}>
       <EmbeddingScreen
-        role={viewer.role}
+        role={context.viewer.role}
         connections={connections.filter(({ shared }) => shared).map(({ id, name }) => ({ id, name }))}
-        hosts={isKeeper ? listEmbedHosts().then(ok) : undefined}
+        hosts={isKeeper ? listEmbedHosts(context.composition).then(ok) : undefined}
       />
     </PageMessages>
   );

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { MembersScreen } from "@/components/settings/members/members-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listInvitations, listMembers } from "@/lib/server/queries/members";
 
@@ -12,14 +12,14 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function MembersPage() {
-  const viewer = await requireViewer();
+  const context = await openPage();
   return (
     <PageMessages messages={await pickMessages("settings")}>
       <MembersScreen
-        viewer={{ id: viewer.memberId, role: viewer.role }}
-        readOnly={viewer.readOnly}
-        members={hasRole(viewer.role, "admin") ? listMembers(viewer) : undefined}
-        invitations={hasRole(viewer.role, "admin") ? listInvitations(viewer) : undefined}
+        viewer={{ id: context.viewer.memberId, role: context.viewer.role }}
+        readOnly={context.viewer.readOnly}
+        members={hasRole(context.viewer.role, "admin") ? listMembers(context) : undefined}
+        invitations={hasRole(context.viewer.role, "admin") ? listInvitations(context) : undefined}
       />
     </PageMessages>
   );

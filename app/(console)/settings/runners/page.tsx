@@ -5,7 +5,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Runner } from "@/lib/contract/runners/runners";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
@@ -15,13 +15,17 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function RunnersPage() {
-  const viewer = await requireViewer();
+  const { viewer, composition } = await openPage();
   return (
     <PageMessages messages={await pickMessages("settings", "runners")}>
       <RunnersScreen
         role={viewer.role}
         canChange={viewer.can("admin")}
-        runners={hasRole(viewer.role, "admin") ? stamp(listRunners().then(ok), ({ runners }: { runners: Runner[] }) => runners) : undefined}
+        runners={
+          hasRole(viewer.role, "admin")
+            ? stamp(listRunners(composition).then(ok), ({ runners }: { runners: Runner[] }) => runners)
+            : undefined
+        }
       />
     </PageMessages>
   );

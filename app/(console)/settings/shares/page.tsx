@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listShares, sharesAreOn } from "@/lib/server/queries/shares";
 
@@ -12,11 +12,11 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function SharesPage() {
-  const viewer = await requireViewer({ isOwn: true });
-  const shares = hasRole(viewer.role, "operator") ? await listShares(viewer) : undefined;
+  const context = await openPage({ isOwn: true });
+  const shares = hasRole(context.viewer.role, "operator") ? await listShares(context) : undefined;
   return (
     <PageMessages messages={await pickMessages("settings", "sharing")}>
-      <SharesScreen role={viewer.role} shares={shares} isOn={sharesAreOn()} />
+      <SharesScreen role={context.viewer.role} shares={shares} isOn={sharesAreOn(context.composition)} />
     </PageMessages>
   );
 }

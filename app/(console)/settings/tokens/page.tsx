@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { TokensScreen } from "@/components/settings/tokens/tokens-screen";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getTokenChoices } from "@/lib/server/queries/members";
 import { listTokens } from "@/lib/server/tokens/personal-tokens";
@@ -13,14 +13,14 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function TokensPage() {
-  const viewer = await requireViewer({ isOwn: true });
+  const context = await openPage({ isOwn: true });
   return (
     <PageMessages messages={await pickMessages("settings", "tokens")}>
       <TokensScreen
-        role={viewer.role}
-        choices={getTokenChoices(viewer)}
-        own={listTokens(viewer, "own")}
-        others={hasRole(viewer.role, "admin") ? listTokens(viewer, "others") : undefined}
+        role={context.viewer.role}
+        choices={getTokenChoices(context)}
+        own={listTokens(context, "own")}
+        others={hasRole(context.viewer.role, "admin") ? listTokens(context, "others") : undefined}
       />
     </PageMessages>
   );

@@ -7,7 +7,7 @@ import { UsageScreen } from "@/components/settings/usage/usage-screen";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { readAddress } from "@/lib/contract/params";
 import { usageParams, type UsageView } from "@/lib/contract/people/usage";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { readUsage } from "@/lib/server/queries/usage";
 import { ok } from "@/lib/shared/result";
@@ -17,11 +17,11 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function UsagePage({ searchParams }: PageProps<"/settings/usage">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const { query } = readAddress(usageParams, toSearchParams(await searchParams));
   return (
     <PageMessages messages={await pickMessages("settings", "usage", "jobSearch")}>
-      <UsageScreen key={writeExactJson(query)} query={query} usage={stamp(readUsage(viewer, query).then(ok), (view: UsageView) => view)} />
+      <UsageScreen key={writeExactJson(query)} query={query} usage={stamp(readUsage(context, query).then(ok), (view: UsageView) => view)} />
     </PageMessages>
   );
 }

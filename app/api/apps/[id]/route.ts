@@ -7,19 +7,19 @@ import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readApp", "runner", async (asked) => {
   const app = await openApp(asked);
-  return app.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, app.value) })) : app;
+  return app.ok ? ok(jsonAnswer({ app: await toView(asked, app.value) })) : app;
 });
 
 export const PUT = consoleBodyRoute("changeApp", "operator", appUpdateSchema, async (asked, body) => {
   const app = await openOwnApp(asked);
   if (!app.ok) return app;
   const changed = await updateApp(asked, app.value, body);
-  return changed.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, changed.value) })) : changed;
+  return changed.ok ? ok(jsonAnswer({ app: await toView(asked, changed.value) })) : changed;
 });
 
 export const DELETE = consoleRoute("removeApp", "operator", async (asked) => {
   const app = await openOwnApp(asked);
   if (!app.ok) return app;
-  await asked.console.store.apps.remove(app.value.id);
+  await asked.composition.store.apps.remove(app.value.id);
   return ok(emptyAnswer());
 });

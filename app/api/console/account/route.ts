@@ -7,8 +7,8 @@ import { getAccount } from "@/lib/server/queries/members";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("readAccount", "runner", async ({ viewer }) => {
-  const member = await getAccount(viewer);
+export const GET = consoleRoute("readAccount", "runner", async (context) => {
+  const member = await getAccount(context);
   return member ? ok(jsonAnswer({ member })) : failed(refusal("UNAUTHORIZED", "Sign in first."));
 });
 
@@ -16,9 +16,9 @@ export const PUT = consoleBodyRoute(
   "changeAccount",
   { role: "runner", session: true, whileReadOnly: true },
   accountChangeSchema,
-  async ({ request, viewer, note }, body) => {
+  async ({ request, note, ...context }, body) => {
     note({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
-    const changed = await changeAccount(viewer, body, clientAddress(request));
+    const changed = await changeAccount(context, body, clientAddress(request));
     return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
   },
 );

@@ -1,23 +1,27 @@
-import { type ArchiveAnswer, archiveChoiceSchema, CONNECTION_PARAMETER, MAX_ARCHIVED } from "@/lib/contract/console";
+import { type ArchiveAnswer, archiveChoiceSchema, MAX_ARCHIVED } from "@/lib/contract/console";
 import { countChosen } from "@/lib/server/archive/stream-archive";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
-import { readJson, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readJson } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Stores a choice, so that a plain link can fetch the file however long the choice is. */
 export const POST = guarded(
   { action: "chooseArchive", role: "viewer", connection: true, whileReadOnly: true },
-  async ({ request, viewer, console, note }) => {
-    const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+  async ({ note, ...context }) => {
+    const access = await openConnection(context, connectionIn(context.request));
     if (!access.ok) return access;
-    const choice = await readJson(request, archiveChoiceSchema);
+    const choice = await readJson(context, archiveChoiceSchema);
     if (!choice.ok) return choice;
-    const counted = await countChosen(access.value, choice.value, request.signal);
+    const counted = await countChosen(access.value, choice.value, context.request.signal);
     if (!counted.ok) return counted;
     const connectionId = access.value.connection.id;
-    const id = await console.store.archives.keep(viewer.memberId, { connectionId, choice: choice.value }, console.now());
+    const id = await context.composition.store.archives.keep(
+      context.viewer.memberId,
+      { connectionId, choice: choice.value },
+      context.composition.now(),
+    );
     note({ connectionId, outcome: `${counted.value ?? "?"} assets` });
     const count = counted.value;
     const answer: ArchiveAnswer = {

@@ -5,9 +5,9 @@ import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listAudit", "admin", async ({ request, viewer }) => {
+export const GET = consoleRoute("listAudit", "admin", async ({ request, ...context }) => {
   const query = readQuery(searchOf(request), auditQuerySchema);
   if (!query.ok) return query;
-  const page = await listAudit(viewer, query.value);
+  const page = await listAudit(context, query.value);
   return page.ok ? ok(jsonAnswer(page.value)) : page;
 });

@@ -1,23 +1,23 @@
 import { type Capabilities } from "@/lib/contract/capabilities";
-import { capabilitiesQuerySchema, CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { capabilitiesQuerySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Which of the requested capabilities the service has. */
-export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, viewer, console }) => {
+export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, ...context }) => {
   const search = searchOf(request);
-  const access = await openForJobs(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(context, connectionIn(request));
   if (!access.ok) return access;
   const query = readQuery(search, capabilitiesQuerySchema);
   if (!query.ok) return query;
   const { id, seenOf } = access.value.connection;
   // A member who only sees its jobs may do nothing that needs a probe: what is known is enough.
   if (seenOf !== undefined) {
-    const answer = query.value.of.map((capability) => [capability, console.capabilities.knows(id, capability) ?? null]);
+    const answer = query.value.of.map((capability) => [capability, context.composition.capabilities.knows(id, capability) ?? null]);
     return ok(jsonAnswer(Object.fromEntries(answer) satisfies Capabilities));
   }
   const answer: [string, boolean | null][] = [];

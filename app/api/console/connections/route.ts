@@ -5,16 +5,16 @@ import { listConnectionViews } from "@/lib/server/connections/views";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listConnections", "viewer", async ({ viewer }) =>
-  ok(jsonAnswer({ connections: await listConnectionViews(viewer) })),
+export const GET = consoleRoute("listConnections", "viewer", async (context) =>
+  ok(jsonAnswer({ connections: await listConnectionViews(context) })),
 );
 
 export const POST = consoleBodyRoute(
   "createConnection",
   { role: "operator", recent: true },
   connectionBodySchema,
-  async ({ viewer, note }, body) => {
-    const saved = await createConnection(viewer, body);
+  async ({ note, ...context }, body) => {
+    const saved = await createConnection(context, body);
     if (!saved.ok) return saved;
     const { connection, check } = saved.value;
     // Without a connection nothing was added: the service was only asked.

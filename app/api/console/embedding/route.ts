@@ -4,10 +4,17 @@ import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listEmbedHosts", "admin", async () => ok(jsonAnswer({ hosts: await listEmbedHosts() })));
+export const GET = consoleRoute("listEmbedHosts", "admin", async ({ composition }) =>
+  ok(jsonAnswer({ hosts: await listEmbedHosts(composition) })),
+);
 
-export const POST = consoleBodyRoute("addEmbedHost", { role: "admin", recent: true }, embedHostSchema, async ({ viewer, note }, body) => {
-  note({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
-  const made = await createEmbedHost(viewer, body);
-  return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
-});
+export const POST = consoleBodyRoute(
+  "addEmbedHost",
+  { role: "admin", recent: true },
+  embedHostSchema,
+  async ({ viewer, note, composition }, body) => {
+    note({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
+    const made = await createEmbedHost(composition, viewer, body);
+    return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
+  },
+);

@@ -5,7 +5,7 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** GET /api/files/mask-layers for the editor: a picture without layers is an answer here, not a failure. */
-export const GET = guarded({ action: "viewMaskLayer", role: "viewer", connection: true }, async ({ request, viewer }) => {
-  const layer = await getMaskLayer(viewer, searchOf(request), request.signal);
+export const GET = guarded({ action: "viewMaskLayer", role: "viewer", connection: true }, async ({ request, ...context }) => {
+  const layer = await getMaskLayer(context, searchOf(request), request.signal);
   return layer.ok ? ok(jsonAnswer(layer.value)) : layer;
 });

@@ -4,11 +4,11 @@ import { listRunners, saveRunner } from "@/lib/server/queries/runners";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listRunners", "admin", async () => ok(jsonAnswer(await listRunners())));
+export const GET = consoleRoute("listRunners", "admin", async ({ composition }) => ok(jsonAnswer(await listRunners(composition))));
 
-export const POST = consoleBodyRoute("addRunner", { role: "admin", recent: true }, newRunnerSchema, async ({ note }, body) => {
+export const POST = consoleBodyRoute("addRunner", { role: "admin", recent: true }, newRunnerSchema, async ({ note, composition }, body) => {
   note({ target: body.label ?? body.address });
-  const saved = await saveRunner((runners) => runners.add(body));
+  const saved = await saveRunner(composition, (runners) => runners.add(body));
   if (!saved.ok) return saved;
   const { runner, problem } = saved.value;
   // Without a runner nothing was added: the address was only asked.

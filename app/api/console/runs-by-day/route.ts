@@ -1,15 +1,15 @@
-import { CONNECTION_PARAMETER, runsByDayQuerySchema } from "@/lib/contract/console";
+import { runsByDayQuerySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { listRunsByDay } from "@/lib/server/queries/usage";
-import { readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, viewer }) => {
+export const GET = guarded({ action: "listRunsByDay", role: "viewer", connection: true }, async ({ request, ...context }) => {
   const search = searchOf(request);
   const query = readQuery(search, runsByDayQuerySchema);
   if (!query.ok) return query;
   const { zone } = query.value;
-  const runs = await listRunsByDay(viewer, zone, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const runs = await listRunsByDay(context, zone, connectionIn(request));
   return runs.ok ? ok(jsonAnswer(runs.value)) : runs;
 });

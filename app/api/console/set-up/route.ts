@@ -6,8 +6,8 @@ import { toActor } from "@/lib/server/bff/guard";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = tokenRoute("setUp", setUpBodySchema, async ({ console, note }, body) => {
-  const owner = await setUp(console, body);
+export const POST = tokenRoute("setUp", setUpBodySchema, async ({ composition, note }, body) => {
+  const owner = await setUp(composition, body);
   if (owner.ok) note({ by: toActor(owner.value), ...aboutMember(owner.value, { role: { to: owner.value.role } }) });
   return owner.ok ? ok(jsonAnswer({ id: owner.value.id }, 201)) : owner;
 });

@@ -1,33 +1,29 @@
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { refusal } from "@/lib/contract/failure";
 import { shareBodySchema } from "@/lib/contract/share";
 import { consoleRoute } from "@/lib/server/bff/console-route";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { listShares } from "@/lib/server/queries/shares";
-import { readJson, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readJson } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { makeShare } from "@/lib/server/shares/make-share";
 import { failed, ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listShares", { role: "operator", session: true }, async ({ viewer }) =>
-  ok(jsonAnswer({ shares: await listShares(viewer) })),
+export const GET = consoleRoute("listShares", { role: "operator", session: true }, async (context) =>
+  ok(jsonAnswer({ shares: await listShares(context) })),
 );
 
-export const POST = guarded(
-  { action: "createShare", role: "operator", connection: false, recent: true },
-  async ({ request, viewer, console, note }) => {
-    const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
-    if (!access.ok) return access;
-    note({ connectionId: access.value.connection.id });
-    if (!console.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
-    const body = await readJson(request, shareBodySchema);
-    if (!body.ok) return body;
-    const made = await makeShare(access.value, body.value, request.signal);
-    if (!made.ok) return made;
-    const { id, title, count } = made.value;
-    note({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
-    return ok(jsonAnswer(made.value, 201));
-  },
-);
+export const POST = guarded({ action: "createShare", role: "operator", connection: false, recent: true }, async ({ note, ...context }) => {
+  const access = await openConnection(context, connectionIn(context.request));
+  if (!access.ok) return access;
+  note({ connectionId: access.value.connection.id });
+  if (!context.composition.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
+  const body = await readJson(context, shareBodySchema);
+  if (!body.ok) return body;
+  const made = await makeShare(access.value, body.value, context.request.signal);
+  if (!made.ok) return made;
+  const { id, title, count } = made.value;
+  note({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
+  return ok(jsonAnswer(made.value, 201));
+});

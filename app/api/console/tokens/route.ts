@@ -4,8 +4,13 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleBodyRoute("createToken", { role: "runner", recent: true }, tokenBodySchema, async ({ viewer, note }, body) => {
-  note({ target: body.name, outcome: body.role });
-  const made = await createToken(viewer, body);
-  return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
-});
+export const POST = consoleBodyRoute(
+  "createToken",
+  { role: "runner", recent: true },
+  tokenBodySchema,
+  async ({ note, ...context }, body) => {
+    note({ target: body.name, outcome: body.role });
+    const made = await createToken(context, body);
+    return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
+  },
+);

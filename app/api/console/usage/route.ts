@@ -9,7 +9,7 @@ import { ok } from "@/lib/shared/result";
 const schema = querySchema(usageParams);
 
 /** What members have used: of all members for admins, of themselves for others. */
-export const GET = consoleRoute("readUsage", "viewer", async ({ request, viewer }) => {
+export const GET = consoleRoute("readUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(searchOf(request), schema);
-  return query.ok ? ok(jsonAnswer(await readUsage(viewer, query.value))) : query;
+  return query.ok ? ok(jsonAnswer(await readUsage(context, query.value))) : query;
 });

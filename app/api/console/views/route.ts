@@ -5,15 +5,15 @@ import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, viewer }) => {
+export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, ...context }) => {
   const query = readQuery(searchOf(request), savedViewsQuerySchema);
   if (!query.ok) return query;
   const { screen } = query.value;
-  return ok(jsonAnswer({ views: await listSavedViews(viewer, screen) }));
+  return ok(jsonAnswer({ views: await listSavedViews(context, screen) }));
 });
 
-export const POST = consoleBodyRoute("createSavedView", "viewer", savedViewBodySchema, async ({ viewer, note }, body) => {
+export const POST = consoleBodyRoute("createSavedView", "viewer", savedViewBodySchema, async ({ note, ...context }, body) => {
   note({ target: body.name, outcome: body.team ? "of the team" : "personal" });
-  const saved = await createSavedView(viewer, body);
+  const saved = await createSavedView(context, body);
   return saved.ok ? ok(jsonAnswer({ view: saved.value }, 201)) : saved;
 });

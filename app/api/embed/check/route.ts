@@ -7,18 +7,18 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** For host pages whose frame stays empty: needs no credential, and nothing in the answer is secret. */
-export const GET = unguarded("embedCheck", async ({ request, console }) => {
+export const GET = unguarded("embedCheck", async ({ request, composition }) => {
   const query = readQuery(searchOf(request), embedCheckQuerySchema);
   if (!query.ok) return query;
-  const host = await console.store.embedHosts.get(query.value.host);
+  const host = await composition.store.embedHosts.get(query.value.host);
   const embed = readEmbedAddress(request.headers);
   const cookie =
-    embed !== undefined && readCookie(request.headers.get("cookie"), probeCookie(embed.slot, console.env.basePath)) !== undefined;
+    embed !== undefined && readCookie(request.headers.get("cookie"), probeCookie(embed.slot, composition.env.basePath)) !== undefined;
   const answer: EmbedCheck = {
     cookie,
     known: host !== undefined,
     framing: host?.origins.includes(query.value.origin) ?? false,
-    now: console.now(),
+    now: composition.now(),
   };
   return ok(jsonAnswer(answer, 200, new Headers({ "access-control-allow-origin": "*" })));
 });

@@ -10,14 +10,19 @@ const ofThePage = { role: "runner", whileReadOnly: true } as const;
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
 
 /** The look of the page from now on, as the host page asked. */
-export const PATCH = consoleBodyRoute("embedLook", ofThePage, embedLookSchema, async ({ viewer: { credential }, note }, look) => {
-  note({ by: undefined });
-  if (credential.kind !== "embed") return none();
-  await setEmbedLook(credential.id, look);
-  return ok(emptyAnswer());
-});
+export const PATCH = consoleBodyRoute(
+  "embedLook",
+  ofThePage,
+  embedLookSchema,
+  async ({ viewer: { credential }, note, composition }, look) => {
+    note({ by: undefined });
+    if (credential.kind !== "embed") return none();
+    await setEmbedLook(composition, credential.id, look);
+    return ok(emptyAnswer());
+  },
+);
 
-export const DELETE = consoleRoute("endEmbedSession", ofThePage, async ({ request, viewer: { credential } }) => {
+export const DELETE = consoleRoute("endEmbedSession", ofThePage, async ({ request, viewer: { credential }, composition }) => {
   if (credential.kind !== "embed") return none();
-  return ok(new Response(null, { status: 204, headers: await endEmbedded(credential.id, request.headers) }));
+  return ok(new Response(null, { status: 204, headers: await endEmbedded(composition, credential.id, request.headers) }));
 });

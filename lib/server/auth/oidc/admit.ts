@@ -7,7 +7,7 @@ import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audi
 import { hasRole } from "@/lib/contract/people/roles";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";
-import { composition } from "@/lib/server/composition";
+import { type Composition, type Parts } from "@/lib/server/composition-type";
 import { type OidcProvider } from "@/lib/server/sign-in-settings";
 import { type Identity } from "@/lib/server/store/people/identities";
 import { type Member } from "@/lib/server/store/people/members";
@@ -25,30 +25,45 @@ export type Refused = { shown: OidcRefusal; cause: string; person?: string };
 
 const MAX_NAME_LENGTH = 100;
 
-export async function admit(provider: OidcProvider, person: Person, purpose: Purpose): Promise<Result<Admitted, Refused>> {
+export async function admit(
+  composition: Composition,
+  provider: OidcProvider,
+  person: Person,
+  purpose: Purpose,
+): Promise<Result<Admitted, Refused>> {
   const { email } = person;
   if (email === undefined) return refuse("unverified", "the address is missing or not verified");
-  const admitted = await admitVerified(provider, { ...person, email }, purpose);
+  const admitted = await admitVerified(composition, provider, { ...person, email }, purpose);
   return admitted.ok ? admitted : failed({ ...admitted.failure, person: personLabel({ name: nameOf({ ...person, email }), email }) });
 }
 
 type Verified = Person & { email: string };
 
-async function admitVerified(provider: OidcProvider, person: Verified, purpose: Purpose): Promise<Result<Admitted, Refused>> {
+async function admitVerified(
+  composition: Composition,
+  provider: OidcProvider,
+  person: Verified,
+  purpose: Purpose,
+): Promise<Result<Admitted, Refused>> {
   const { email } = person;
   if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
     return refuse("domain", "the address is of another domain");
-  const found = await findMember(provider, person, purpose);
+  const found = await findMember(composition, provider, person, purpose);
   if (!found.ok) return found;
   const { member, how, change } = found.value;
   if (member.disabled) return suspended;
-  const changed = await applyRole(member, person, provider, how);
+  const changed = await applyRole(composition, member, person, provider, how);
   if (!changed) return inNoGroup;
-  return ok({ member: await applyAddress(changed, email), how, change });
+  return ok({ member: await applyAddress(composition, changed, email), how, change });
 }
 
-async function findMember(provider: OidcProvider, person: Verified, purpose: Purpose): Promise<Result<Admitted, Refused>> {
-  const { store, now, log } = composition();
+async function findMember(
+  composition: Composition,
+  provider: OidcProvider,
+  person: Verified,
+  purpose: Purpose,
+): Promise<Result<Admitted, Refused>> {
+  const { store, now, log } = composition;
   const identity: Identity = { issuer: person.issuer, subject: person.subject, provider: provider.id };
   const known = await store.identities.find(identity.issuer, identity.subject);
   const member = known?.memberId === undefined ? undefined : await store.members.get(known.memberId);
@@ -65,19 +80,19 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
     }
     return ok({ member, how: "known" });
   }
-  if (await readReadOnly()) return refuse("read-only", "the console is read-only: no one can join or connect a provider");
-  if (purpose.kind === "link") return link(identity, await store.members.get(purpose.memberId));
+  if (await readReadOnly(composition)) return refuse("read-only", "the console is read-only: no one can join or connect a provider");
+  if (purpose.kind === "link") return link(composition, identity, await store.members.get(purpose.memberId));
   // A person whose groups may not sign in is not made a member either.
   if (person.role === "none") return inNoGroup;
-  if (purpose.kind === "join") return joinTeam(provider, identity, person, purpose.token);
+  if (purpose.kind === "join") return joinTeam(composition, provider, identity, person, purpose.token);
   const holder = await store.members.getByEmail(person.email);
   if (holder) {
     if (holder.disabled) return suspended;
     return provider.linksByAddress
-      ? link(identity, holder)
+      ? link(composition, identity, holder)
       : refuse("unlinked", "the address is a member's who has not linked this provider");
   }
-  if (known || (await isRemoved(person.email))) return refuse("removed", "the member was removed");
+  if (known || (await isRemoved(composition, person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
   const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
@@ -85,21 +100,30 @@ async function findMember(provider: OidcProvider, person: Verified, purpose: Pur
   return made ? ok({ member: made, how: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
 }
 
-async function link(identity: Identity, member: Member | undefined): Promise<Result<Admitted, Refused>> {
-  const { store, now } = composition();
+async function link(
+  { store, now }: Parts<"store" | "now">,
+  identity: Identity,
+  member: Member | undefined,
+): Promise<Result<Admitted, Refused>> {
   if (!member || !(await store.identities.link(identity, member.id, now())))
     return refuse("other", "the member is known to the provider by another subject");
   return ok({ member, how: "linked" });
 }
 
 /** The link and the verified address together prove that this is the invited person. Groups override the invitation's role. */
-async function joinTeam(provider: OidcProvider, identity: Identity, person: Verified, token: string): Promise<Result<Admitted, Refused>> {
-  const { store, now } = composition();
-  const invitation = await readInvitation(token);
+async function joinTeam(
+  composition: Composition,
+  provider: OidcProvider,
+  identity: Identity,
+  person: Verified,
+  token: string,
+): Promise<Result<Admitted, Refused>> {
+  const { store, now } = composition;
+  const invitation = await readInvitation(composition, token);
   if (invitation.state !== "open") return refuse("invitation", `the invitation is ${invitation.state}`);
   if (invitation.resets) return refuse("invitation", "the link is for a new password");
   if (invitation.email.toLowerCase() !== person.email) return refuse("invited", "the invitation is for another address");
-  const invitedBy = await inviterOf(token);
+  const invitedBy = await inviterOf(composition, token);
   const joined = await store.invitations.accept(token, { name: nameOf(person), identity }, now());
   if (joined === "taken") return refuse("unlinked", "the address is a member's");
   if (!joined) return refuse("invitation", "the invitation was used meanwhile");
@@ -113,15 +137,16 @@ async function joinTeam(provider: OidcProvider, identity: Identity, person: Veri
 
 /** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
 async function applyRole(
+  composition: Composition,
   member: Member,
   { role, groups }: Person,
   { label }: OidcProvider,
   how: Admitted["how"],
 ): Promise<Member | undefined> {
-  const { store, now, log } = composition();
+  const { store, now, log } = composition;
   if (member.role === "owner" || role === undefined || role === member.role) return member;
   if (role === "none") return undefined;
-  if (!hasRole(member.role, role) && (await readReadOnly())) return member;
+  if (!hasRole(member.role, role) && (await readReadOnly(composition))) return member;
   await store.sessions.recordEndReasons(member.id, `role ${member.role} ${role}`, now());
   const changed = await store.members.change(member.id, { role });
   // A new member's entry already contains the role.
@@ -137,9 +162,9 @@ async function applyRole(
 }
 
 /** A member without a password always has the provider's address. An address that another member has is not taken over. */
-async function applyAddress(member: Member, email: string): Promise<Member> {
+async function applyAddress({ store }: Parts<"store">, member: Member, email: string): Promise<Member> {
   if (member.passwordHash !== undefined || member.email === email) return member;
-  return (await composition().store.members.changeAccount(member.id, { email })) ?? member;
+  return (await store.members.changeAccount(member.id, { email })) ?? member;
 }
 
 function nameOf({ name, email }: Verified): string {

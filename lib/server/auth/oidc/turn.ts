@@ -4,7 +4,7 @@ import "server-only";
 import { decode, encode } from "next-auth/jwt";
 import { type OAuthConfig } from "next-auth/providers/oauth";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
-import { composition } from "@/lib/server/composition";
+import { type Composition, type Parts } from "@/lib/server/composition-type";
 import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
 import { type Asked, type Purpose } from "../sealed-cookies";
 import { beginSession, confirmSession, findSession, sessionIdIn } from "../session";
@@ -26,7 +26,13 @@ export type OidcTurn = {
 const SLACK_MS = 60_000;
 
 /** `asked` is undefined on the way to the provider. */
-export function createTurn(provider: OidcProvider, found: Discovered, asked: Asked | undefined, asksAgain = false): OidcTurn {
+export function createTurn(
+  composition: Composition,
+  provider: OidcProvider,
+  found: Discovered,
+  asked: Asked | undefined,
+  asksAgain = false,
+): OidcTurn {
   let admitted: ReturnType<OidcTurn["admitted"]>;
   // If the provider's answer is never looked at, the cookies of this sign-in were missing or wrong.
   let refused: Refused = { shown: "lost", cause: "what was kept in the browser for this sign-in is gone or another one's" };
@@ -37,7 +43,7 @@ export function createTurn(provider: OidcProvider, found: Discovered, asked: Ask
     async judge(claims) {
       const person = readPerson(claims, provider);
       if (!person || !asked) return false;
-      const { now } = composition();
+      const { now } = composition;
       const { purpose, at } = asked;
       // If max_age was requested, the provider must say when they signed in (OpenID Connect Core, 3.1.2.1).
       if (purpose.kind === "confirm" && person.signedInAt === undefined && !provider.isUndated) {
@@ -52,7 +58,7 @@ export function createTurn(provider: OidcProvider, found: Discovered, asked: Ask
         refused = { shown: "stale", cause: "the provider went by a session of its own" };
         return false;
       }
-      const result = await admit(provider, person, purpose);
+      const result = await admit(composition, provider, person, purpose);
       if (!result.ok) refused = result.failure;
       else {
         const confirmedAt = purpose.kind === "confirm" ? now() : Math.min(now(), person.signedInAt ?? 0);
@@ -93,25 +99,30 @@ type Account = { provider: string; id_token?: string };
 
 /** Answers the session's id: a member who only confirmed, or added this way to sign in, keeps their session. */
 export async function beginProviderSession(
+  composition: Composition,
   admitted: AdmittedTurn,
   { provider, id_token }: Account,
   sent: Pick<Headers, "get">,
 ): Promise<string> {
   const { member, purpose, confirmedAt } = admitted;
-  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(sent) : undefined;
+  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(composition, sent) : undefined;
   // A role that has just changed has already ended the session.
-  if (current !== undefined && (await findSession(current))?.member.id === member.id) {
-    if (purpose === "confirm") await confirmSession(current);
+  if (current !== undefined && (await findSession(composition, current))?.member.id === member.id) {
+    if (purpose === "confirm") await confirmSession(composition, current);
     return current;
   }
   const begun = { memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt };
-  const { id: sid } = await beginSession(begun, sent);
-  await keep(sid, provider, id_token);
+  const { id: sid } = await beginSession(composition, begun, sent);
+  await keep(composition, sid, provider, id_token);
   return sid;
 }
 
-async function keep(sessionId: string, provider: string, idToken: string | undefined): Promise<void> {
-  const { store, authSecret, log } = composition();
+async function keep(
+  { store, authSecret, log }: Parts<"store" | "authSecret" | "log">,
+  sessionId: string,
+  provider: string,
+  idToken: string | undefined,
+): Promise<void> {
   const isKept = idToken !== undefined && idToken.length <= MAX_HINT_LENGTH;
   const sealedHint = isKept ? await encode({ token: { hint: idToken }, secret: authSecret, salt: SALT, maxAge: KEPT_SECONDS }) : undefined;
   try {
@@ -123,8 +134,11 @@ async function keep(sessionId: string, provider: string, idToken: string | undef
 }
 
 /** Call it before the session is ended. Undefined: the session began here, or the provider has no sign-out page. */
-export async function endSessionUrl(sessionId: string, returnTo: string): Promise<string | undefined> {
-  const { store, env, authSecret, log } = composition();
+export async function endSessionUrl(
+  { store, env, authSecret, log }: Parts<"store" | "env" | "authSecret" | "log">,
+  sessionId: string,
+  returnTo: string,
+): Promise<string | undefined> {
   const providerSession = await store.identities.sessionOf(sessionId);
   const provider = providerSession && env.oidc.find(({ id }) => id === providerSession.provider);
   if (!provider) return undefined;

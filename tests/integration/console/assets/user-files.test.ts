@@ -24,7 +24,7 @@ afterAll(async () => {
   await harness.dispose();
 });
 
-const listed = (dir: string, id = connection) => listFiles(harness.viewerOf("viewer"), new URLSearchParams({ dir, connection: id }));
+const listed = (dir: string, id = connection) => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir, connection: id }));
 const list = async (dir: string, id = connection) => {
   const answer = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
   return { status: answer.status, body: await answer.json() };
@@ -81,7 +81,7 @@ test("a listing that was answered is shown though the question how its paths are
     answerJson(response, { code: "REFUSED", message: "not that folder" }, refusal);
   });
   const id = await harness.connect(other.url, "k");
-  const listing = () => listFiles(harness.viewerOf("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
+  const listing = () => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir: "a/", recurse: "true", connection: id }));
   for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listing()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
   refusal = 401;
   expect((await listing()).ok).toBe(false);

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
 import { embedOperations } from "@/lib/server/auth/credentials";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { loadRoutes } from "@/tests/support/routes";
@@ -28,7 +28,7 @@ afterAll(() => world.dispose());
 async function isShown(page: string, options: { isOwn?: boolean } = {}): Promise<boolean> {
   sent.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: path + page });
   try {
-    return (await requireViewer(options)).role === "admin";
+    return (await openPage(options)).viewer.role === "admin";
   } catch (error) {
     expect(String(error instanceof Error && "digest" in error ? error.digest : error)).toContain("404");
     return false;

@@ -158,9 +158,9 @@ test("a job that another connection of the member's has is found there, and not 
   const theirs = await store.connections.create({ ...own, memberId });
   await store.members.setLastConnection(memberId, "embedded");
   await store.jobLedger.note(theirs.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
-  expect(await findJobElsewhere(harness.viewerOf("viewer"), jobId)).toBeUndefined();
-  expect(await findJobElsewhere(harness.viewerOf("admin"), jobId)).toBe(theirs.id);
+  expect(await findJobElsewhere(harness.contextOf("viewer"), jobId)).toBeUndefined();
+  expect(await findJobElsewhere(harness.contextOf("admin"), jobId)).toBe(theirs.id);
   const shared = await store.connections.create(own);
   await store.jobLedger.note(shared.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
-  expect(await findJobElsewhere(harness.viewerOf("viewer"), jobId)).toBe(shared.id);
+  expect(await findJobElsewhere(harness.contextOf("viewer"), jobId)).toBe(shared.id);
 });

@@ -88,7 +88,7 @@ test("the short status of a job is made of its details, in the status view's wor
 test("the page of a job tells the one word that a local server has for its state, and no second view of it", async () => {
   reset();
   const id = local.submit();
-  const job = await getJob(harness.viewerOf("owner"), id, connection);
+  const job = await getJob(harness.contextOf("owner"), id, connection);
   expect(job).toMatchObject({ ok: true, value: { detail: { id, status: "pending" } } });
   expect(job.ok && job.value).not.toHaveProperty("status");
 });

@@ -195,7 +195,7 @@ test("no answer to them holds the key", async () => {
 test("a right that is taken back in the middle of an export ends it, and the next read is of nothing", async () => {
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
-  const access = await openForJobs(harness.viewerOf("viewer"), seen);
+  const access = await openForJobs(harness.contextOf("viewer"), seen);
   if (!access.ok) throw new Error(access.failure.message);
   expect((await take("operator", member("viewer"))).status).toBe(204);
   service.seen.length = 0;

@@ -79,7 +79,7 @@ async function ends(id: string, told: Reported): Promise<void> {
   await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
 }
 const usage = async (role: "owner" | "admin" | "operator" | "viewer", query = month) => {
-  const { rows } = await readUsage(harness.viewerOf(role), query);
+  const { rows } = await readUsage(harness.contextOf(role), query);
   return rows.map(({ member, connection, ...figures }) => [member.name, connection.name ?? connection.kind, figures]);
 };
 
@@ -125,7 +125,7 @@ test("sizes are asked for in idle time, where the service says them", async () =
   const { createSizeReader } = await import("@/lib/server/ledger/list-reader");
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
-  const access = await openForJobs(harness.viewerOf("owner"), other);
+  const access = await openForJobs(harness.contextOf("owner"), other);
   if (!access.ok) throw new Error(access.failure.message);
   const { upstream } = access.value;
   const readSizes = createSizeReader(harness.console.store.jobUsage);
@@ -146,7 +146,7 @@ test("the service inside says the sizes by itself", async () => {
   expect(sent.status).toBe(200);
   const figures = async () => {
     await harness.request(`/api/jobs?connection=${embedded}`, { as: "operator" });
-    const { rows } = await readUsage(harness.viewerOf("operator"), month);
+    const { rows } = await readUsage(harness.contextOf("operator"), month);
     return rows.find(({ connection }) => connection.id === embedded);
   };
   const sized = await until(
@@ -183,7 +183,7 @@ test("a range begins and ends at its moments, and both are in the address", asyn
   expect((await usage("owner", { within: 24 * 30 })).length).toBe(4);
   expect(await usage("owner", { within: 24, from: NOW - DAY_MS, to: NOW })).toEqual([]);
   expect((await usage("owner", { within: 24, from: NOW - DAY_MS, to: NOW + 1 })).length).toBe(4);
-  const { fromMs, toMs } = await readUsage(harness.viewerOf("owner"), { within: 24, from: 0, to: NOW });
+  const { fromMs, toMs } = await readUsage(harness.contextOf("owner"), { within: 24, from: 0, to: NOW });
   expect(toMs - fromMs).toBe(366 * DAY_MS);
   now = NOW;
   const path = `/api/console/usage/export?from=${NOW - DAY_MS}&to=${NOW}`;
@@ -219,7 +219,7 @@ test("a member who is gone keeps their name, and the file has every row of the p
   const rows = await usage("owner");
   expect(rows.map(([name]) => name)).toContain("operator");
   let text = "";
-  for await (const piece of usageCsv(harness.viewerOf("owner"), month)) text += piece;
+  for await (const piece of usageCsv(harness.contextOf("owner"), month)) text += piece;
   const [head = "", ...lines] = text.trim().split("\r\n");
   expect(lines).toHaveLength(rows.length);
   const cells = (line: string) =>

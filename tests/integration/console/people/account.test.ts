@@ -18,7 +18,7 @@ const change = async (as: Role, json: unknown) => {
   return { status: answer.status, body: await answer.json() };
 };
 const statusOf = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
-const signsIn = async (email: string, password: string) => (await signIn({ email, password, address: "198.51.100.9" })).ok;
+const signsIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
 
 test("everybody reads and renames themselves, and nobody else", async () => {
   expect(await change("viewer", { name: " Ana Ruiz ", id: harness.viewerOf("owner").memberId, role: "owner" })).toMatchObject({

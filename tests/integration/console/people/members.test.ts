@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Role } from "@/lib/contract/people/roles";
-import { getInvitation, listMembers } from "@/lib/server/queries/members";
+import { readInvitation } from "@/lib/server/auth/members";
+import { listMembers } from "@/lib/server/queries/members";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
@@ -43,7 +44,7 @@ test("nobody is made an owner, by whomever, nor raises themselves", async () => 
     expect((await member("PUT", idOf(as), { as, json: { role: "admin" } })).status).toBe(403);
     expect((await member("DELETE", idOf("viewer"), { as })).status).toBe(403);
     expect((await harness.request("/api/console/members", { as })).status).toBe(403);
-    expect(await listMembers(harness.viewerOf(as))).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
+    expect(await listMembers(harness.contextOf(as))).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
   }
 });
 
@@ -69,15 +70,15 @@ test("a removed member's session ends, and their own connections go with their k
 
 test("an invitation shows its state to whoever has it: open, used, expired, or unknown", async () => {
   const { token } = await invite("new@desk.test", "operator");
-  expect(await getInvitation(token)).toEqual({ state: "open", email: "new@desk.test", role: "operator", resets: false });
+  expect(await readInvitation(harness.console, token)).toEqual({ state: "open", email: "new@desk.test", role: "operator", resets: false });
   expect((await accept(token)).status).toBe(201);
-  expect(await getInvitation(token)).toEqual({ state: "used" });
+  expect(await readInvitation(harness.console, token)).toEqual({ state: "used" });
   expect(await accept(token)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED", details: { invitation: "used" } } });
   const late = await invite("late@desk.test", "viewer");
   now += 8 * 24 * 60 * 60_000;
-  expect(await getInvitation(late.token)).toEqual({ state: "expired" });
+  expect(await readInvitation(harness.console, late.token)).toEqual({ state: "expired" });
   expect(await accept(late.token)).toMatchObject({ status: 401, body: { details: { invitation: "expired" } } });
-  expect(await getInvitation("guess")).toEqual({ state: "unknown" });
+  expect(await readInvitation(harness.console, "guess")).toEqual({ state: "unknown" });
   expect(await accept("guess")).toMatchObject({ status: 401, body: { details: { invitation: "unknown" } } });
 });
 
@@ -86,9 +87,9 @@ test("an open invitation is worth nothing once whoever made it was removed, lowe
   expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: true } })).status).toBe(200);
   expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
   expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: false } })).status).toBe(200);
-  expect(await getInvitation(byAdmin.token)).toMatchObject({ state: "open" });
+  expect(await readInvitation(harness.console, byAdmin.token)).toMatchObject({ state: "open" });
   expect((await member("PUT", idOf("admin"), { as: "owner", json: { role: "operator" } })).status).toBe(200);
-  expect(await getInvitation(byAdmin.token)).toEqual({ state: "withdrawn" });
+  expect(await readInvitation(harness.console, byAdmin.token)).toEqual({ state: "withdrawn" });
   expect((await member("DELETE", idOf("admin"), { as: "owner" })).status).toBe(204);
   expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
   expect(await harness.console.store.members.getByEmail("friend@desk.test")).toBeUndefined();
@@ -188,7 +189,7 @@ test("an invitation that was withdrawn lets nobody in, and one that was used can
   const [made] = await invitations();
   expect(await withdraw(made?.id ?? "", { as: "operator" })).toBe(403);
   expect(await withdraw(made?.id ?? "")).toBe(204);
-  expect(await getInvitation(token)).toEqual({ state: "withdrawn" });
+  expect(await readInvitation(harness.console, token)).toEqual({ state: "withdrawn" });
   expect(await accept(token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
   expect([await withdraw(made?.id ?? ""), await withdraw("nobody")]).toEqual([404, 404]);
   const [entry] = await harness.console.store.audit.listNewest(3).then((all) => all.filter(({ status }) => status === 204));
@@ -202,5 +203,7 @@ test("an invitation that was withdrawn lets nobody in, and one that was used can
 test("a second link to one address makes the first one worthless", async () => {
   const first = await invite("twice@desk.test", "viewer");
   const second = await invite("twice@desk.test", "operator");
-  expect([(await getInvitation(first.token)).state, (await getInvitation(second.token)).state]).toEqual(["withdrawn", "open"]);
+  expect([(await readInvitation(harness.console, first.token)).state, (await readInvitation(harness.console, second.token)).state]).toEqual(
+    ["withdrawn", "open"],
+  );
 });

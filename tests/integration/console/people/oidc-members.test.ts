@@ -55,7 +55,7 @@ test("a suspended member and a removed one stay out, and a member without a pass
   const member = await store.members.getByEmail("dora@example.com");
   const { signIn } = await import("@/lib/server/auth/sign-in");
   for (const password of ["", " ", "undefined", PASSWORD])
-    expect(await signIn({ email: "dora@example.com", password, address: "198.51.100.77" })).toMatchObject({
+    expect(await signIn(harness.console, { email: "dora@example.com", password, address: "198.51.100.77" })).toMatchObject({
       ok: false,
       failure: { code: "UNAUTHORIZED" },
     });

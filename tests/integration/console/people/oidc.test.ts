@@ -257,7 +257,7 @@ test("while the console is read-only nobody joins, is linked or gets a stronger 
   as(["staff"]);
   const rea = browser();
   await rea.signIn("acme", acme);
-  await beginReadOnly("Olga Owner", undefined);
+  await beginReadOnly(harness.console, "Olga Owner", undefined);
   try {
     as(["bosses"]);
     expect(await rea.signIn("acme", acme)).toBe("/jobs");
@@ -273,7 +273,7 @@ test("while the console is read-only nobody joins, is linked or gets a stronger 
     expect(await rea.signIn("acme", acme)).toBe("/jobs");
     expect(await rea.me()).toMatchObject({ member: { role: "operator" } });
   } finally {
-    await endReadOnly();
+    await endReadOnly(harness.console);
   }
 });
 

@@ -1,6 +1,6 @@
 // Which pages open for members who only run apps, and where the others redirect.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { createEmbedWorld, SLOT } from "../embed/embed-world";
@@ -18,7 +18,7 @@ afterAll(() => world.dispose());
 async function opened(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
   sent.headers = new Headers({ ...headers, [PAGE_HEADER]: page });
   try {
-    return (await requireViewer({ isFrame })).role;
+    return (await openPage({ isFrame })).viewer.role;
   } catch (error) {
     return error instanceof Error && "digest" in error ? String(error.digest) : String(error);
   }

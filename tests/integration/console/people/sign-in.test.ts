@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => harness.dispose());
 
 const attempt = async (email: string, password: string, address = "198.51.100.7") => {
-  const result = await signIn({ email, password, address });
+  const result = await signIn(harness.console, { email, password, address });
   return result.ok ? "in" : result.failure;
 };
 
@@ -79,11 +79,11 @@ describe("a stranger who tries from many addresses", () => {
   const browserOf = async (email: string) => {
     const member = await harness.console.store.members.getByEmail(email);
     if (!member) throw new Error(`no member ${email}`);
-    return (await deviceCookie(member)).split(";")[0] ?? "";
+    return (await deviceCookie(harness.console, member)).split(";")[0] ?? "";
   };
-  const isKnown = (cookie: string, email: string) => isDeviceOf(new Headers({ cookie }), email);
+  const isKnown = (cookie: string, email: string) => isDeviceOf(harness.console, new Headers({ cookie }), email);
   const from = async (cookie: string, email: string, password: string) => {
-    const result = await signIn({ email, password, address: "203.0.113.1", isKnown: await isKnown(cookie, email) });
+    const result = await signIn(harness.console, { email, password, address: "203.0.113.1", isKnown: await isKnown(cookie, email) });
     return result.ok ? "in" : result.failure.code;
   };
 

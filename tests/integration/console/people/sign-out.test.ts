@@ -23,6 +23,7 @@ const changes: string[] = [];
 let sent: Record<string, string> = {};
 const options = () =>
   authOptions(
+    harness.console,
     {
       changed: (action, member) => void changes.push(`${action} ${member.name}`),
       refused: () => undefined,

@@ -41,7 +41,7 @@ export async function createShareWorld() {
   }
   const ask = (token: string, rest: string, how: Parameters<Harness["request"]>[1] = {}) =>
     harness.request(`/api/share/${token}${rest}`, how);
-  const visit = (token: string, cookie = "") => visitShare(token, new Headers({ cookie }));
+  const visit = (token: string, cookie = "") => visitShare(harness.console, token, new Headers({ cookie }));
 
   return {
     harness,

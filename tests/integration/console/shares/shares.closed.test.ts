@@ -50,9 +50,9 @@ test("it stops with its maker: suspended, lowered, without the connection, remov
   if (!connection) throw new Error("no connection");
   await store.connections.change(connection.id, { baseUrl: "http://127.0.0.1:9" });
   await expectClosed(token);
-  expect((await listShares(harness.viewerOf("operator"))).find((one) => one.id === id)?.state).toBe("closed");
+  expect((await listShares(harness.contextOf("operator"))).find((one) => one.id === id)?.state).toBe("closed");
   await store.connections.change(connection.id, { baseUrl: connection.baseUrl });
-  expect((await listShares(harness.viewerOf("operator"))).find((one) => one.id === id)?.state).toBe("open");
+  expect((await listShares(harness.contextOf("operator"))).find((one) => one.id === id)?.state).toBe("open");
   expect(await statusOf(token, "/1")).toBe(200);
 
   const made = await store.members.create({ name: "Gone", email: "gone@desk.test", role: "operator", passwordHash: "x", createdAt: now() });

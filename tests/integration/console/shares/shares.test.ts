@@ -68,7 +68,7 @@ test("what was shared is shown under a number, without its metadata, and counted
   await download.body?.cancel();
   const thumbnail = await ask(token, "/1/256");
   expect(await sharp(await bytesOf(thumbnail)).metadata()).toMatchObject({ format: "webp", width: 256 });
-  expect((await listShares(harness.viewerOf("operator"))).find((one) => one.id === id)).toMatchObject({
+  expect((await listShares(harness.contextOf("operator"))).find((one) => one.id === id)).toMatchObject({
     views: 1,
     downloads: 1,
     state: "open",

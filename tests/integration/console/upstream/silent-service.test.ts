@@ -73,7 +73,7 @@ test("a page is not kept waiting for as long as a read of its own may take", asy
   const { store, ring, now } = harness.console;
   const { id } = await store.connections.create({ name: "Silent", baseUrl: server.url, createdAt: now() });
   await storeApiKey(store.keys, ring, { connectionId: id, apiKey: "k", now: now() });
-  const listed = await listJobs(harness.viewerOf("viewer"), jobsQuerySchema.parse({}), id);
+  const listed = await listJobs(harness.contextOf("viewer"), jobsQuerySchema.parse({}), id);
   expect(listed).toMatchObject({ ok: false, failure: { code: "UPSTREAM_TIMEOUT", message: expect.stringContaining("within 1 s") } });
   await harness.dispose();
 });

@@ -20,7 +20,7 @@ test.each(["a/b", "..", "a%2Fb", "a\\b", "a?b", "a#b", "%2e%2e", "a\u0000b", "a\
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const before = server.seen.length;
-  const access = await openForJobs(harness.viewerOf("owner"), connection);
+  const access = await openForJobs(harness.contextOf("owner"), connection);
   if (!access.ok) throw new Error(access.failure.message);
   for (const operation of [operations.getJob, operations.cancelJob, operations.listJobAssets])
     expect(await access.value.upstream.call(operation, { params: { job_id: id } })).toMatchObject({ failure: { status: 404 } });

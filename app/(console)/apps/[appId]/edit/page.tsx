@@ -5,7 +5,7 @@ import { pathParam, textParam } from "@/app/(console)/params";
 import { EditAppScreen } from "@/components/apps/make/make-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { hasRole } from "@/lib/contract/people/roles";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -13,7 +13,9 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function EditAppPage({ params, searchParams }: PageProps<"/apps/[appId]/edit">) {
-  const { role } = await requireViewer();
+  const {
+    viewer: { role },
+  } = await openPage();
   if (!hasRole(role, "operator")) notFound();
   const id = pathParam((await params).appId);
   return (

@@ -7,7 +7,7 @@ import { PageMessages } from "@/components/frame/page-messages";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { MaskSkeleton } from "@/components/mask/mask-skeleton";
 import { toAssetView } from "@/lib/contract/views/asset-view";
-import { requireViewer } from "@/lib/server/auth/viewer";
+import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { getAsset } from "@/lib/server/queries/assets";
 
@@ -16,14 +16,14 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function MaskPage({ params, searchParams }: PageProps<"/assets/[assetId]/mask">) {
-  const viewer = await requireViewer();
+  const context = await openPage();
   const assetId = pathParam((await params).assetId);
   const connection = textParam(await searchParams, "connection");
-  const asset = stamp(getAsset(viewer, assetId, connection), toAssetView);
+  const asset = stamp(getAsset(context, assetId, connection), toAssetView);
   return (
     <PageMessages messages={await pickMessages("assets", "masks")}>
       <Suspense fallback={<MaskSkeleton />}>
-        <MaskScreen key={assetId} assetId={assetId} connection={connection} canSave={viewer.can("operator")} asset={asset} />
+        <MaskScreen key={assetId} assetId={assetId} connection={connection} canSave={context.viewer.can("operator")} asset={asset} />
       </Suspense>
     </PageMessages>
   );

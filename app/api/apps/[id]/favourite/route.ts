@@ -10,7 +10,7 @@ function favouriteRoute(isFavourite: boolean): Handler {
     if (!app.ok) return app;
     // Not logged: it concerns only the member.
     asked.note({ by: undefined });
-    await asked.console.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
+    await asked.composition.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
     return ok(emptyAnswer());
   });
 }

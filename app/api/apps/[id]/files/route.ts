@@ -19,7 +19,7 @@ export const GET = consoleRoute("viewAppFile", "runner", async (asked) => {
   const app = await openApp(asked);
   if (!app.ok) return app;
   const name = searchOf(asked.request).get("name") ?? "";
-  if (name === "" || name.length > 1000 || !(await mayName(asked.viewer, app.value, name)))
+  if (name === "" || name.length > 1000 || !(await mayName(asked, app.value, name)))
     return failed(refusal("NOT_FOUND", "There is no such file."));
   return fileBytes(asked, app.value, toFileRef(name));
 });

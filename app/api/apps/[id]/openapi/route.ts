@@ -10,5 +10,5 @@ export const GET = consoleRoute("readAppOpenApi", "runner", async (asked) => {
   if (!app.ok) return app;
   const { id, version, definition } = app.value;
   const host = asked.request.headers.get("host");
-  return ok(jsonAnswer(appDocument({ id, version, ...definition }, consoleUrl(asked.console.env, host && `http://${host}`))));
+  return ok(jsonAnswer(appDocument({ id, version, ...definition }, consoleUrl(asked.composition.env, host && `http://${host}`))));
 });

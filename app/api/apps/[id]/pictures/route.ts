@@ -6,5 +6,5 @@ import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppPictures", "runner", async (asked) => {
   const app = await openApp(asked);
-  return app.ok ? ok(jsonAnswer({ pictures: await listPictures(asked.viewer, app.value) })) : app;
+  return app.ok ? ok(jsonAnswer({ pictures: await listPictures(asked, app.value) })) : app;
 });

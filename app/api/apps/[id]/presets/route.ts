@@ -7,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppPresets", "runner", async (asked) => {
   const app = await openApp(asked);
-  return app.ok ? ok(jsonAnswer({ presets: await listPresets(asked.viewer, app.value) })) : app;
+  return app.ok ? ok(jsonAnswer({ presets: await listPresets(asked, app.value) })) : app;
 });
 
 export const POST = consoleBodyRoute("addAppPreset", "runner", appPresetBodySchema, async (asked, body) => {

@@ -5,5 +5,5 @@ import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listAppVersions", "viewer", async (asked) => {
   const app = await openApp(asked);
-  return app.ok ? ok(jsonAnswer({ versions: await asked.console.store.apps.versions(app.value.id) })) : app;
+  return app.ok ? ok(jsonAnswer({ versions: await asked.composition.store.apps.versions(app.value.id) })) : app;
 });

@@ -9,8 +9,8 @@ export const POST = consoleBodyRoute(
   "confirmSession",
   { role: "runner", session: true, whileReadOnly: true },
   confirmBodySchema,
-  async ({ request, viewer }, { password }) => {
-    const confirmed = await confirmWithPassword(viewer, password, clientAddress(request));
+  async ({ request, ...context }, { password }) => {
+    const confirmed = await confirmWithPassword(context, password, clientAddress(request));
     return confirmed.ok ? ok(emptyAnswer()) : confirmed;
   },
 );

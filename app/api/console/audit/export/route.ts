@@ -5,11 +5,11 @@ import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("exportAudit", "admin", async ({ console, request, viewer, note }) => {
+export const GET = consoleRoute("exportAudit", "admin", async ({ request, note, ...context }) => {
   note({ isWritten: true });
   const query = readQuery(searchOf(request), auditQuerySchema);
   if (!query.ok) return query;
-  const day = new Date(console.now()).toISOString().slice(0, 10);
+  const day = new Date(context.composition.now()).toISOString().slice(0, 10);
   const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="audit-${day}.csv"` };
-  return ok(new Response(textStream(auditCsv(viewer, query.value)), { headers }));
+  return ok(new Response(textStream(auditCsv(context, query.value)), { headers }));
 });

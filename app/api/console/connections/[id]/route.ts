@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 export const PUT = consoleBodyRoute("changeConnection", { role: "operator", recent: true }, connectionChangeSchema, async (asked, body) => {
   const id = idOf(asked);
   asked.note({ connectionId: id });
-  const saved = await changeConnection(asked.viewer, id, body);
+  const saved = await changeConnection(asked, id, body);
   if (!saved.ok) return saved;
   const { connection, check } = saved.value;
   asked.note({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
@@ -18,6 +18,6 @@ export const PUT = consoleBodyRoute("changeConnection", { role: "operator", rece
 export const DELETE = consoleRoute("removeConnection", { role: "operator", recent: true }, async (asked) => {
   const id = idOf(asked);
   asked.note({ connectionId: id });
-  const removed = await removeConnection(asked.viewer, id);
+  const removed = await removeConnection(asked, id);
   return removed.ok ? ok(emptyAnswer()) : removed;
 });

@@ -6,14 +6,14 @@ import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const PATCH = consoleBodyRoute("changeEmbedHost", { role: "admin", recent: true }, embedHostChangeSchema, async (asked, body) => {
-  const changed = await changeEmbedHost(asked.viewer, idOf(asked), body);
+  const changed = await changeEmbedHost(asked.composition, asked.viewer, idOf(asked), body);
   if (!changed.ok) return changed;
   asked.note({ target: changed.value.host.name, outcome: changed.value.host.origins.join(", ").slice(0, 500) });
   return ok(jsonAnswer(changed.value));
 });
 
 export const DELETE = consoleRoute("removeEmbedHost", { role: "admin", recent: true }, async (asked) => {
-  const removed = await removeEmbedHost(idOf(asked));
+  const removed = await removeEmbedHost(asked.composition, idOf(asked));
   if (!removed.ok) return removed;
   asked.note({ target: removed.value });
   return ok(emptyAnswer());

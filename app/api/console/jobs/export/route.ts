@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { CONNECTION_PARAMETER, jobSearchQuerySchema } from "@/lib/contract/console";
+import { jobSearchQuerySchema } from "@/lib/contract/console";
 import { readInputIds } from "@/lib/contract/jobs/input-ids";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { exportJobs } from "@/lib/server/jobs/export-jobs";
-import { readJson, readQuery, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readJson, readQuery, searchOf } from "@/lib/server/requests/read-request";
 
 const guard = { action: "exportJobs", role: "viewer", connection: true, whileReadOnly: true } as const;
 const MOST_IDS = 1000;
@@ -19,9 +19,9 @@ const bodyInputs = z
   .transform((ids) => readInputIds(ids.join(",")));
 const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MOST_IDS) });
 
-export const GET = guarded(guard, async ({ request, viewer, note }) => {
+export const GET = guarded(guard, async ({ request, note, ...context }) => {
   const search = searchOf(request);
-  const access = await openForJobs(viewer, search.get(CONNECTION_PARAMETER) ?? undefined);
+  const access = await openForJobs(context, connectionIn(request));
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
@@ -36,11 +36,11 @@ export const GET = guarded(guard, async ({ request, viewer, note }) => {
 });
 
 /** For more named jobs than an address can hold. */
-export const POST = guarded(guard, async ({ request, viewer, note }) => {
-  const access = await openForJobs(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+export const POST = guarded(guard, async ({ note, ...context }) => {
+  const access = await openForJobs(context, connectionIn(context.request));
   if (!access.ok) return access;
-  const body = await readJson(request, bodySchema);
+  const body = await readJson(context, bodySchema);
   if (!body.ok) return body;
   note({ connectionId: access.value.connection.id });
-  return exportJobs(access.value, { query: jobSearchQuerySchema.parse({}), ...body.value, signal: request.signal });
+  return exportJobs(access.value, { query: jobSearchQuerySchema.parse({}), ...body.value, signal: context.request.signal });
 });

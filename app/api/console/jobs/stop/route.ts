@@ -1,17 +1,17 @@
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { CONNECTION_PARAMETER, stopBodySchema } from "@/lib/contract/console";
+import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
 import { actedOn, outcomeOf } from "@/lib/server/operations/acted-on";
-import { readJson, searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn, readJson } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ request, viewer, note }) => {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ note, ...context }) => {
+  const access = await openConnection(context, connectionIn(context.request));
   if (!access.ok) return access;
-  const body = await readJson(request, stopBodySchema);
+  const body = await readJson(context, stopBodySchema);
   if (!body.ok) return body;
   const things = actedOn(body.value.ids, access.value);
   note({
@@ -19,7 +19,7 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
     target: `${body.value.ids.length} jobs`,
     outcome: writeThings(things, undefined),
   });
-  const receipt = await stopJobs(access.value, body.value.ids, request.signal);
+  const receipt = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!receipt.ok) return receipt;
   note({ outcome: writeThings(things, outcomeOf(receipt.value)) });
   return ok(jsonAnswer(receipt.value));

@@ -6,18 +6,18 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const needs = { role: "admin", recent: true, about: (asked: Asked) => memberFacts(asked.viewer, idOf(asked)) } as const;
+const needs = { role: "admin", recent: true, about: (asked: Asked) => memberFacts(asked, idOf(asked)) } as const;
 
 export const PUT = consoleBodyRoute("changeMember", needs, memberChangeSchema, async (asked, body) => {
   const id = idOf(asked);
-  asked.note(await memberFacts(asked.viewer, id, body));
-  const changed = await changeMember(asked.viewer, id, body);
+  asked.note(await memberFacts(asked, id, body));
+  const changed = await changeMember(asked, id, body);
   return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
 });
 
 export const DELETE = consoleRoute("removeMember", needs, async (asked) => {
   const id = idOf(asked);
-  asked.note(await memberFacts(asked.viewer, id));
-  const removed = await removeMember(asked.viewer, id);
+  asked.note(await memberFacts(asked, id));
+  const removed = await removeMember(asked, id);
   return removed.ok ? ok(emptyAnswer()) : removed;
 });

@@ -4,15 +4,17 @@ import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listInvitations", "admin", async () => ok(jsonAnswer({ invitations: await listInvitationItems() })));
+export const GET = consoleRoute("listInvitations", "admin", async ({ composition }) =>
+  ok(jsonAnswer({ invitations: await listInvitationItems(composition) })),
+);
 
 export const POST = consoleBodyRoute(
   "inviteMember",
   { role: "admin", recent: true },
   invitationBodySchema,
-  async ({ request, viewer, note }, body) => {
+  async ({ request, note, ...context }, body) => {
     note({ target: body.email, outcome: body.role });
-    const invitation = await invite(viewer, body, request.headers.get("origin"));
+    const invitation = await invite(context, body, request.headers.get("origin"));
     return invitation.ok ? ok(jsonAnswer(invitation.value, 201)) : invitation;
   },
 );

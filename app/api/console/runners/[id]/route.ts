@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 const schema = runnerChangeSchema.omit({ state: true });
 
 export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: true }, schema, async (asked, body) => {
-  const saved = await saveRunner((runners) => runners.change(idOf(asked), body));
+  const saved = await saveRunner(asked.composition, (runners) => runners.change(idOf(asked), body));
   if (!saved.ok) return saved;
   const { runner, problem } = saved.value;
   asked.note(problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address });
@@ -16,7 +16,7 @@ export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: t
 });
 
 export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (asked) => {
-  const removed = await removeRunner(idOf(asked));
+  const removed = await removeRunner(asked.composition, idOf(asked));
   if (!removed.ok) return removed;
   asked.note({ target: removed.value });
   return ok(emptyAnswer());

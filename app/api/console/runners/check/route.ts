@@ -11,8 +11,8 @@ export const POST = consoleBodyRoute(
   "checkRunner",
   { role: "admin", recent: true, whileReadOnly: true },
   schema,
-  async ({ console, note }, { address }) => {
-    const check = await console.serviceRunners().check(address);
+  async ({ composition, note }, { address }) => {
+    const check = await composition.serviceRunners().check(address);
     note({ target: address, outcome: check.ok ? "fine" : check.code });
     return ok(jsonAnswer({ check }));
   },

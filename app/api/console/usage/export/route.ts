@@ -9,10 +9,10 @@ import { ok } from "@/lib/shared/result";
 const schema = querySchema(usageParams);
 
 /** What members have used, as a file: of all members for admins, of themselves for others. */
-export const GET = consoleRoute("exportUsage", "viewer", async ({ console, request, viewer }) => {
+export const GET = consoleRoute("exportUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(searchOf(request), schema);
   if (!query.ok) return query;
-  const day = new Date(console.now()).toISOString().slice(0, 10);
+  const day = new Date(context.composition.now()).toISOString().slice(0, 10);
   const headers = { "content-type": "text/csv; charset=utf-8", "content-disposition": `attachment; filename="usage-${day}.csv"` };
-  return ok(new Response(textStream(usageCsv(viewer, query.value)), { headers }));
+  return ok(new Response(textStream(usageCsv(context, query.value)), { headers }));
 });

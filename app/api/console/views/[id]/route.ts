@@ -7,12 +7,12 @@ import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute("changeSavedView", "viewer", savedViewChangeSchema, async (asked, body) => {
   asked.note({ target: idOf(asked) });
-  const changed = await changeSavedView(asked.viewer, idOf(asked), body);
+  const changed = await changeSavedView(asked, idOf(asked), body);
   return changed.ok ? ok(jsonAnswer({ view: changed.value })) : changed;
 });
 
 export const DELETE = consoleRoute("removeSavedView", "viewer", async (asked) => {
-  const removed = await removeSavedView(asked.viewer, idOf(asked));
+  const removed = await removeSavedView(asked, idOf(asked));
   asked.note({ target: removed.ok ? removed.value.name : idOf(asked) });
   return removed.ok ? ok(emptyAnswer()) : removed;
 });

@@ -6,7 +6,7 @@ import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("endSession", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {
-  const browser = await endOwnSession(asked.viewer, idOf(asked));
+  const browser = await endOwnSession(asked, idOf(asked));
   if (browser === undefined) return failed(refusal("NOT_FOUND", "There is no such session."));
   asked.note({ target: browser });
   return ok(emptyAnswer());

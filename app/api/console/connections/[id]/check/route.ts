@@ -6,9 +6,9 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("checkConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {
-  const found = await findConnection(asked.viewer, idOf(asked));
+  const found = await findConnection(asked, idOf(asked));
   if (!found.ok) return found;
-  const check = await checkConnection(found.value, asked.request.signal);
+  const check = await checkConnection(asked.composition, found.value, asked.request.signal);
   asked.note({ connectionId: found.value.id, outcome: check.outcome });
   return ok(jsonAnswer({ check }));
 });

@@ -6,9 +6,9 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const POST = consoleRoute("useConnection", { role: "runner", whileReadOnly: true }, async (asked) => {
-  const found = await findVisible(asked.viewer, idOf(asked));
+  const found = await findVisible(asked, idOf(asked));
   if (!found.ok) return found;
-  await asked.console.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
+  await asked.composition.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
   asked.note({ connectionId: found.value.id });
-  return ok(jsonAnswer({ connection: await toConnectionView(found.value, true) }));
+  return ok(jsonAnswer({ connection: await toConnectionView(asked.composition, found.value, true) }));
 });

@@ -1,14 +1,13 @@
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { landedOf } from "@/lib/server/answers/landed";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
-import { searchOf } from "@/lib/server/requests/read-request";
+import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** What a running job has put out so far, in the shape of a job's outputs; empty if the service has reported nothing. */
-export const GET = guarded({ action: "readLanded", role: "viewer", connection: true }, async ({ request, viewer, params }) => {
-  const access = await openConnection(viewer, searchOf(request).get(CONNECTION_PARAMETER) ?? undefined);
+export const GET = guarded({ action: "readLanded", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
+  const access = await openConnection(context, connectionIn(request));
   if (!access.ok) return access;
   return ok(jsonAnswer({ outputs: typeof params.jobId === "string" ? landedOf(access.value, params.jobId).outputs : {} }));
 });

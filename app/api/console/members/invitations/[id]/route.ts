@@ -5,7 +5,7 @@ import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("withdrawInvitation", "admin", async (asked) => {
-  const withdrawn = await withdrawInvitation(idOf(asked));
+  const withdrawn = await withdrawInvitation(asked.composition, idOf(asked));
   if (!withdrawn.ok) return withdrawn;
   asked.note({ target: withdrawn.value });
   return ok(emptyAnswer());

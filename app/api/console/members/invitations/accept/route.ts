@@ -6,8 +6,8 @@ import { toActor } from "@/lib/server/bff/guard";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note }, body) => {
-  const joined = await join(body);
+export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note, composition }, body) => {
+  const joined = await join(composition, body);
   if (!joined.ok) return joined;
   const { member, isNew, invitedBy } = joined.value;
   note({ by: toActor(member), ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }) });

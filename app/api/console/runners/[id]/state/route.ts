@@ -10,7 +10,7 @@ const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() })
 
 /** Pausing, draining and resuming send no job to another address, so an admin in a hurry need not confirm. */
 export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (asked, { state }) => {
-  const saved = await saveRunner((runners) => runners.change(idOf(asked), { state }));
+  const saved = await saveRunner(asked.composition, (runners) => runners.change(idOf(asked), { state }));
   if (!saved.ok) return saved;
   asked.note({ target: saved.value.runner?.label, outcome: state });
   return ok(jsonAnswer(saved.value));

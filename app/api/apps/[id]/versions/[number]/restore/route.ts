@@ -8,5 +8,5 @@ export const POST = consoleRoute("restoreApp", "operator", async (asked) => {
   const app = await openOwnApp(asked);
   if (!app.ok) return app;
   const restored = await restoreVersion(asked, app.value);
-  return restored.ok ? ok(jsonAnswer({ app: await toView(asked.viewer, restored.value) })) : restored;
+  return restored.ok ? ok(jsonAnswer({ app: await toView(asked, restored.value) })) : restored;
 });

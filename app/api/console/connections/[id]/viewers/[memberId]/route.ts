@@ -6,19 +6,19 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const about = ({ viewer, params }: Asked) => memberFacts(viewer, String(params.memberId));
+const about = ({ params, ...context }: Asked) => memberFacts(context, String(params.memberId));
 
 /** From now on a member sees the jobs of another member's own connection. */
 export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
-  asked.note({ connectionId, ...(await memberFacts(asked.viewer, memberId)) });
-  const given = await giveJobsView(asked.viewer, connectionId, memberId);
+  asked.note({ connectionId, ...(await memberFacts(asked, memberId)) });
+  const given = await giveJobsView(asked, connectionId, memberId);
   return given.ok ? ok(emptyAnswer()) : given;
 });
 
 export const DELETE = consoleRoute("takeJobsView", { role: "viewer", about }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
-  asked.note({ connectionId, ...(await memberFacts(asked.viewer, memberId)) });
-  const taken = await takeJobsView(asked.viewer, connectionId, memberId);
+  asked.note({ connectionId, ...(await memberFacts(asked, memberId)) });
+  const taken = await takeJobsView(asked, connectionId, memberId);
   return taken.ok ? ok(emptyAnswer()) : taken;
 });

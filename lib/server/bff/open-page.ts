@@ -1,0 +1,66 @@
+// What a page or layout starts with: the composition, and the viewer who opens it.
+
+import "server-only";
+import { headers } from "next/headers";
+import { notFound, redirect } from "next/navigation";
+import { type ReadOnlyView } from "@/lib/contract/console";
+import { hasRole, type Role } from "@/lib/contract/people/roles";
+import { embedAddressOf } from "@/lib/shared/console-paths";
+import { mayShow } from "../auth/credentials";
+import { readReadOnly } from "../auth/read-only";
+import { readViewer, type Viewer } from "../auth/viewer";
+import { composition } from "../composition";
+import { type Composition } from "../composition-type";
+import { PAGE_HEADER } from "../cookies";
+import { readEmbedAddress } from "../embed/sessions";
+import { type EmbedHost } from "../store/embed-hosts";
+
+/** `can`: whether to offer an act that needs a role, to the viewer's role or the given one; never while the console is read-only. */
+type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };
+type PageContext = { composition: Composition; viewer: PageViewer };
+
+/** For pages that are open to visitors. */
+export async function openVisitorPage(): Promise<Composition> {
+  const current = composition();
+  await current.ready;
+  return current;
+}
+
+/** Pages open to members who only run apps; every other page redirects them to the apps. */
+const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
+
+/**
+ * For pages and, with `isFrame`, for the frame around them; `isOwn`: never inside a host page. For people, not tokens. Without a viewer it
+ * redirects: to /set-up while there is no owner, otherwise to /sign-in, which leads back to the page.
+ */
+export async function openPage({ isFrame = false, isOwn = false } = {}): Promise<PageContext> {
+  const current = composition();
+  const sent = await headers();
+  const viewer = await readViewer(current, sent);
+  const page = sent.get(PAGE_HEADER) ?? "";
+  const embed = readEmbedAddress(sent);
+  // That page asks the host page for a ticket, and then leads back.
+  if (embed && !viewer) return redirect(`${embed.path}/start?from=${encodeURIComponent(embedAddressOf(page)?.rest ?? "")}`);
+  if (viewer && viewer.credential.kind !== "token") {
+    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(embedAddressOf(page)?.rest ?? page))
+      return redirect(`${embed?.path ?? ""}/apps`);
+    if (!isFrame && viewer.credential.kind === "embed" && (isOwn || !mayShow(viewer.credential, page))) return notFound();
+    const readOnly = await readReadOnly(current);
+    const can: PageViewer["can"] = (needed, role = viewer.role) => !readOnly && hasRole(role, needed);
+    return { composition: current, viewer: { ...viewer, readOnly, can } };
+  }
+  // A token never opens a page: with it, the sign-in would lead back here.
+  if (viewer) return notFound();
+  if (!(await current.store.members.hasOwner())) return redirect("/set-up");
+  return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
+}
+
+/** The host page that the address belongs to. */
+export async function findHostHere(): Promise<EmbedHost | undefined> {
+  const embed = readEmbedAddress(await headers());
+  return embed && findHost(embed.host);
+}
+
+export async function findHost(id: string): Promise<EmbedHost | undefined> {
+  return (await openVisitorPage()).store.embedHosts.get(id);
+}
