@@ -6,7 +6,7 @@ export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; 
 export type LittleServer = { url: string; host: string; seen: Seen[]; close(): Promise<void> };
 /** A returned promise is awaited. */
 type Answer = (request: Seen, response: ServerResponse) => unknown;
-type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** `upgrade` handles WebSockets; without it there are none. */
 export async function startLittleServer(answer: Answer, upgrade?: Upgrade): Promise<LittleServer> {

@@ -2,7 +2,7 @@
 // It runs nothing by itself: a test moves its jobs. A repeated graph is served from its cache, which it reports only to a named client.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "./little-server";
+import { answerJson, type LittleServer, type Seen, startLittleServer, type Upgrade } from "./little-server";
 import { type LocalFiles } from "./local-files";
 
 type Item = [number, string, Record<string, unknown>, Record<string, unknown>, string[]];
@@ -24,14 +24,16 @@ export type LocalServer = LittleServer & {
   beforeChange(act: () => void): void;
 };
 
+type LocalServerOptions = { isOld?: boolean; hasAssets?: boolean; objectInfo?: object; upgrade?: Upgrade };
+
 /**
  * `files`: its files; without them it was started without assets and has almost nothing. `isOld`: a version before /api/jobs and before
  * assets (0.3.64), whose jobs have no times of their own. `hasAssets`: false if it was started without assets but still has files.
- * `objectInfo`: its list of nodes.
+ * `objectInfo`: its list of nodes. `upgrade` handles WebSockets; without it there are none.
  */
 export async function startLocalServer(
   files?: LocalFiles,
-  { isOld = false, hasAssets = !isOld, objectInfo }: { isOld?: boolean; hasAssets?: boolean; objectInfo?: object } = {},
+  { isOld = false, hasAssets = !isOld, objectInfo, upgrade }: LocalServerOptions = {},
 ): Promise<LocalServer> {
   const place: Place = { running: [], pending: [], history: new Map() };
   const made = new Map<string, Entry["outputs"]>();
@@ -118,7 +120,7 @@ export async function startLocalServer(
     }
     if (isOfAssets) return answerJson(response, { error: { code: "SERVICE_DISABLED", message: "off" } }, 503);
     noRoute(request, response);
-  });
+  }, upgrade);
   return {
     ...server,
     place,

@@ -26,7 +26,7 @@ type Place = { askedAt: number; isListening: boolean; restsUntil: number; feed: 
  * `node`: the running one, with its step.
  */
 type LiveProgress = { done: number; within: number; node?: string; step?: number; steps?: number };
-/** `ended`: nodes that ended, from the messages of older servers. `nodesTotal`: set once the job was submitted or opened here. */
+/** `ended`: nodes that ended, from the messages of older servers. `nodesTotal`: set once the console has seen the job's graph. */
 export type LiveReport = {
   outputs: Outputs;
   cached: readonly string[];

@@ -3,7 +3,7 @@
 import "server-only";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { isObject, type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/execution";
@@ -76,10 +76,22 @@ export function withLiveProgress({ tells }: Operation, from: From, value: unknow
   if (!rows.some(isMoving)) return value;
   const live = listenForLanded(from);
   if (tells === "job") noteTotal(from, textOf(value.id), objectOf(objectOf(value.workflow)?.prompt));
-  const added = rows.map((row) =>
-    isMoving(row) && row.progress === undefined ? { ...row, ...progressOf(live.get(String(row.id))) } : row,
-  );
+  const added = rows.map((row) => {
+    if (!isMoving(row) || row.progress !== undefined) return row;
+    const { nodes_total, ...job } = row;
+    return { ...job, ...progressOf(live.get(String(row.id)), numberOf(nodes_total)) };
+  });
   return tells === "job" ? added[0] : { ...value, jobs: added };
+}
+
+/** Enough for the running jobs and those that start next. */
+const MAX_QUEUED_TOTALS = 50;
+
+/** A queue has the graphs of its jobs, also of those that were submitted elsewhere. `items`: running ones first, then by position. */
+export function noteTotalsInQueue(from: From, items: readonly (readonly unknown[])[]): void {
+  if (isEmbedded(from.connection.baseUrl)) return;
+  listenForLanded(from);
+  for (const [, id, graph] of items.slice(0, MAX_QUEUED_TOTALS)) noteTotal(from, textOf(id), objectOf(graph));
 }
 
 /** A percentage requires the graph's number of nodes. */
@@ -91,9 +103,9 @@ function isMoving(row: unknown): row is JsonObject {
   return isObject(row) && ["pending", "in_progress"].includes(toJobState(textOf(row.status) ?? ""));
 }
 
-function progressOf(report: LiveReport | undefined) {
+function progressOf(report: LiveReport | undefined, nodesTotal = report?.nodesTotal) {
   if (!report?.progress) return {};
-  const { progress, nodesTotal } = report;
+  const { progress } = report;
   const { done, within, node, step, steps } = progress;
   const nodes_done = Math.min(done, nodesTotal ?? done);
   const share = nodesTotal && { value: Math.min(1, (nodes_done + within) / nodesTotal), nodes_total: nodesTotal };

@@ -9,6 +9,7 @@ import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
 import { type HistoryAnswer, queueListSchema } from "@/lib/contract/schemas/queue";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { noteTotalsInQueue } from "../answers/landed";
 import { passOn } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Context } from "../auth/viewer";
@@ -118,6 +119,7 @@ async function readPlaces(access: Access, signal: AbortSignal | undefined): Prom
   if (!queue.success) return failed(toBrowser(unreadable(access.connection.baseUrl, 200, TOO_LARGE), access));
   // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
   const order = [...queue.data.queue_pending].sort((one, other) => one[0] - other[0]);
+  noteTotalsInQueue(access, [...queue.data.queue_running, ...order]);
   return ok(new Map(order.map(([, job], index) => [job, index])));
 }
 

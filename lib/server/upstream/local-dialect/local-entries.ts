@@ -3,7 +3,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { entries, loosely, moment } from "@/lib/contract/schemas/lenient";
@@ -63,11 +63,12 @@ export function historyEntry(history: unknown, id: string): HistoryEntry | undef
 const endings = ["execution_success", "execution_error", "execution_interrupted"];
 const seen = new Set(["image", "video", "audio", "3d"]);
 
-/** An unreadable entry has only its state. */
+/** An unreadable entry has only its state. `nodes_total`: for the percentage of a running job. */
 export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_progress"): LocalJob {
   if (!item) return { status };
-  const [priority, id, , extra] = item;
-  return { id, status, priority, outputs_count: 0, ...factsOf(extra) };
+  const [priority, id, graph, extra] = item;
+  const nodes_total = status === "in_progress" ? Object.keys(objectOf(graph) ?? {}).length : undefined;
+  return { id, status, priority, outputs_count: 0, nodes_total, ...factsOf(extra) };
 }
 
 export function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
+import { startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
 
 const graph = Object.fromEntries(["1", "2", "3", "4"].map((id) => [id, { class_type: "KSampler", inputs: {} }]));
@@ -14,6 +15,10 @@ const sockets: { socket: WebSocket; clientId: string | null }[] = [];
 let harness: Harness;
 let http: Server;
 let connection: string;
+/** Submitted at the service itself. */
+const outside = { id: "job-9", status: "in_progress", create_time: 1_767_225_600_000 };
+const waiting = ["w-1", "w-2"].map((id) => ({ ...outside, id, status: "pending" }));
+let listed: object[] = [job];
 
 beforeAll(async () => {
   harness = await createHarness();
@@ -21,7 +26,12 @@ beforeAll(async () => {
     request.resume();
     if (request.url === "/api/prompt") return answerJson(response, { prompt_id: job.id, number: 1, node_errors: {} });
     if (request.url?.startsWith("/api/jobs/")) return answerJson(response, { ...job, workflow: { prompt: graph } });
-    answerJson(response, { jobs: [job], pagination });
+    if (request.url === "/api/queue")
+      return answerJson(response, {
+        queue_running: [[0, outside.id, graph, {}, []]],
+        queue_pending: waiting.map(({ id }, at) => [at + 1, id, graph, {}, []]),
+      });
+    answerJson(response, { jobs: listed, pagination });
   });
   new WebSocketServer({ server: http, path: "/ws" }).on("connection", (socket, { url = "" }) =>
     sockets.push({ socket, clientId: new URL(url, "http://x").searchParams.get("clientId") }),
@@ -36,11 +46,12 @@ afterAll(async () => {
   await new Promise((resolve) => http.close(resolve));
 });
 
-const get = async (path: string) => (await harness.request(`${path}?connection=${connection}`, { as: "viewer" })).json();
-const say = (type: string, data: object) => sockets[0]?.socket.send(JSON.stringify({ type, data: { prompt_id: job.id, ...data } }));
-const shown = async (progress: object) =>
+const get = async (path: string, at = connection) => (await harness.request(`${path}?connection=${at}`, { as: "viewer" })).json();
+const say = (type: string, data: object, at = 0) =>
+  sockets[at]?.socket.send(JSON.stringify({ type, data: { prompt_id: job.id, ...data } }));
+const shown = async (progress: object, at = connection) =>
   until("the progress is shown", async () => {
-    const { jobs } = await get("/api/jobs");
+    const { jobs } = await get("/api/jobs", at);
     try {
       expect(jobs[0].progress).toEqual(progress);
       return true;
@@ -79,4 +90,31 @@ test("a flood of messages is read only in part, and the next second's progress i
     const { jobs } = await get("/api/jobs");
     return jobs[0].progress.current_node === "2";
   });
+});
+
+test("a job submitted elsewhere shows percent, from the graphs in the queue that the console reads", async () => {
+  listed = [outside, ...waiting];
+  expect((await get("/api/console/queue")).source).toBe("queue");
+  say("execution_start", { prompt_id: outside.id });
+  say("progress_state", { prompt_id: outside.id, nodes: { "1": { state: "finished" }, "2": { state: "running", value: 1, max: 1 } } });
+  await shown({ value: 0.5, nodes_total: 4, nodes_done: 1, current_node: "2" });
+});
+
+test("a job submitted elsewhere shows percent on a server whose list is made from its queue", async () => {
+  const upgrades = new WebSocketServer({ noServer: true });
+  const old = await startLocalServer(undefined, {
+    isOld: true,
+    upgrade: (request, socket, head) =>
+      upgrades.handleUpgrade(request, socket, head, (one) => sockets.push({ socket: one, clientId: null })),
+  });
+  const form = { method: "POST", as: "owner", json: { name: "Old", baseUrl: old.url, shared: true } } as const;
+  const at = (await (await harness.request("/api/console/connections", form)).json()).connection.id;
+  const id = old.submit();
+  old.begin();
+  expect((await get("/api/jobs", at)).jobs[0]).not.toHaveProperty("nodes_total");
+  await until("the console listens", () => sockets.length > 1);
+  say("execution_start", { prompt_id: id }, 1);
+  say("progress_state", { prompt_id: id, nodes: { "1": { state: "running", value: 1, max: 4 } } }, 1);
+  await shown({ value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 }, at);
+  await old.close();
 });
