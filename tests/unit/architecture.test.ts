@@ -32,6 +32,7 @@ const breaches: Record<string, string> = {
   "components/apps/form.ts": 'import "@/components/jobs/table";',
   "components/run/form.ts": 'import "@/lib/server/store";',
   "lib/browser/api.ts": 'import "@/lib/server/store";',
+  "lib/comfyui/client.ts": 'import "@/lib/server/store";',
   "lib/contract/job.ts": 'import "@/lib/shared/result";',
   "lib/http/event-sockets.ts": 'import "@/lib/server/store";',
   "lib/messages/en.ts": 'import "@/lib/shared/result";',

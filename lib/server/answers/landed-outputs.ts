@@ -4,7 +4,8 @@
 // longer asked for.
 
 import "server-only";
-import { type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { type ComfyMessage, readMessage } from "@/lib/comfyui/socket";
+import { type JsonObject, numberOf, objectOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
@@ -112,13 +113,11 @@ export function isWanted(message: string | Uint8Array): message is string {
   return typeof message === "string" && message.length <= most.messageBytes && wanted.test(message);
 }
 
-function note(jobs: Place["jobs"], message: string | Uint8Array): void {
-  const parsed = isWanted(message) ? objectOf(parseJson(message)) : undefined;
-  const data = objectOf(parsed?.data);
-  const jobId = textOf(data?.prompt_id);
-  if (!data || jobId === undefined) return;
-  const next = after(jobs.get(jobId) ?? unknownJob, textOf(parsed?.type), data, message.length);
-  if (next && next.bytes <= most.bytes) keep(jobs, jobId, next);
+function note(jobs: Place["jobs"], text: string | Uint8Array): void {
+  const message = isWanted(text) ? readMessage(parseJson(text)) : undefined;
+  if (message?.jobId === undefined) return;
+  const next = after(jobs.get(message.jobId) ?? unknownJob, message, text.length);
+  if (next && next.bytes <= most.bytes) keep(jobs, message.jobId, next);
 }
 
 /** The most recently reported job is last. */
@@ -133,21 +132,19 @@ function keep(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
   }
 }
 
-function after(known: LiveReport, type: string | undefined, data: JsonObject, length: number): LiveReport | undefined {
-  const node = textOf(data.node);
+function after(known: LiveReport, { type, node, ...message }: ComfyMessage, length: number): LiveReport | undefined {
   const bytes = known.bytes + length;
   if (type === "executed" && node !== undefined) {
-    const output = outputsSchema.safeParse({ [node]: data.output });
+    const output = outputsSchema.safeParse({ [node]: message.output });
     return output.success ? { ...known, bytes, outputs: { ...known.outputs, ...output.data } } : undefined;
   }
-  if (type === "execution_cached" && Array.isArray(data.nodes))
-    return { ...known, bytes, cached: data.nodes.filter((id) => typeof id === "string") };
+  if (type === "execution_cached") return { ...known, bytes, cached: message.nodes };
   if (type === "execution_start") return { ...known, progress: { done: 0, within: 0 } };
   if (type === "executing") return afterNode(known, node);
   const isOfNode = node === undefined || node === known.progress?.node;
-  if (type === "progress" && isOfNode && known.progress) return { ...known, progress: { ...known.progress, ...stepIn(data) } };
-  const nodes = type === "progress_state" ? objectOf(data.nodes) : undefined;
-  return nodes && { ...known, progress: progressIn(nodes, known.cached) };
+  if (type === "progress" && isOfNode && known.progress) return { ...known, progress: { ...known.progress, ...stepIn(message) } };
+  const states = type === "progress_state" ? message.states : undefined;
+  return states && { ...known, progress: progressIn(states, known.cached) };
 }
 
 /** A node begins, so the one before it has ended. */
@@ -160,8 +157,13 @@ function afterNode(known: LiveReport, node: string | undefined): LiveReport {
   return { ...known, ended, bytes: known.bytes + (ended === known.ended ? 0 : (before?.length ?? 0)), progress: { done, within: 0, node } };
 }
 
-function stepIn({ value, max }: JsonObject): Pick<LiveProgress, "within" | "step" | "steps"> {
-  const [step, steps] = [numberOf(value), numberOf(max)];
+function stepIn({
+  step,
+  steps,
+}: {
+  step?: number | undefined;
+  steps?: number | undefined;
+}): Pick<LiveProgress, "within" | "step" | "steps"> {
   return { within: share(step, steps), ...(step !== undefined && steps !== undefined && steps > 1 && { step, steps }) };
 }
 
@@ -174,7 +176,7 @@ function progressIn(nodes: JsonObject, cached: readonly string[]): LiveProgress 
     const { state: word, value, max } = objectOf(state) ?? {};
     if (word === "finished") done.add(id);
     else if (word === "running") {
-      const { within: part, ...step } = stepIn({ value, max });
+      const { within: part, ...step } = stepIn({ step: numberOf(value), steps: numberOf(max) });
       within += part;
       running = { node: id, ...step };
     }

@@ -1,25 +1,20 @@
 // Listens to the WebSocket of a service (GET /ws) for one person.
 // Guarantees: the key is in a header, and sent only to the base URL's own host; a message that is too large ends the socket; a service that
 // does not answer a ping is disconnected; in every case the target gets at most one end, in the console's own words.
-// Must never: follow a redirect, send an Origin (a local server refuses one), or open a link-local or metadata address.
 
 import "server-only";
-import { lookup as systemLookup } from "node:dns";
 import { WebSocket } from "ws";
-import { guardedLookup, isForbiddenAddress } from "@/lib/shared/guarded-connector";
+import { isTooLarge, openSocket } from "@/lib/comfyui/socket";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { keyHeader } from "./outgoing";
 
 /** A preview is a picture of a few hundred thousand bytes. */
-const MOST_MESSAGE_BYTES = 8 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const HANDSHAKE_MS = 10_000;
 
 type Place = { baseUrl: string; apiKey: string | undefined };
 
 export function listenToService({ baseUrl, apiKey }: Place, clientId: string | undefined, target: FeedTarget): Feed {
-  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/ws`);
-  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  if (clientId !== undefined) url.searchParams.set("clientId", clientId);
   let hasEnded = false;
   let wasOpen = false;
   let hasAnswered = true;
@@ -28,17 +23,17 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
     hasEnded = true;
     target.end(why);
   };
-  if (isForbiddenAddress(url.hostname)) {
+  const socket = openSocket({
+    baseUrl,
+    clientId,
+    headers: keyHeader(apiKey),
+    handshakeMs: HANDSHAKE_MS,
+    maxBytes: MAX_MESSAGE_BYTES,
+  });
+  if (!socket) {
     end(unreachable);
     return { stop: () => undefined, objection: () => undefined };
   }
-  const socket = new WebSocket(url, {
-    headers: { "user-agent": "lightdesk", ...keyHeader(apiKey) },
-    handshakeTimeout: HANDSHAKE_MS,
-    maxPayload: MOST_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    lookup: guardedLookup(systemLookup),
-  });
   socket.on("message", (data, isBinary) => {
     // Always a Buffer, because `binaryType` is not changed.
     if (!hasEnded && Buffer.isBuffer(data)) target.send(isBinary ? data : data.toString("utf8"));
@@ -50,7 +45,7 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
     request.destroy();
   });
   socket.on("error", (error) => {
-    if ("code" in error && error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") end(tooLarge);
+    if (isTooLarge(error)) end(tooLarge);
     else end(wasOpen ? closed : unreachable);
   });
   socket.on("close", () => end(closed));

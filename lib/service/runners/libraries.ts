@@ -174,8 +174,13 @@ function withFiles(base: Info, info: Info, images: readonly string[]): Info {
   };
 }
 
-/** Files come and go on a runner, and are no user's to see: a catalogue is kept without their names, and so stays the same. */
-export function withoutFileNames(info: Info): Info {
+/** Files come and go on a runner, and are no user's to see: a catalogue is stored without their names, and so stays the same. */
+export function catalogueText(catalogue: Readonly<Record<string, unknown>>): string {
+  const infos = Object.entries(catalogue).map(([name, info]) => [name, isObject(info) ? withoutFileNames(info) : info]);
+  return writeExactJson(Object.fromEntries(infos));
+}
+
+function withoutFileNames(info: Info): Info {
   const shown = hasFiles(info) ? withFiles(info, info, []) : info;
   const input = objectOf(shown.input) ?? {};
   const groupsShown = groups.flatMap((group) => {

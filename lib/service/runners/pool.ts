@@ -4,6 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
+import { createTraffic, type Traffic } from "@/lib/comfyui/socket";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
@@ -13,7 +14,6 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
-import { createRunnerTraffic, type RunnerTraffic } from "./speak";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
 export type Place = { runner: RunnerRow; slot: string };
@@ -33,7 +33,7 @@ type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere"
 export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
   const used = new Map<string, Set<number>>();
-  const traffic = new Map<string, RunnerTraffic>();
+  const traffic = new Map<string, Traffic>();
   /** When the runner stops counting as busy with other clients' jobs. */
   const busyUntil = new Map<string, number>();
   const needsById = new Map<number, Needs>();
@@ -166,8 +166,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     },
 
     /** What the runner has recently sent to this process. */
-    trafficOf(runnerId: string): RunnerTraffic {
-      const runnerTraffic = traffic.get(runnerId) ?? createRunnerTraffic();
+    trafficOf(runnerId: string): Traffic {
+      const runnerTraffic = traffic.get(runnerId) ?? createTraffic();
       traffic.set(runnerId, runnerTraffic);
       return runnerTraffic;
     },

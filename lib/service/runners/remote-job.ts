@@ -1,60 +1,17 @@
-// A job on a runner: attempt parameters and output limits.
+// A job on a runner: what an attempt is given, and what its steps share.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { clearAway } from "@/lib/comfyui/client";
+import { clientOf, type QueueItem } from "@/lib/comfyui/entries";
+import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
+import { type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { freeBytes } from "@/lib/shared/readiness";
-import { quotaExceeded, refusalOf, roomFor, usedBytes } from "../assets/quota";
 import { type NodeLibrary } from "../nodes/definition";
-import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
+import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
 import { type Database, whileAway } from "../store/database";
-import { type QueueEntry } from "./ask-about";
 import { type Attempt, openClients, writeAttempt } from "./attempts";
-import { type ExchangeFailure, type RunnerTraffic } from "./speak";
-import { type Input } from "./transfer";
-
-const MAX_FILE_BYTES = 16 * 1024 ** 3;
-
-export type OutputBudget = ReturnType<typeof createOutputBudget>;
-type Parts = { database: Database; folder: string; label: string; maxFileBytes: number };
-
-export function createOutputBudget({ database, folder, label, maxFileBytes }: Parts, userId: number) {
-  const maxJobBytes = freeBytes(folder) / 2;
-  /** Bytes of downloaded files that are not stored yet. */
-  let takenBytes = 0;
-
-  return {
-    /** The maximum size of the next file, and the job's error if the file is larger. */
-    async next(filename: string): Promise<{ bytes: number; error: () => Promise<ExecutionError> }> {
-      const perFile = Math.min(maxFileBytes, MAX_FILE_BYTES);
-      const ofQuota = await roomFor(database, userId, takenBytes);
-      const ofDisk = maxJobBytes - takenBytes;
-      const bytes = Math.max(0, Math.floor(Math.min(perFile, ofQuota, ofDisk)));
-      return {
-        bytes,
-        error: async () => {
-          const quota = database.limits.userQuotaBytes;
-          if (quota !== undefined && bytes >= Math.floor(ofQuota)) return overQuota(await usedBytes(database, userId), quota);
-          const limit = bytes === perFile ? `at most ${bytes} bytes are taken` : `the service's disk has no room for it`;
-          return errorAround("OutputTooLarge", `${label} sent a file that is too large, ${filename}: ${limit}.`);
-        },
-      };
-    },
-
-    /** Counts a downloaded file. Returns the job's error if the file doesn't fit after all. */
-    async take(file: { hash: string; size: number }): Promise<ExecutionError | undefined> {
-      const refusal = await refusalOf(database, userId, file, takenBytes);
-      if (refusal) return errorAround("StorageQuotaExceeded", refusal.message);
-      takenBytes += file.size;
-      return undefined;
-    },
-  };
-}
-
-function overQuota(used: number, quota: number): ExecutionError {
-  return errorAround("StorageQuotaExceeded", quotaExceeded(used, quota).message);
-}
+import { type Input } from "./input-names";
 
 export type RemoteLimits = {
   /** How long a runner may be out of reach before its job is given up as lost. */
@@ -70,6 +27,7 @@ export type RemoteParts = { database: Database; limits: RemoteLimits; now: () =>
 
 export type Order = {
   jobId: string;
+  userId: number;
   attempt: Attempt;
   /** It was sent before the service started. */
   isResumed: boolean;
@@ -89,13 +47,11 @@ export type Order = {
   isGone: () => Promise<boolean>;
   /** Records a problem with the runner. It gets no other job before it is checked or someone resumes it. */
   reportProblem: (failure: ExchangeFailure) => void;
-  traffic: RunnerTraffic;
-  /** Space for the job's output files. */
-  outputBudget: OutputBudget;
+  traffic: Traffic;
 };
 
-/** `signal`: the attempt is no longer followed here. */
-export type RemoteJob = RemoteParts & Order & { on: (event: RunEvent) => void; signal: AbortSignal };
+/** `signal`: the attempt is no longer followed here. `server`: the runner, until then. */
+export type RemoteJob = RemoteParts & Order & { on: (event: RunEvent) => void; signal: AbortSignal; server: ComfyServer };
 
 export const stale: RunOutcome = { kind: "stale" };
 
@@ -104,14 +60,18 @@ export function lost(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
 }
 
-/** Whether `entries` of the runner's queue include other clients' jobs while another runner is free for this job. */
-export async function shouldGoElsewhere(job: RemoteJob, entries: readonly QueueEntry[]): Promise<boolean> {
-  if (entries.length === 0 || !(await job.isFreeElsewhere())) return false;
+/** Whether `items` of the runner's queue include other clients' jobs while another runner is free for this job. */
+export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
+  if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
   const own = await openClients(job.database, job.runner.id);
-  if (entries.every(({ clientId }) => clientId !== undefined && own.has(clientId))) return false;
+  if (items.every((item) => own.has(clientOf(item) ?? ""))) return false;
   job.reportBusy();
   return true;
 }
+
+/** Also once the attempt is no longer followed. */
+export const clearAwayThere = ({ runner, attempt }: RemoteJob, promptId: string) =>
+  clearAway(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
 /** False: it is no longer the job's current attempt. */
 export function write(job: RemoteJob, changes: Parameters<typeof writeAttempt>[2]): Promise<boolean> {

@@ -1,17 +1,28 @@
 // One attempt at a job on a runner: submits it once, and watches it until it ends or is lost.
 
+import { findEnded, findJob, type Whereabouts } from "@/lib/comfyui/client";
+import { comfyServer, type ExchangeFailure, overLimits } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
-import { clearAway, looksFor, whereIs } from "./ask-about";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
-import { bringOutputs, type Ending, readEnding } from "./bring-outputs";
-import { type Listening, listenTo } from "./events-of";
-import { lost, type Order, patiently, type RemoteJob, type RemoteParts, shouldGoElsewhere, stale, write } from "./remote-job";
-import { askText, overLimits } from "./speak";
+import { bringOutputs } from "./bring-outputs";
+import { withUserNames } from "./input-names";
+import { type Ending, readEnding } from "./read-outputs";
+import {
+  clearAwayThere,
+  lost,
+  type Order,
+  patiently,
+  type RemoteJob,
+  type RemoteParts,
+  shouldGoElsewhere,
+  stale,
+  write,
+} from "./remote-job";
+import { type Listening, listenTo } from "./report-events";
 import { submitThere } from "./submit-there";
-import { asKnown, userNames } from "./transfer";
 
 type Watched = {
   promptId: string;
@@ -24,41 +35,38 @@ type Watched = {
 
 async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: Watched): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
-  const remoteIds = { promptId, clientId: job.attempt.clientId };
-  const look = looksFor(runner.address, remoteIds, listening);
+  const look = createLookout(job, promptId, listening);
   const isLeased = leaseOf(job);
-  const isInterrupted = interrupterOf(job, remoteIds);
+  const isInterrupted = interrupterOf(job, promptId);
   let seenMs = now();
   let beganMs = now();
   for (;;) {
     if (await patiently(job, job.isGone)) {
-      await clearAway(runner.address, remoteIds);
+      await clearAwayThere(job, promptId);
       return lost(`${runner.label} was removed.`, false);
     }
-    const place = await look(signal);
+    const place = await look();
     signal.throwIfAborted();
     if (place.kind === "runs" || place.kind === "ended") job.on({ kind: "begun" });
     if (place.kind === "ended") return finish(job, place.entry, outputs);
     if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
     if (place.kind === "silent") {
-      if (place.failure.code === "over_limits") {
+      const { code, message } = place.failure;
+      const isOver = code === "over_limits";
+      if (isOver || now() - seenMs > limits.leaseMs) {
         job.reportProblem(place.failure);
-        return lost(`${runner.label}: ${place.failure.message}`);
-      }
-      if (now() - seenMs > limits.leaseMs) {
-        job.reportProblem(place.failure);
-        return lost(`${runner.label} was out of reach for ${Math.round(limits.leaseMs / 1000)} s: ${place.failure.message}`);
+        return lost(`${runner.label}${isOver ? "" : ` was out of reach for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`);
       }
     } else {
       seenMs = now();
       if (place.kind === "waits") {
         beganMs = now();
         job.on({ kind: "queued", runner: runner.label, ahead: place.ahead.length });
-        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAway(runner.address, remoteIds)))
+        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAwayThere(job, promptId)))
           return lost(`${runner.label} is busy with the work of others.`, false);
       }
       if (!(await isLeased())) {
-        await clearAway(runner.address, remoteIds);
+        await clearAwayThere(job, promptId);
         return stale;
       }
       const quietMs = now() - Math.max(lastReportMs(), beganMs);
@@ -67,6 +75,29 @@ async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastRe
     }
     await pause();
   }
+}
+
+const POLLS_PER_QUEUE_REQUEST = 10;
+
+/**
+ * Polls for a job. A queue contains whole graphs: while the runner reports over the same connection, only one of ten polls requests it,
+ * plus one after each change for a waiting job. Other polls assume the last position unless the job has ended.
+ */
+function createLookout({ server, attempt: { clientId } }: RemoteJob, promptId: string, { connection, queueVersion }: Listening) {
+  let before: { place: Whereabouts<ExchangeFailure>; connection: number; version: string; looks: number } | undefined;
+  return async (): Promise<Whereabouts<ExchangeFailure>> => {
+    const now = { connection: connection(), version: queueVersion() };
+    const isSame = before?.connection === now.connection && (before?.place.kind === "runs" || before?.version === now.version);
+    if (before && isSame && before.looks < POLLS_PER_QUEUE_REQUEST) {
+      before.looks += 1;
+      const ended = await findEnded(server, { promptId });
+      return ended.kind === "nowhere" ? before.place : ended;
+    }
+    const place = await findJob(server, { promptId, clientId });
+    const isThere = place.kind === "runs" || place.kind === "waits";
+    before = isThere && now.connection !== undefined ? { ...now, connection: now.connection, place, looks: 1 } : undefined;
+    return place;
+  };
 }
 
 /** Stores the lease anew once half of it is over. False: the attempt is stale, which it learns in this way. */
@@ -81,12 +112,13 @@ function leaseOf(job: RemoteJob): () => Promise<boolean> {
 }
 
 /** Interrupts the job. False: it still runs, and is given some more time to end. */
-function interrupterOf({ limits, now, runner, signal }: RemoteJob, known: { promptId: string; clientId: string }): () => Promise<boolean> {
+function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean> {
+  const { limits, now, server, attempt } = job;
   let firstMs: number | undefined;
   return async () => {
     firstMs ??= now();
-    await clearAway(runner.address, known);
-    const place = await whereIs(runner.address, known, signal);
+    await clearAwayThere(job, promptId);
+    const place = await findJob(server, { promptId, clientId: attempt.clientId });
     return place.kind !== "runs" || now() - firstMs > limits.leaseMs;
   };
 }
@@ -111,12 +143,12 @@ async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"
  * once more.
  */
 async function missingFile(job: RemoteJob): Promise<RunOutcome> {
-  const { runner, attempt, signal } = job;
+  const { runner, attempt, server } = job;
   if (await patiently(job, () => wasCacheCleared(job.database, attempt.seq))) {
     const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
     return { kind: "error", error: errorAround("OutputMissing", message) };
   }
-  const freed = await askText(runner.address, "/free", { method: "POST", body: { unload_models: true, free_memory: true }, signal });
+  const freed = await server.free({ unload_models: true, free_memory: true });
   return lost(`${runner.label} no longer has the job's output files. ${freed.ok ? "" : `${freed.failure.message} `}${CACHE_CLEARED}`);
 }
 
@@ -124,7 +156,7 @@ function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOut
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
     return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
-  const { node_id, current_outputs, ...error } = asKnown(ending.error, userNames(inputs));
+  const { node_id, current_outputs, ...error } = withUserNames(ending.error, inputs);
   const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
   return {
     kind: "error",
@@ -149,10 +181,15 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
     order.reportProblem(overLimits(message));
     end(lost(`${order.runner.label}: ${message}`));
   };
-  const work = attempt({ ...parts, ...order, on: report, signal: leaving.signal }, exceeded).catch((error: unknown): RunOutcome => {
+  const server = comfyServer(order.runner.address, leaving.signal);
+  const job: RemoteJob = { ...parts, ...order, on: report, signal: leaving.signal, server };
+  const work = attempt(job, exceeded).catch((error: unknown): RunOutcome => {
     if (leaving.signal.aborted) return { kind: "left" };
-    const { jobId: job, attempt, runner } = order;
-    parts.log.error({ err: error, job, attempt: attempt.number, runner: runner.label }, "an attempt on a runner failed inside the service");
+    const { jobId, attempt, runner } = order;
+    parts.log.error(
+      { err: error, job: jobId, attempt: attempt.number, runner: runner.label },
+      "an attempt on a runner failed inside the service",
+    );
     return lost("The service failed to follow the job there.");
   });
   const end = (outcome: RunOutcome) => {

@@ -1,12 +1,14 @@
 // Looks after the runners: each is checked again and again, its classes are read now and then, and what given-up attempts left there is
 // cleared away. Rows that another process changed are read again.
 
+import { clearAway } from "@/lib/comfyui/client";
+import { comfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
-import { askCatalogue, askHealth, clearAway } from "./ask-about";
 import { clearedAway, lostAttempts } from "./attempts";
+import { readHealth } from "./check-runner";
 import { isOverLimits, readRunner, readRunners, type RunnerRow, settleDraining, storeAbout, storeFacts, storeProblem } from "./store";
 
 /** Models may be added to a runner while it runs. */
@@ -57,8 +59,8 @@ async function lookAtAll(stores: Stores): Promise<void> {
 }
 
 async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
-  const address = row.address ?? "";
-  const health = await askHealth(address, { signal });
+  const server = comfyServer(row.address ?? "", signal);
+  const health = await readHealth(server);
   if (signal.aborted) return;
   if (!health.ok) {
     const { code, message } = health.failure;
@@ -69,7 +71,7 @@ async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): P
   }
   const isDue =
     row.problem !== null || row.catalogue_at === null || now() - row.catalogue_at > CATALOGUE_MS || row.version !== health.value.version;
-  const catalogue = isDue ? await askCatalogue(address, signal) : undefined;
+  const catalogue = isDue ? await server.catalogue() : undefined;
   if (signal.aborted) return;
   await database.commit(async (tx) => {
     if (!(await isStillThere(tx, row))) return;
@@ -94,7 +96,7 @@ async function clearAll({ database, now, signal }: Stores, runners: readonly Run
   for (const { id, address } of runners) {
     for (const attempt of await lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
       const known = { promptId: attempt.prompt_id, clientId: attempt.client_id };
-      if (address === null || signal.aborted || !(await clearAway(address, known, signal))) break;
+      if (address === null || signal.aborted || !(await clearAway(comfyServer(address, signal), known))) break;
       await database.commit((tx) => clearedAway(tx, attempt));
     }
   }

@@ -19,8 +19,9 @@ import {
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type RunnerRow as RunnerColumns } from "../store/schema";
-import { type About, askAbout, catalogueText } from "./ask-about";
 import { isHandedOver } from "./attempts";
+import { type About, checkRunner } from "./check-runner";
+import { catalogueText } from "./libraries";
 
 export type RunnerRow = Selectable<RunnerColumns>;
 
@@ -87,7 +88,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
     },
 
     async check(address) {
-      const about = await askAbout(address, { answerMs });
+      const about = await checkRunner(address, answerMs);
       return about.ok ? { ok: true, address: about.value.address, facts: about.value.facts } : { ok: false, ...about.failure };
     },
 
@@ -96,7 +97,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       if (!read.success) return failed(invalid(read.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = read.data;
       if (await isTaken(database, address)) return failed(taken(address));
-      const about = await askAbout(address, { answerMs });
+      const about = await checkRunner(address, answerMs);
       if (!about.ok && !keep) return failed(about.failure);
       const id = randomUUID();
       const isAdded = await database.commit(async (tx) => {
@@ -119,7 +120,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
       const isMoved = address !== undefined && address !== row.address;
       if (isMoved && (await isTaken(database, address))) return failed(taken(address));
-      const about = isMoved ? await askAbout(address, { answerMs }) : undefined;
+      const about = isMoved ? await checkRunner(address, answerMs) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
         // Removed while the address was asked: reported below.

@@ -1,57 +1,57 @@
 // Sends a job to its runner: the files it reads, then the workflow, once.
 // Guarantees: whether a request that failed may have arrived is never guessed.
 
+import { openAsBlob } from "node:fs";
+import { FormData } from "undici";
+import { itemsIn } from "@/lib/comfyui/client";
+import { type ExchangeFailure, nonsense } from "@/lib/comfyui/http";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { askQueue, clearAway } from "./ask-about";
-import { type Listening } from "./events-of";
-import { lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
-import { askJson, type ExchangeFailure } from "./speak";
-import { asKnown, bring, type Input, userNames, withNames } from "./transfer";
+import { annotationOf, type Input, pathOf, remoteFileOf, withRemoteNames, withUserNames } from "./input-names";
+import { clearAwayThere, lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
+import { type Listening } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;
 const MAX_TEXT_LENGTH = 300;
 
 /** The job's id at the runner, or how the attempt has already ended. */
 export async function submitThere(job: RemoteJob, listening: Listening): Promise<Result<string, RunOutcome>> {
-  const { runner, attempt, signal } = job;
+  const { runner, attempt, server } = job;
   if (await job.isFreeElsewhere()) {
-    const queue = await askQueue(runner.address, signal);
-    if (queue.ok && (await shouldGoElsewhere(job, [...queue.value.running, ...queue.value.pending])))
+    const queue = await server.queue();
+    if (queue.ok && (await shouldGoElsewhere(job, itemsIn(queue.value.queue_running, queue.value.queue_pending))))
       return failed(lost(`${runner.label} is busy with the work of others.`, false));
   }
   const names = await sendInputs(job);
   if (!names.ok) return names;
   // What the runner reports before that would be missed.
   await listening.ready;
-  const body = {
-    prompt: withNames(job.graph, job.library, names.value),
+  const answer = await server.submit({
+    prompt: withRemoteNames(job.graph, job.library, names.value),
     client_id: attempt.clientId,
     prompt_id: attempt.promptId,
     extra_data: withSpellingsOf(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
     partial_execution_targets: job.outputs,
-  };
-  const answer = await askJson(runner.address, "/prompt", { method: "POST", body, signal });
+  });
   if (!answer.ok) {
     const { failure } = answer;
     if (failure.status === 400) return failed(refused(job, failure.body ?? ""));
     // If it may have arrived, the runner's queue and history are asked.
     return failure.wasSent ? ok(attempt.promptId) : failed(notSent(job, failure));
   }
-  const reply = objectOf(answer.value);
-  const promptId = textOf(reply?.prompt_id);
+  const promptId = textOf(objectOf(answer.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
   listening.isCalled(promptId);
   const isOwn = await write(job, { state: "sent", prompt_id: promptId });
   if (!isOwn) {
-    await clearAway(runner.address, { promptId, clientId: attempt.clientId });
+    await clearAwayThere(job, promptId);
     return failed(stale);
   }
-  const { nodeErrors } = readRefusal(job, reply);
+  const { nodeErrors } = readRefusal(job, answer.value);
   if (Object.keys(nodeErrors).length > 0)
     job.on({ kind: "note", at: job.now(), note: { code: "outputs_refused", runner: runner.label, nodeErrors } });
   return ok(promptId);
@@ -61,11 +61,33 @@ export async function submitThere(job: RemoteJob, listening: Listening): Promise
 async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, RunOutcome>> {
   const names = new Map<string, string>();
   for (const input of job.inputs) {
-    const sent = await bring(job.runner.address, input, job.signal);
+    const sent = await sendInput(job, input);
     if (!sent.ok) return failed(sent.failure.status === 413 ? tooLarge(job, input) : notSent(job, sent.failure));
-    names.set(input.name, sent.value);
+    names.set(input.name, sent.value + annotationOf(input.name));
   }
   return ok(names);
+}
+
+/** Sends the input if it is missing there. Returns its name there. */
+async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<string, ExchangeFailure>> {
+  const file = remoteFileOf(input);
+  const existing = await server.open(file, { range: "bytes=0-0" });
+  if (existing.ok) {
+    const { bytes, size, range } = existing.value;
+    bytes.destroy();
+    if (input.size === (range === undefined ? size : Number(/\/(\d+)$/.exec(range)?.[1]))) return ok(pathOf(file));
+  }
+  const form = new FormData();
+  form.append("image", await openAsBlob(input.path), file.filename);
+  form.append("type", file.type);
+  if (file.subfolder) form.append("subfolder", file.subfolder);
+  form.append("overwrite", "true");
+  const sent = await server.upload(form);
+  if (!sent.ok) return sent;
+  const reply = objectOf(sent.value);
+  const filename = textOf(reply?.name);
+  if (filename === undefined) return failed(nonsense("It does not say what an uploaded file is called."));
+  return ok(pathOf({ filename, subfolder: textOf(reply?.subfolder) }));
 }
 
 /** The job cannot run at this runner: it goes elsewhere, or waits. If the runner was not reached, no attempt of the job is used up. */
@@ -83,37 +105,24 @@ function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunO
 
 /** Worded like a refusal that comes late, in the family's wire format: readers take from it what is wrong. */
 function refused(job: RemoteJob, body: string): RunOutcome {
-  const { error, nodeErrors } = readRefusal(job, objectOf(parseJson(body)));
+  const { error, nodeErrors } = readRefusal(job, parseJson(body));
   const isRead = error !== undefined || Object.keys(nodeErrors).length > 0;
   const details = isRead ? writeExactJson({ error, node_errors: nodeErrors }) : body.slice(0, MAX_TEXT_LENGTH);
   return { kind: "error", error: errorAround(REFUSED, `${job.runner.label} refused the workflow. 400: ${details}`) };
 }
 
 /** The part of a refusal that is stored with the job: errors of some nodes, without their lists of options. */
-function readRefusal(
-  { graph, inputs }: RemoteJob,
-  answer: JsonObject | undefined,
-): { error: NodeError | undefined; nodeErrors: NodeErrors } {
-  const body = asKnown(answer, userNames(inputs));
+function readRefusal({ graph, inputs }: RemoteJob, answer: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
+  const body = withUserNames(objectOf(answer), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
   let left = MAX_NODE_ERRORS;
-  const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(
-    ([id, { class_type, dependent_outputs, errors }]) => {
-      const storedErrors = errors.slice(0, Math.max(0, left)).map(boundError);
-      left -= storedErrors.length;
-      if ((errors.length > 0 && storedErrors.length === 0) || !Object.hasOwn(graph, id)) return [];
-      return [
-        [
-          id,
-          {
-            class_type: class_type?.slice(0, MAX_TEXT_LENGTH),
-            dependent_outputs: dependent_outputs.slice(0, MAX_NODE_ERRORS),
-            errors: storedErrors,
-          },
-        ] as const,
-      ];
-    },
-  );
+  const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
+    const errors = node.errors.slice(0, Math.max(0, left)).map(boundError);
+    left -= errors.length;
+    if ((node.errors.length > 0 && errors.length === 0) || !Object.hasOwn(graph, id)) return [];
+    const class_type = node.class_type?.slice(0, MAX_TEXT_LENGTH);
+    return [[id, { class_type, dependent_outputs: node.dependent_outputs.slice(0, MAX_NODE_ERRORS), errors }] as const];
+  });
   return { error: error.success ? boundError(error.data) : undefined, nodeErrors: Object.fromEntries(nodes) };
 }
 

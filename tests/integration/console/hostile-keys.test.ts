@@ -1,9 +1,9 @@
 // Every route of the console that takes JSON, and what a service answers to each that asks one, with keys that reach a prototype.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTraffic } from "@/lib/comfyui/socket";
 import { graphSchema } from "@/lib/contract/schemas/graph";
-import { listenTo } from "@/lib/service/runners/events-of";
-import { createRunnerTraffic } from "@/lib/service/runners/speak";
+import { listenTo } from "@/lib/service/runners/report-events";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -62,7 +62,7 @@ it("reads hostile keys in the messages of a runner, and leaves prototypes alone"
   const outputs: unknown[] = [];
   const ignore = () => undefined;
   const listening = listenTo(
-    { address: runner.address, clientId: "c", traffic: createRunnerTraffic() },
+    { address: runner.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph, nodesTotal: 2 },
     { reported: ignore, executed: (_, output) => outputs.push(output), ended: ignore, exceeded: ignore, on: ignore },
   );

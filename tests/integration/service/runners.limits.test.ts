@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
+import { comfyServer } from "@/lib/comfyui/http";
+import { createTraffic } from "@/lib/comfyui/socket";
 import { type RunEvent } from "@/lib/service/nodes/run";
-import { listenTo } from "@/lib/service/runners/events-of";
-import { createRunnerTraffic } from "@/lib/service/runners/speak";
-import { fetchOutput } from "@/lib/service/runners/transfer";
+import { fetchOutput } from "@/lib/service/runners/bring-outputs";
+import { listenTo } from "@/lib/service/runners/report-events";
 import { startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
@@ -146,7 +147,7 @@ it("reports a cached node once, however often a runner names it", async () => {
   const noted = (event: RunEvent) => events.push(event);
   const nothing = () => undefined;
   const listening = listenTo(
-    { address: server.address, clientId: "c", traffic: createRunnerTraffic() },
+    { address: server.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph: { "1": { class_type: "A", inputs: {} }, "2": { class_type: "A", inputs: {} } }, nodesTotal: 2 },
     { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: noted },
   );
@@ -173,9 +174,9 @@ it("gives up a file that comes too slowly", async () => {
   const server = await startLittleServer((_request, response) => void response.write("x"));
   let now = 0;
   const folder = await mkdtemp(join(tmpdir(), "lightdesk-slow-"));
-  const options = { folder, maxBytes: 1e6, now: () => (now += 70_000), signal: AbortSignal.timeout(50_000) };
+  const options = { folder, maxBytes: 1e6, now: () => (now += 70_000) };
   const file = { filename: "slow.png", subfolder: "", type: "output" };
-  expect(await fetchOutput(server.url, file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
+  expect(await fetchOutput(comfyServer(server.url), file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
   expect(await readdir(folder)).toEqual([]);
   await rm(folder, { recursive: true });
   await server.close();
@@ -183,7 +184,7 @@ it("gives up a file that comes too slowly", async () => {
 
 it("allows a burst of messages and bytes, and after that so many per second", () => {
   let now = 0;
-  const traffic = createRunnerTraffic(() => now);
+  const traffic = createTraffic(() => now);
   for (let count = 0; count < 10_000; count += 1) expect(traffic.add(100)).toBeUndefined();
   expect(traffic.add(100)).toBe("more than 1000 messages per second");
   now += 2000;

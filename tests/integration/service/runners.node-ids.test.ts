@@ -1,6 +1,7 @@
 // A runner is another machine: the ids of nodes and jobs and the output keys that it sends are its own choice.
 import { afterEach, describe, expect, it } from "vitest";
-import { whereIs } from "@/lib/service/runners/ask-about";
+import { findJob } from "@/lib/comfyui/client";
+import { comfyServer } from "@/lib/comfyui/http";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -101,7 +102,7 @@ describe("the id that a runner gave a job", () => {
   async function lookFor(promptId: string) {
     const empty = { queue_running: [], queue_pending: [] };
     const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
-    const found = await whereIs(runner.url, { promptId, clientId: "ours" });
+    const found = await findJob(comfyServer(runner.url), { promptId, clientId: "ours" });
     await runner.close();
     return { found, urls: runner.seen.map(({ url }) => url) };
   }

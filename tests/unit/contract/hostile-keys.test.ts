@@ -15,7 +15,7 @@ import { graphSchema } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { shareBodySchema } from "@/lib/contract/share";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
-import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/bring-outputs";
+import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { flac, glb, plainText, png, webp } from "../carried/files";
 

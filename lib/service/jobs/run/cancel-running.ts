@@ -2,7 +2,8 @@
 // gets a notice and ends it.
 
 import { sql } from "kysely";
-import { clearAway } from "@/lib/service/runners/ask-about";
+import { clearAway } from "@/lib/comfyui/client";
+import { comfyServer } from "@/lib/comfyui/http";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { isTerminal } from "../transitions";
@@ -69,7 +70,7 @@ export async function clearCancelled(database: Database, seq: number): Promise<v
     .orderBy("number", "desc")
     .limit(1);
   const there = await database.row(lost);
-  if (there?.address) await clearAway(there.address, { promptId: there.prompt_id, clientId: there.client_id });
+  if (there?.address) await clearAway(comfyServer(there.address), { promptId: there.prompt_id, clientId: there.client_id });
 }
 
 /** Those whose job was cancelled or taken over by another process. A claim that is not visible yet does not count as one. */

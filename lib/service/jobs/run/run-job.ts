@@ -7,7 +7,6 @@ import { noteResult, observedRun } from "@/lib/service/figures";
 import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
-import { createOutputBudget } from "@/lib/service/runners/remote-job";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
@@ -127,6 +126,7 @@ async function runOnRunner(
     { ...parts, limits: parts.remoteLimits },
     {
       jobId: job.id,
+      userId: job.userId,
       attempt,
       isResumed,
       runner: { id, label, address: address ?? "" },
@@ -141,7 +141,6 @@ async function runOnRunner(
       reportBusy: () => pool.reportBusy(id),
       isGone: async () => (await readRunner(database, id)) === undefined,
       traffic: pool.trafficOf(id),
-      outputBudget: createOutputBudget({ database, folder: outputDir, label, maxFileBytes: parts.remoteLimits.maxFileBytes }, job.userId),
       reportProblem: ({ code, message }) =>
         void database
           .commit((tx) => storeProblem(tx, id, { code, message }, now()))

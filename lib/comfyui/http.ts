@@ -1,15 +1,14 @@
-// Sends requests to a runner within time, size and rate limits.
+// HTTP exchanges with a ComfyUI server that nobody vouches for: bounded in bytes, values, depth and time.
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { maxExactNumbers, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
-
-/** `keepDepth`: objects and lists below this level are read as null, and count only toward `bytes`. */
-type JsonBounds = { bytes: number; values: number; keepDepth?: number };
+import { createComfyClient, type JsonBounds, viewPath } from "./client";
 
 /** A graph nests about ten levels. */
 const MAX_DEPTH = 200;
@@ -60,36 +59,11 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
   return { push, text: () => Buffer.concat(parts).toString("utf8") };
 }
 
-/** For a whole message. */
+/** For a whole message. Fails with the exceeded limit, as the end of a sentence. */
 export function meterJson(text: Uint8Array, bounds: JsonBounds): Result<string, string> {
   const meter = createJsonMeter(bounds);
   const excess = meter.push(text);
   return excess === undefined ? ok(meter.text()) : failed(excess);
-}
-
-/** A graph of a thousand fast nodes sends five thousand messages at once. */
-const MAX_MESSAGES = 10_000;
-const MESSAGES_PER_SECOND = 1000;
-const MAX_TRAFFIC_BYTES = 128 * 1024 ** 2;
-const BYTES_PER_SECOND = 16 * 1024 ** 2;
-
-export type RunnerTraffic = ReturnType<typeof createRunnerTraffic>;
-
-/** Rate limit for a runner, over all of its connections: a burst, then a rate per second. */
-export function createRunnerTraffic(nowMs: () => number = () => performance.now()) {
-  let [messages, bytes, countedMs] = [0, 0, nowMs()];
-  return {
-    /** Returns the exceeded limit, as the end of a sentence. Undefined if there is none. */
-    add(messageBytes: number): string | undefined {
-      const at = nowMs();
-      const seconds = (at - countedMs) / 1000;
-      countedMs = at;
-      messages = Math.max(0, messages - seconds * MESSAGES_PER_SECOND) + 1;
-      bytes = Math.max(0, bytes - seconds * BYTES_PER_SECOND) + messageBytes;
-      if (messages > MAX_MESSAGES) return `more than ${MESSAGES_PER_SECOND} messages per second`;
-      return bytes > MAX_TRAFFIC_BYTES ? `more than ${BYTES_PER_SECOND / 1024 ** 2} MB per second` : undefined;
-    },
-  };
 }
 
 /** `status`: of the answer; absent if nothing came. `wasSent`: false if the request cannot have arrived. */
@@ -99,7 +73,7 @@ const CONNECT_MS = 5000;
 const ANSWER_MS = 15_000;
 /** How long the bytes may pause. */
 const PAUSE_MS = 30_000;
-/** The total time for a response body. Without it, a runner that sends one byte now and then would never end. */
+/** The total time for a response body. Without it, a server that sends one byte now and then would never end. */
 const MAX_BODY_MS = 120_000;
 const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
 /** A refused workflow has an error for each of its nodes. */
@@ -114,70 +88,54 @@ const agent = new Agent({
 });
 
 type Ask = {
-  method?: "GET" | "POST";
-  /** Sent as JSON. */
+  /** Sent as JSON with POST. */
   body?: object;
-  /** Sent as it is. */
+  /** Sent as it is with POST. */
   form?: FormData;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** How long the first byte may take. */
-  answerMs?: number;
+  answerMs?: number | undefined;
   headers?: Record<string, string>;
+  bounds?: JsonBounds;
 };
 
-/** A file of the runner as a stream; the caller reads or destroys `bytes`. `size`: as promised. */
-type Opened = { bytes: Readable; size: number | undefined; range: string | undefined };
-
-async function exchange(address: string, path: string, ask: Ask) {
-  const { method = "GET", body, form, headers } = ask;
+async function exchange(address: string, path: string, { body, form, headers, answerMs, signal }: Ask) {
   const answer = await request(address + path, {
-    method,
+    method: body || form ? "POST" : "GET",
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
     body: form ?? (body ? writeExactJson(body) : null),
-    ...(ask.answerMs !== undefined && { headersTimeout: ask.answerMs }),
-    ...(ask.signal && { signal: ask.signal }),
+    ...(answerMs !== undefined && { headersTimeout: answerMs }),
+    ...(signal && { signal }),
   });
   // A body that is left in the middle ends with an error that no code waits for.
   answer.body.on("error", () => undefined);
   return answer;
 }
 
-/** The answer as text, which may be empty. */
-export async function askText(
-  address: string,
-  path: string,
-  ask: Ask = {},
-  bounds = ANSWER_BOUNDS,
-): Promise<Result<string, ExchangeFailure>> {
+/** The answer as JSON. Undefined if it is empty, as it is to some changes. */
+export async function askJson(address: string, path: string, ask: Ask = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
     const deadline = AbortSignal.timeout((ask.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
     const signal = ask.signal ? AbortSignal.any([ask.signal, deadline]) : deadline;
-    const answer = await exchange(address, path, { ...ask, signal });
-    const isGood = answer.statusCode >= 200 && answer.statusCode < 300;
-    const text = await readBounded(answer.body, isGood ? bounds : REFUSAL_BOUNDS);
-    if (!text.ok) return failed(overLimits(`Its answer to ${path.replace(/\?.*/, "")} has ${text.failure}.`));
-    return isGood ? text : failed(refusal(answer.statusCode, text.value));
+    const { statusCode, body } = await exchange(address, path, { ...ask, signal });
+    const isGood = statusCode >= 200 && statusCode < 300;
+    const meter = createJsonMeter(isGood ? (ask.bounds ?? ANSWER_BOUNDS) : REFUSAL_BOUNDS);
+    for await (const chunk of body) {
+      const excess = chunk instanceof Uint8Array ? meter.push(chunk) : undefined;
+      if (excess !== undefined) return failed(tooMuch(path, excess)); // leaving the function ends the exchange
+    }
+    const text = meter.text();
+    if (!isGood) return failed(refusal(statusCode, text));
+    return ok(text.trim() === "" ? undefined : readLenientJson(text, maxExactNumbers.answer));
   } catch (error) {
-    return failed(toExchangeFailure(error, address));
+    if (error instanceof TooManyExactNumbers) return failed(tooMuch(path, error.excess));
+    return failed(error instanceof SyntaxError ? nonsense("It does not answer in JSON.") : toExchangeFailure(error, address));
   }
 }
 
-export async function askJson(
-  address: string,
-  path: string,
-  ask: Ask = {},
-  bounds = ANSWER_BOUNDS,
-): Promise<Result<unknown, ExchangeFailure>> {
-  const answer = await askText(address, path, ask, bounds);
-  if (!answer.ok) return answer;
-  try {
-    return ok(readLenientJson(answer.value, maxExactNumbers.answer));
-  } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(overLimits(`Its answer to ${path.replace(/\?.*/, "")} has ${error.excess}.`));
-    return failed(nonsense("It does not answer in JSON."));
-  }
-}
+/** A file of the server as a stream; the caller reads or destroys `bytes`. `size`: as promised. */
+type Opened = { bytes: Readable; size: number | undefined; range: string | undefined };
 
 export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
   try {
@@ -198,20 +156,12 @@ export async function openFile(address: string, path: string, ask: Ask = {}): Pr
   }
 }
 
-/** Fails with the exceeded limit. */
-async function readBounded(body: Readable, bounds: JsonBounds): Promise<Result<string, string>> {
-  const meter = createJsonMeter(bounds);
-  for await (const chunk of body) {
-    const excess = chunk instanceof Uint8Array ? meter.push(chunk) : undefined;
-    if (excess !== undefined) return failed(excess); // leaving the loop ends the exchange
-  }
-  return ok(meter.text());
-}
-
-/** The runner exceeds its limits: it gets no more jobs until someone resumes it. */
+/** The server exceeds its limits: a runner gets no more jobs until someone resumes it. */
 export function overLimits(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }
+
+const tooMuch = (path: string, excess: string) => overLimits(`Its answer to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
 export function nonsense(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
@@ -227,33 +177,29 @@ function refusal(status: number, body: string): ExchangeFailure {
   return { ...facts, code: "not_a_server", message: `It answers ${status} where a server of the family answers 200.` };
 }
 
-const refusedAtOnce = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "FORBIDDEN_ADDRESS",
-]);
+const notSentCodes =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|FORBIDDEN_ADDRESS)$|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/;
 
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
   const code = codeOf(error);
-  const wasSent = !refusedAtOnce.has(code);
-  if (code === "UND_ERR_HEADERS_OVERFLOW" || code === "HPE_HEADER_OVERFLOW") return overLimits("The headers of its answer are too long.");
+  if (/HEADERS?_OVERFLOW$/.test(code)) return overLimits("The headers of its answer are too long.");
+  return { ...problemOf(code, address), wasSent: !notSentCodes.test(code) };
+}
+
+function problemOf(code: string, address: string): { code: RunnerProblem; message: string } {
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
-    return { code: "wrong_protocol", message: "It speaks http, and the address says https.", wasSent: false };
-  if (code.startsWith("HPE_") || code === "UND_ERR_SOCKET" || code === "ECONNRESET")
+    return { code: "wrong_protocol", message: "It speaks http, and the address says https." };
+  if (code.startsWith("HPE_"))
     return {
-      code: address.startsWith("http:") && code.startsWith("HPE_") ? "wrong_protocol" : "not_reachable",
-      message: code.startsWith("HPE_") ? "It does not speak http. Perhaps it wants https." : "The connection was broken off.",
-      wasSent,
+      code: address.startsWith("http:") ? "wrong_protocol" : "not_reachable",
+      message: "It does not speak http. Perhaps it wants https.",
     };
-  if (/TIMEOUT|^ABORT/.test(code)) return { code: "timeout", message: "It did not answer in time.", wasSent };
-  if (code === "FORBIDDEN_ADDRESS") return { code: "not_reachable", message: "No service lives at such an address.", wasSent };
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { code: "not_reachable", message: "The connection was broken off." };
+  if (/TIMEOUT|^ABORT/.test(code)) return { code: "timeout", message: "It did not answer in time." };
+  if (code === "FORBIDDEN_ADDRESS") return { code: "not_reachable", message: "No service lives at such an address." };
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/.test(code))
-    return { code: "wrong_protocol", message: "Its certificate is not one that this machine trusts.", wasSent: false };
-  return { code: "not_reachable", message: code === "ENOTFOUND" ? "There is no machine of that name." : "Nothing answers there.", wasSent };
+    return { code: "wrong_protocol", message: "Its certificate is not one that this machine trusts." };
+  return { code: "not_reachable", message: code === "ENOTFOUND" ? "There is no machine of that name." : "Nothing answers there." };
 }
 
 function codeOf(error: unknown): string {
@@ -261,4 +207,17 @@ function codeOf(error: unknown): string {
   if ("code" in error && typeof error.code === "string") return error.code;
   if (error.name === "AbortError" || error.name === "TimeoutError") return "ABORTED";
   return error.cause === undefined ? "" : codeOf(error.cause);
+}
+
+export type ComfyServer = ReturnType<typeof comfyServer>;
+
+/** A server by its address; `signal` ends all requests. */
+export function comfyServer(address: string, signal?: AbortSignal, answerMs?: number) {
+  return {
+    ...createComfyClient<ExchangeFailure>((path, ask) => askJson(address, path, { signal, answerMs, ...ask }), nonsense),
+    upload: (form: FormData) => askJson(address, "/upload/image", { signal, form }),
+    /** A file, or its first byte: then `range` says how large it is. */
+    open: (file: OutputFile, headers?: Record<string, string>) =>
+      openFile(address, viewPath(file), { signal, ...(headers && { headers }) }),
+  };
 }

@@ -1,0 +1,59 @@
+// Checks whether an address is a usable runner, and reads what the service stores about it.
+
+import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
+import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
+import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
+import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
+import { failed, ok, type Result } from "@/lib/shared/result";
+
+const MAX_DEVICES = 64;
+
+type Catalogue = Record<string, unknown>;
+type Problem = { code: RunnerProblem; message: string };
+
+export async function readHealth(server: ComfyServer): Promise<Result<Omit<RunnerFacts, "classes">, ExchangeFailure>> {
+  const stats = await server.stats();
+  if (!stats.ok) return stats;
+  const queue = await server.queue();
+  if (!queue.ok) return queue;
+  const { system, devices } = stats.value;
+  return ok({
+    version: textOf(system.comfyui_version)?.slice(0, 100) ?? null,
+    devices: (Array.isArray(devices) ? devices : [])
+      .filter(isObject)
+      .slice(0, MAX_DEVICES)
+      .map((device) => ({
+        name: (textOf(device.name) ?? "").slice(0, 200),
+        type: (textOf(device.type) ?? "").slice(0, 40),
+        vramTotal: numberOf(device.vram_total) ?? null,
+        vramFree: numberOf(device.vram_free) ?? null,
+      })),
+    queue: { running: queue.value.queue_running.length, pending: queue.value.queue_pending.length },
+  });
+}
+
+export type About = { address: string; facts: RunnerFacts; catalogue: Catalogue };
+
+/** Checks an address that a user typed. `answerMs`: how long the first answer may take, instead of the default. */
+export async function checkRunner(typed: string, answerMs?: number): Promise<Result<About, Problem>> {
+  const read = runnerAddressSchema.safeParse(typed);
+  if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });
+  const address = read.data;
+  const server = comfyServer(address);
+  const health = await readHealth(comfyServer(address, undefined, answerMs));
+  if (!health.ok) return failed(await toProblem(server, health.failure));
+  const catalogue = await server.catalogue();
+  if (!catalogue.ok) return failed(await toProblem(server, catalogue.failure));
+  // Without this, a job that ended could not be read back.
+  const history = await server.entry(`${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`);
+  if (!history.ok) return failed({ code: "too_old", message: "It has no history of single jobs. Bring the server up to date." });
+  return ok({ address, facts: { ...health.value, classes: Object.keys(catalogue.value).length }, catalogue: catalogue.value });
+}
+
+/** A service with keys answers some of its paths to everyone; its answer to /api/user tells it apart. */
+async function toProblem(server: ComfyServer, { code, message }: ExchangeFailure): Promise<Problem> {
+  if (code !== "not_a_server" && code !== "cloud_service") return { code, message };
+  const user = await server.ask("/api/user");
+  if (code !== "cloud_service" && (user.ok || (user.failure.status !== 401 && user.failure.status !== 403))) return { code, message };
+  return { code: "cloud_service", message: "This is a service with users and keys, not a plain server. Add it as a connection instead." };
+}

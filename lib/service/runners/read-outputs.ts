@@ -1,0 +1,121 @@
+// Reads from a runner's history how a job ended and what its nodes put out, within bounds.
+
+import { readStatus } from "@/lib/comfyui/entries";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { type ExecutionError, executionErrorSchema } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
+import { type NodeOthers } from "../nodes/run";
+
+export type Ending = { kind: "success" } | { kind: "interrupted" } | { kind: "error"; error: ExecutionError };
+export type NodeFile = OutputFile & { nodeId: string; key: string; index: number; facts: Record<string, unknown> };
+export type NodeOutputs = { files: NodeFile[]; texts?: string[]; others?: NodeOthers };
+
+const MAX_FILES = 10_000;
+const MAX_NAME_LENGTH = 1000;
+/** Every list shows the error with its job. */
+const MAX_MESSAGE_LENGTH = 10_000;
+const MAX_TRACEBACK_LENGTH = 64 * 1024;
+const MAX_INPUTS_LENGTH = 256 * 1024;
+/** For all texts together; what is longer is cut off. */
+const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
+
+/** Undefined if the entry cannot be read: then nothing is known of the job. */
+export function readEnding(entry: unknown): Ending | undefined {
+  const { status, outputs } = objectOf(entry) ?? {};
+  if (!isObject(outputs)) return undefined;
+  const { word, error, isInterrupted } = readStatus(status);
+  if (error) return { kind: "error", error: boundError(executionErrorSchema.parse(error)) };
+  if (isInterrupted) return { kind: "interrupted" };
+  return word === "success" ? { kind: "success" } : undefined;
+}
+
+function boundError(error: ExecutionError): ExecutionError {
+  const { node_id, node_type, exception_type, exception_message, traceback, current_inputs, current_outputs } = error;
+  let left = MAX_TRACEBACK_LENGTH;
+  return {
+    node_id: node_id && cut(node_id, MAX_NAME_LENGTH),
+    node_type: node_type && cut(node_type, MAX_NAME_LENGTH),
+    exception_type: cut(exception_type, MAX_NAME_LENGTH),
+    exception_message: cut(exception_message, MAX_MESSAGE_LENGTH),
+    // The last lines contain the location of the error.
+    traceback: traceback
+      .map((line) => cut(line, MAX_MESSAGE_LENGTH))
+      .reverse()
+      .filter((line) => (left -= line.length + 1) > 0)
+      .reverse(),
+    current_inputs: writeExactJson(current_inputs).length > MAX_INPUTS_LENGTH ? {} : current_inputs,
+    current_outputs: writeExactJson(current_outputs).length > MAX_INPUTS_LENGTH ? {} : current_outputs,
+  };
+}
+
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+/**
+ * The outputs of each node of the graph. A node that expanded into others at the runner also gets their outputs (`meta` names it as their
+ * `display_node`); outputs of other ids are dropped.
+ */
+export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
+  const found = new Map<string, Map<string, unknown>>();
+  const { meta, outputs } = objectOf(entry) ?? {};
+  for (const [id, output] of Object.entries(objectOf(outputs) ?? {})) {
+    const nodeId = Object.hasOwn(graph, id) ? id : textOf(objectOf(own(objectOf(meta), id))?.display_node);
+    if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
+    const keys = found.get(nodeId) ?? new Map<string, unknown>();
+    found.set(nodeId, keys);
+    for (const [key, items] of Object.entries(output)) {
+      const before = keys.get(key);
+      if (Array.isArray(before) && Array.isArray(items)) for (const item of items) before.push(item);
+      else keys.set(key, Array.isArray(items) ? [...items] : items);
+    }
+  }
+  return new Map([...found].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
+}
+
+/** By node; a node without anything to fetch or to tell is absent. The bounds apply to all of them together. */
+export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
+  const found = new Map<string, NodeOutputs>();
+  let [files, room] = [0, MAX_TEXT_LENGTH];
+  for (const [nodeId, output] of byNode) {
+    const outputs: NodeOutputs = { files: [] };
+    for (const [key, items] of Object.entries(output)) {
+      if (!Array.isArray(items)) continue;
+      const others: unknown[] = [];
+      const named = new Set<string>();
+      for (const [index, item] of items.entries()) {
+        const file = toFile(item);
+        if (file) {
+          const name = `${file.type} ${file.subfolder} ${file.filename}`;
+          if (files < MAX_FILES && !named.has(name)) {
+            outputs.files.push({ ...file, nodeId, key, index });
+            files += 1;
+          }
+          named.add(name);
+        } else if (item !== null) others.push(item);
+      }
+      if (others.length === 0) continue;
+      room -= writeExactJson(others).length;
+      if (room < 0) continue;
+      if (key === "text" && others.every((one) => typeof one === "string")) outputs.texts = others;
+      else outputs.others = { ...outputs.others, [key]: others };
+    }
+    if (outputs.files.length > 0 || outputs.texts || outputs.others) found.set(nodeId, outputs);
+  }
+  return found;
+}
+
+function toFile(item: unknown): (OutputFile & { facts: Record<string, unknown> }) | undefined {
+  if (!isObject(item)) return undefined;
+  const filename = textOf(item.filename);
+  const type = textOf(item.type) ?? "output";
+  const subfolder = typeof item.subfolder === "string" ? item.subfolder : "";
+  if (filename === undefined || filename.length + subfolder.length > MAX_NAME_LENGTH || !["output", "temp", "input"].includes(type))
+    return undefined;
+  const isFact = (value: unknown) => typeof value === "number" || (typeof value === "string" && value.length <= MAX_NAME_LENGTH);
+  const facts = Object.fromEntries(["format", "frame_rate"].flatMap((name) => (isFact(item[name]) ? [[name, item[name]]] : [])));
+  return { filename, subfolder, type, facts };
+}
