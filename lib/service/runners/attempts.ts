@@ -16,31 +16,18 @@ export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pen
 /** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
 export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number, leaseMs: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
-  const values = {
-    fence,
-    runner,
-    prompt_id: promptId,
-    client_id: clientId,
-    state: "sending" as const,
-    lease_until: at + leaseMs,
-    started_at: at,
-  };
-  await tx.run(query.insertInto("attempts").values({ job_seq: seq, number, ...values, ended_at: null, reason: null }));
+  const ids = { job_seq: seq, number, fence, runner, prompt_id: promptId, client_id: clientId };
+  const times = { lease_until: at + leaseMs, started_at: at, ended_at: null };
+  await tx.run(query.insertInto("attempts").values({ ...ids, ...times, state: "sending", reason: null }));
 }
 
-const isOwn = ({ seq, fence }: Attempt) =>
-  sql<boolean>`exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state in ('pending', 'in_progress'))`;
+const isOpen = ({ seq, number, fence }: Attempt) =>
+  sql<boolean>`job_seq = ${seq} and number = ${number} and fence = ${fence} and ended_at is null
+    and exists (select 1 from jobs where seq = ${seq} and fence = ${fence} and state in ('pending', 'in_progress'))`;
 
 /** False: it is no longer the job's current attempt, and must end. */
 export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boolean> {
-  const { seq, number, fence } = attempt;
-  const open = query
-    .selectFrom("attempts")
-    .select("number")
-    .where("job_seq", "=", seq)
-    .where("number", "=", number)
-    .where("fence", "=", fence);
-  return (await reader.row(open.where("ended_at", "is", null).where(isOwn(attempt)))) !== undefined;
+  return (await reader.row(query.selectFrom("attempts").select("number").where(isOpen(attempt)))) !== undefined;
 }
 
 /** Like `isCurrent`; if the attempt is current, the changes are written. */
@@ -49,15 +36,7 @@ export async function writeAttempt(
   attempt: Attempt,
   changes: Partial<Pick<AttemptRow, "state" | "prompt_id" | "lease_until">>,
 ): Promise<boolean> {
-  const update = query
-    .updateTable("attempts")
-    .set(changes)
-    .where("job_seq", "=", attempt.seq)
-    .where("number", "=", attempt.number)
-    .where("fence", "=", attempt.fence)
-    .where("ended_at", "is", null)
-    .where(isOwn(attempt));
-  return (await tx.run(update)) === 1;
+  return (await tx.run(query.updateTable("attempts").set(changes).where(isOpen(attempt)))) === 1;
 }
 
 /**
@@ -69,7 +48,7 @@ export async function takeOver(
   { id, isHolderGone }: Pick<Processes, "id" | "isHolderGone">,
   seq: number,
 ): Promise<(Attempt & { runner: string }) | undefined> {
-  const open = await openAttempt(tx, seq);
+  const open = await tx.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
   if (!open) return undefined;
   const raised = await tx.row(
     query
@@ -105,10 +84,6 @@ export async function forgetAttempt(tx: Transaction, { seq, fence }: Pick<Attemp
   await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
 
-async function openAttempt(reader: Reader, seq: number): Promise<AttemptRow | undefined> {
-  return reader.row(query.selectFrom("attempts").selectAll().where("job_seq", "=", seq).where("ended_at", "is", null));
-}
-
 /** The end of an attempt's reason if the runner reported missing files and its cache was cleared. */
 export const CACHE_CLEARED = "Its cache was cleared.";
 
@@ -135,6 +110,8 @@ export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptR
   await tx.run(query.updateTable("attempts").set({ state: "over" }).where("job_seq", "=", job_seq).where("number", "=", number));
 }
 
+const MAX_FAILED_USERS = 3;
+
 /**
  * Counts how a job ended on a runner. Failures of three different users in a row set the runner aside; never the built-in one. `ms` is below
  * zero if the clock of the process that began the job is ahead.
@@ -156,16 +133,10 @@ export async function noteEnd(
   if (runner === null || isRefused) return;
   const row = await tx.row(query.selectFrom("runners").select(["failed_users", "mode"]).where("id", "=", runner));
   if (!row) return;
-  const users = isGood ? [] : [...new Set([...readUsers(row.failed_users), userId])];
-  const isPutAside = users.length >= FAILURES_OF_USERS && row.mode === "ready";
+  const users = isGood ? [] : [...new Set([...row.failed_users.matchAll(/\d+/g)].map(Number)).add(userId)];
+  const isPutAside = users.length >= MAX_FAILED_USERS && row.mode === "ready";
   const mode = isPutAside
     ? { mode: "set_aside" as const, mode_reason: `The jobs of ${users.length} different users failed here, one after the other.` }
     : {};
   await tx.run(query.updateTable("runners").set({ failed_users: `[${users.join(",")}]`, ...mode }).where("id", "=", runner)); // prettier-ignore
-}
-
-const FAILURES_OF_USERS = 3;
-
-function readUsers(text: string): number[] {
-  return text.replace(/[[\]]/g, "").split(",").filter(Boolean).map(Number);
 }

@@ -71,7 +71,7 @@ export function createLibraries(database: Database) {
       const members = [...merged.catalogue].flatMap(([name, info]) => {
         if (only !== undefined && name !== only) return [];
         const text = hasFiles(info)
-          ? writeExactJson(withFiles(own(described, name) ?? info, info, images))
+          ? writeExactJson({ ...own(described, name), ...withFiles(info, images) })
           : (merged.texts.get(name) ?? "{}");
         return [`${writeExactJson(name)}:${text}`];
       });
@@ -124,11 +124,11 @@ function mergeInfo(known: Info, other: Info): Info {
 /** A list of choices gets the choices of both. */
 function mergeSpec(mine: unknown, theirs: unknown): unknown {
   const added = listOf(theirs).filter((choice) => !listOf(mine).includes(choice));
-  if (!Array.isArray(mine) || added.length === 0 || typeOf(mine) !== "COMBO") return mine;
-  const [type, options] = mine as unknown[];
-  return Array.isArray(type)
-    ? [[...type, ...added], ...mine.slice(1)]
-    : [type, { ...objectOf(options), options: [...listOf(mine), ...added] }];
+  return Array.isArray(mine) && added.length > 0 && typeOf(mine) === "COMBO" ? withChoices(mine, [...listOf(mine), ...added]) : mine;
+}
+
+function withChoices([type, ...options]: readonly unknown[], choices: readonly unknown[]): unknown {
+  return type === "COMBO" ? [type, { ...objectOf(options[0]), options: choices }] : [choices, ...options];
 }
 
 function listOf(spec: unknown): readonly unknown[] {
@@ -155,48 +155,38 @@ function hasFiles(info: Info): boolean {
   return [...Object.values(required), ...Object.values(optional)].some(namesFile);
 }
 
+function mapSpecs(info: Info, map: (spec: unknown) => unknown): Info {
+  const input = objectOf(info.input) ?? {};
+  const mapped = groups.flatMap((group) => {
+    const specs = objectOf(input[group]);
+    return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, map(spec)]))] as const] : [];
+  });
+  return { ...info, input: { ...input, ...Object.fromEntries(mapped) } };
+}
+
 /** Offers the user's own files, never those on a runner. */
-function withFiles(base: Info, info: Info, images: readonly string[]): Info {
-  const shown = (specs: Info) =>
-    Object.fromEntries(
-      Object.entries(specs).map(([name, spec]) => {
-        if (!namesFile(spec) || !Array.isArray(spec)) return [name, spec];
-        const options = objectOf(spec[1]);
-        const offered = isImage(spec) || options?.animated_image_upload === true ? images : [];
-        return [name, spec[0] === "COMBO" ? ["COMBO", { ...options, options: [...offered] }] : [[...offered], ...spec.slice(1)]];
-      }),
-    );
-  const { required, optional } = inputsOf(info);
-  return {
-    ...base,
-    ...info,
-    input: { ...objectOf(info.input), required: shown(required), ...(Object.keys(optional).length > 0 && { optional: shown(optional) }) },
-  };
+function withFiles(info: Info, images: readonly string[]): Info {
+  return mapSpecs(info, (spec) => {
+    if (!namesFile(spec) || !Array.isArray(spec)) return spec;
+    const isOffered = isImage(spec) || objectOf(spec[1])?.animated_image_upload === true;
+    return withChoices(spec, isOffered ? images : []);
+  });
 }
 
 /** Files come and go on a runner, and are no user's to see: a catalogue is stored without their names, and so stays the same. */
 export function catalogueText(catalogue: Readonly<Record<string, unknown>>): string {
-  const infos = Object.entries(catalogue).map(([name, info]) => [name, isObject(info) ? withoutFileNames(info) : info]);
+  const infos = Object.entries(catalogue).map(([name, info]) => [
+    name,
+    isObject(info) ? mapSpecs(withFiles(info, []), withoutSentFiles) : info,
+  ]);
   return writeExactJson(Object.fromEntries(infos));
-}
-
-function withoutFileNames(info: Info): Info {
-  const shown = hasFiles(info) ? withFiles(info, info, []) : info;
-  const input = objectOf(shown.input) ?? {};
-  const groupsShown = groups.flatMap((group) => {
-    const specs = objectOf(input[group]);
-    return specs ? [[group, Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, withoutSentFiles(spec)]))] as const] : [];
-  });
-  return { ...shown, input: { ...input, ...Object.fromEntries(groupsShown) } };
 }
 
 /** Loaders without an upload control also list files that jobs have uploaded to the runner. */
 function withoutSentFiles(spec: unknown): unknown {
   const choices = listOf(spec);
   const left = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
-  if (!Array.isArray(spec) || left.length === choices.length) return spec;
-  const [type, options]: unknown[] = spec;
-  return Array.isArray(type) ? [left, ...spec.slice(1)] : [type, { ...objectOf(options), options: left }];
+  return Array.isArray(spec) && left.length < choices.length ? withChoices(spec, left) : spec;
 }
 
 function toLibrary(catalogue: Catalogue): NodeLibrary {

@@ -8,6 +8,7 @@ import { createTraffic, type Traffic } from "@/lib/comfyui/socket";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
+import { coalesce } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
 import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
@@ -38,25 +39,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const busyUntil = new Map<string, number>();
   const needsById = new Map<number, Needs>();
   const lacking = createLru<string, string[]>({ max: MAX_CACHED });
-  const kinds = createLru<string, { needs: number | null; tried: string[] }>({ max: MAX_CACHED });
   let rows: RunnerRow[] = [];
   /** Slots used by other processes, when they were last counted. */
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
 
-  let reading: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-
-  /** One after the other, so that an earlier read never replaces a later one. A refresh that has not begun yet serves all callers. */
-  function refresh(): Promise<void> {
-    next ??= reading.then(() => {
-      next = undefined;
-      return readAgain();
-    });
-    reading = next.catch(() => undefined); // the caller gets the error
-    return next;
-  }
-
-  async function readAgain(): Promise<void> {
+  /** One after the other, so that an earlier read never replaces a later one. */
+  const refresh = coalesce(async () => {
     const latest = await readRunners(database);
     const elsewhere = await countElsewhere(database, processes);
     await know(latest.map(({ last_needs }) => last_needs));
@@ -64,7 +52,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     rows = latest;
     usedElsewhere = elsewhere;
     if (isChanged) lacking.clear();
-  }
+  });
 
   /** Call before asking about any of them: the answers below come from memory. */
   async function know(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
@@ -87,15 +75,6 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
     lacking.set(key, known);
     return known;
-  }
-
-  function readKind(kind: string) {
-    const known = kinds.get(kind);
-    if (known) return known;
-    const [needs = "", tried = ""] = kind.split("|");
-    const read = { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
-    kinds.set(kind, read);
-    return read;
   }
 
   /** A runner where the job was tried before gets it again only if no other runner could take it. */
@@ -260,6 +239,11 @@ export async function triedRunners(reader: Reader, seq?: number): Promise<Readon
   ))
     tried.set(job_seq, [...(tried.get(job_seq) ?? []), runner]);
   return tried;
+}
+
+function readKind(kind: string) {
+  const [needs = "", tried = ""] = kind.split("|");
+  return { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
 }
 
 function inWords(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {

@@ -242,21 +242,12 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
 
 /** A pause that can be ended early, also before it begins. */
 function createPause() {
-  let endNow: (() => void) | undefined;
-  let isDue = false;
+  let ended = new AbortController();
   return {
-    end: () => {
-      isDue = true;
-      endNow?.();
-    },
+    end: () => ended.abort(),
     async within(ms: number, signal: AbortSignal): Promise<void> {
-      if (!isDue) {
-        const ended = new AbortController();
-        endNow = () => ended.abort();
-        await sleep(ms, { signal: AbortSignal.any([signal, ended.signal]) });
-      }
-      isDue = false;
-      endNow = undefined;
+      await sleep(ms, { signal: AbortSignal.any([signal, ended.signal]) });
+      ended = new AbortController();
     },
   };
 }

@@ -171,8 +171,7 @@ export async function storeAbout(
 ): Promise<void> {
   const text = catalogueText(catalogue);
   const hash = createHash("sha256").update(text).digest("hex");
-  await storeFacts(tx, id, facts, at);
-  await tx.run(query.updateTable("runners").set({ classes: facts.classes, catalogue_at: at }).where("id", "=", id));
+  await storeFacts(tx, id, facts, at, { classes: facts.classes, catalogue_at: at });
   await tx.run(
     query
       .insertInto("runner_catalogues")
@@ -185,13 +184,13 @@ export async function storeAbout(
 export async function storeFacts(
   tx: Transaction,
   id: string,
-  facts: Pick<Runner, "version" | "devices" | "queue">,
+  { version, devices, queue }: Pick<Runner, "version" | "devices" | "queue">,
   at: number,
+  catalogue: { classes?: number; catalogue_at?: number } = {},
 ): Promise<void> {
-  const { version, devices, queue } = facts;
   const known = { version, devices: writeExactJson(devices), queue_running: queue?.running ?? null, queue_pending: queue?.pending ?? null };
   const answered = { problem: null, problem_message: null, checked_at: at, seen_at: at };
-  await tx.run(query.updateTable("runners").set({ ...known, ...answered }).where("id", "=", id)); // prettier-ignore
+  await tx.run(query.updateTable("runners").set({ ...known, ...answered, ...catalogue }).where("id", "=", id)); // prettier-ignore
 }
 
 const askedAnew = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
