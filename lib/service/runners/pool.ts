@@ -17,6 +17,8 @@ import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
+/** What this process uses of a runner. `busyUntilMs`: when it stops counting as busy with other clients' jobs. */
+type InUse = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
 export type Place = { runner: RunnerRow; slot: string };
 export type Pool = Awaited<ReturnType<typeof createPool>>;
 
@@ -33,15 +35,18 @@ type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere"
 
 export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
-  const used = new Map<string, Set<number>>();
-  const traffic = new Map<string, Traffic>();
-  /** When the runner stops counting as busy with other clients' jobs. */
-  const busyUntil = new Map<string, number>();
+  const inUse = new Map<string, InUse>();
   const needsById = new Map<number, Needs>();
   const lacking = createLru<string, string[]>({ max: MAX_CACHED });
   let rows: RunnerRow[] = [];
   /** Slots used by other processes, when they were last counted. */
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
+
+  function inUseOf(runnerId: string): InUse {
+    const known = inUse.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
+    inUse.set(runnerId, known);
+    return known;
+  }
 
   /** One after the other, so that an earlier read never replaces a later one. */
   const refresh = coalesce(async () => {
@@ -86,12 +91,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   }
 
   const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
-  const usedOf = ({ id }: RunnerRow) => (used.get(id)?.size ?? 0) + (usedElsewhere.get(id) ?? 0);
+  const usedOf = ({ id }: RunnerRow) => inUseOf(id).slots.size + (usedElsewhere.get(id) ?? 0);
   /** `taken`: slots of runners that are to count as used. */
   const free = (taken?: ReadonlyMap<string, number>) =>
     rows.filter((row) => stateOf(row) === "ready" && usedOf(row) + (taken?.get(row.id) ?? 0) < slotsOf(row));
 
-  const isBusy = ({ id }: RunnerRow) => (busyUntil.get(id) ?? 0) > performance.now();
+  const isBusy = ({ id }: RunnerRow) => inUseOf(id).busyUntilMs > performance.now();
 
   const isFreeElsewhere = (kind: string, runnerId: string) =>
     free().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
@@ -135,9 +140,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     libraries,
     canDo,
-    concurrency,
     isFreeElsewhere,
-    reportBusy: (runnerId: string) => void busyUntil.set(runnerId, performance.now() + BUSY_MS),
+    reportBusy: (runnerId: string) => void (inUseOf(runnerId).busyUntilMs = performance.now() + BUSY_MS),
 
     /** Like `canDo`, but a runner that is busy with other clients' jobs leaves the job to a free one. */
     mayTake(kind: string, runner: RunnerRow): boolean {
@@ -145,21 +149,15 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     },
 
     /** What the runner has recently sent to this process. */
-    trafficOf(runnerId: string): Traffic {
-      const runnerTraffic = traffic.get(runnerId) ?? createTraffic();
-      traffic.set(runnerId, runnerTraffic);
-      return runnerTraffic;
-    },
+    trafficOf: (runnerId: string): Traffic => inUseOf(runnerId).traffic,
 
     /** The runners that take jobs now and have a free slot. */
     free,
-    freeSlots: () => free().reduce((sum, row) => sum + slotsOf(row) - usedOf(row), 0),
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
     occupy(runner: RunnerRow): Place & { release(): void } {
-      const taken = used.get(runner.id) ?? new Set<number>();
-      used.set(runner.id, taken);
+      const taken = inUseOf(runner.id).slots;
       let index = 1;
       while (taken.has(index)) index += 1;
       taken.add(index);
@@ -168,14 +166,10 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     /** Without jobs that only wait for their turn. */
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
-      const asked = [...needs];
-      await know(asked, reader);
-      const found = new Map<number | null, JobWaits>();
-      for (const one of asked) {
-        const waits = waitsFor(one);
-        if (waits) found.set(one, waits);
-      }
-      return found;
+      const ids = [...needs];
+      await know(ids, reader);
+      const found = ids.map((id) => [id, waitsFor(id)] as const);
+      return new Map(found.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
     },
 
     /** Which runner lacks what, if none has everything. */

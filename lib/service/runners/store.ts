@@ -83,8 +83,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
   return {
     async list() {
       const all = await readRunners(database);
-      const isOwn = ({ address }: RunnerRow) => address === null;
-      return Promise.all([...all.filter(isOwn), ...all.filter((row) => !isOwn(row))].map(toRunner));
+      return Promise.all(all.sort((one, other) => Number(one.address !== null) - Number(other.address !== null)).map(toRunner));
     },
 
     async check(address) {
