@@ -90,13 +90,12 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
   const [ownNames, setOwnNames] = useState<Readonly<Record<string, string>>>({});
   const here = useConnection();
   const connection = useConnections().find(({ id }) => id === connectionId) ?? here;
-  const { id, isLocal } = connection ?? {};
+  const id = connection?.id;
   const role = useRole();
   const seesAssets = connection?.hasNoAssets !== true && (role === undefined || hasRole(role, "viewer"));
-  const ports = useMemo(() => portsOf(id, { isLocal }), [id, isLocal]);
+  const ports = useMemo(() => portsOf(connection), [connection]);
   return {
     connection: id,
-    isLocal,
     canSend,
     ownNames,
     isPlain: true,

@@ -52,7 +52,10 @@ const RECENT_JOBS = 50;
 /** The most assets that the interface returns in one answer. */
 const MOST_ASSETS = 500;
 
-export function portsOf(connection: string | undefined, { isLocal = false, shipsPictures = false } = {}): RunPorts {
+type Target = { id: string; isLocal?: boolean; embedded?: boolean };
+
+/** The embedded service has the pictures of the samples. */
+export function portsOf({ id: connection, isLocal, embedded: shipsPictures = false }: Partial<Target> = {}): RunPorts {
   const listAssets: RunPorts["listAssets"] = (query) =>
     callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
       cache: "no-store",

@@ -40,14 +40,9 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   const t = useTranslations("run");
   const connection = useConnection();
   const id = connection?.id;
-  const isLocal = connection?.isLocal;
-  const shipsPictures = connection?.embedded;
   const sampleTitle = useTranslations("frame.samples");
-  const ports = useMemo(
-    () => ({ ...(given ?? portsOf(id, { isLocal, shipsPictures })), sampleTitle }),
-    [given, id, isLocal, shipsPictures, sampleTitle],
-  );
-  const run = useRun(store, ports, { memberId, connection: id, isLocal });
+  const ports = useMemo(() => ({ ...(given ?? portsOf(connection)), sampleTitle }), [given, connection, sampleTitle]);
+  const run = useRun(store, ports, { memberId, connection: id });
   const openFiles = (files: readonly File[]) =>
     void run.openFiles(files, canRun).then((placed) => {
       if (placed) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placed.picture.name }) });
@@ -113,7 +108,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, ports: gi
   if (opened) {
     return (
       <Suspense fallback={<RunSkeleton />}>
-        <OpenRun run={run} opened={opened} ports={ports} place={{ id, isLocal, canRun }} ways={ways} note={note} />
+        <OpenRun run={run} opened={opened} ports={ports} place={{ id, canRun }} ways={ways} note={note} />
         {question}
       </Suspense>
     );

@@ -27,17 +27,17 @@ import { type InEditorFile } from "./workflow/use-editor-file";
 
 /** `pictures`: those that are put into it. */
 type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
-type RunContext = { memberId: string; connection?: string; isLocal?: boolean };
+type RunContext = { memberId: string; connection?: string };
 
 /** Everything the page can do, bound to its state. */
 export function useRun(store: RunStore, ports: RunPorts, context: RunContext) {
   const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
-  const { memberId, connection, isLocal = false } = context;
-  const acts = useMemo(() => actsOf(store, ports, { memberId, connection, isLocal }), [store, ports, memberId, connection, isLocal]);
+  const { memberId, connection } = context;
+  const acts = useMemo(() => actsOf(store, ports, { memberId, connection }), [store, ports, memberId, connection]);
   return { state, ...acts };
 }
 
-function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunContext & { isLocal: boolean }) {
+function actsOf(store: RunStore, ports: RunPorts, context: RunContext) {
   const settle = (result: Result<OpenedFile, Refusal>): undefined => {
     if (!result.ok) return void store.dispatch({ type: "refused", refusal: result.failure });
     const file = { ...result.value, ...(result.value.rawTexts && { readFor: context.connection }) };
@@ -142,7 +142,7 @@ function actsOf(store: RunStore, ports: RunPorts, { isLocal, ...context }: RunCo
       if (!("assets" in arrival)) return bring(true, () => openArrival(arrival, ports), settle);
       return bring(
         true,
-        () => bringAssets(arrival.assets, ports, isLocal),
+        () => bringAssets(arrival.assets, ports),
         (pendingImages) =>
           store.dispatch(
             pendingImages.ok

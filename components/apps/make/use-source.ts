@@ -48,7 +48,7 @@ function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isT
 export function useNewSource(memberId: string, job: string | undefined): Source {
   const t = useTranslations();
   const connection = useConnection();
-  const { id, isLocal } = connection ?? {};
+  const id = connection?.id;
   const { catalogue, isThere } = useNodes(id);
   useDraft(tabRun, memberId);
   const { opened: inRun } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
@@ -57,7 +57,7 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   const look = useEffectEvent(async () => {
     setLooked(true);
     if (job === undefined || id === undefined) return;
-    const opened = await openArrival({ job }, portsOf(id, { isLocal }));
+    const opened = await openArrival({ job }, portsOf(connection));
     setOfJob(opened.ok ? { file: opened.value } : { refusal: opened.failure });
   });
   // A draft kept across a reload is restored first.

@@ -16,10 +16,10 @@ import { formBuilder } from "./form-model";
 import { placeProblems } from "./node-problems";
 import { valueChecker } from "./values";
 
-export type RunPlace = { id?: string; isLocal?: boolean; canRun: boolean };
+export type RunPlace = { id?: string; canRun: boolean };
 
 /** The opened workflow as its form: the fields, their problems, and what is needed to edit each of them. */
-export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, isLocal, canRun }: RunPlace) {
+export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow, ports: RunPorts, { id, canRun }: RunPlace) {
   const { state, dispatch } = run;
   const { serial, original, order, graph, ownNames, unsent } = opened;
   const { info, isMissing, readAgain, listing } = useCatalogue(id, serial);
@@ -41,7 +41,6 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
   const picture = useMemo<PictureContext>(
     () => ({
       connection: id,
-      isLocal: isLocal === true,
       canSend: canRun,
       sendPicture: ports.sendPicture,
       listAssets: ports.listAssets,
@@ -52,7 +51,7 @@ export function useOpenForm(run: ReturnType<typeof useRun>, opened: OpenWorkflow
       listing,
       onNamed,
     }),
-    [id, isLocal, canRun, ports, ownNames, unsent, listing, onNamed],
+    [id, canRun, ports, ownNames, unsent, listing, onNamed],
   );
   const onEdit = useCallback(
     (nodeId: string, input: string, value: unknown) => dispatch({ type: "edited", serial, nodeId, name: input, value, catalogue: info }),

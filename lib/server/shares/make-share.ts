@@ -11,7 +11,7 @@ import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { type MadeShare, MOST_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
-import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -101,7 +101,7 @@ async function chosenAssets(access: Access, ids: readonly string[], signal: Abor
     const hash = hashOf(asset.value);
     const name = maskText(asset.value.display_name || view.name);
     items.push({
-      ...(access.connection.dialect === "local" ? { file: { subfolder: "", type: "output", ...fileOfAsset(view) } } : { asset: view.id }),
+      ...(view.file ? { file: view.file } : { asset: view.id }),
       ...{ name, kind, mimeType, size, hash, width, height },
       isFixed: hash !== undefined,
     });

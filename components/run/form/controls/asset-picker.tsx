@@ -72,7 +72,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const rangeTo = useRange(pictures.map((one) => one.id));
   const picked = (assetId: string): PickedAsset[] => {
     const asset = pictures.find((one) => one.id === assetId);
-    return asset ? [{ value: assetValue(asset, picture.isLocal === true), name: asset.name, assetId: asset.id }] : [];
+    return asset ? [{ value: assetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function press(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(picked(assetId));

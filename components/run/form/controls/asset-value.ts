@@ -1,5 +1,6 @@
 // How an input that loads a picture names an asset.
-// Guarantees: pure; a service that stores by content gets the content's own name, which no later file of the same name can take over.
+// Guarantees: pure; a service that stores by content gets the content's own name, which no later file of the same name can take over. One
+// that knows files by place gets the place.
 
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -9,10 +10,10 @@ const folders = ["output", "temp", "input"] as const;
 
 type Named = Pick<AssetView, "name" | "hash" | "tags" | "file">;
 
-export function assetValue({ name, hash: stored, tags, file }: Named, isLocal: boolean): string {
-  const content = isLocal ? undefined : hash.exec(stored ?? "")?.[1];
-  if (content !== undefined) return contentName(content, name);
+export function assetValue({ name, hash: stored, tags, file }: Named): string {
   if (file) return toImageValue({ ...file, name: file.filename });
+  const content = hash.exec(stored ?? "")?.[1];
+  if (content !== undefined) return contentName(content, name);
   return toImageValue({ name, type: folders.find((folder) => tags.includes(folder)) });
 }
 

@@ -11,7 +11,6 @@ export type PickerProps = { isOpen: boolean; onClose: () => void; onPicked: (pic
 /** What an image input needs beyond its value: where pictures are shown from, and how a new one is sent. */
 export type PictureContext = {
   connection?: string;
-  isLocal?: boolean;
   listAssets: RunPorts["listAssets"];
   storedName: RunPorts["storedName"];
   /** False for members who may not upload to the service: then no picture can be replaced by another. */

@@ -64,11 +64,7 @@ export async function openArrival(
 }
 
 /** Asks for one after another, as a service may refuse a hundred requests at once. */
-export async function bringAssets(
-  ids: readonly string[],
-  { readAsset }: ArrivalPorts,
-  isLocal: boolean,
-): Promise<Result<PendingImages, Refusal>> {
+export async function bringAssets(ids: readonly string[], { readAsset }: ArrivalPorts): Promise<Result<PendingImages, Refusal>> {
   const pictures: PendingImage[] = [];
   let failure: Failure | undefined;
   for (const id of ids) {
@@ -80,7 +76,7 @@ export async function bringAssets(
       continue;
     }
     const view = toAssetView(asset.value);
-    if (view.kind === "image") pictures.push({ id, value: assetValue(view, isLocal), name: view.name });
+    if (view.kind === "image") pictures.push({ id, value: assetValue(view), name: view.name });
   }
   if (pictures.length > 0) return ok({ pictures, lost: ids.length - pictures.length });
   if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });

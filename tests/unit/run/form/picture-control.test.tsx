@@ -277,8 +277,9 @@ describe("a picture from the assets", () => {
 });
 
 it("an asset of a plain local server is named by its file and folder", () => {
-  const named = { name: "hero.png", hash: `blake3:${"ab".repeat(32)}`, tags: ["output"] };
-  expect(assetValue(named, true)).toBe("hero.png [output]");
-  expect(assetValue({ ...named, tags: ["input"] }, true)).toBe("hero.png");
-  expect(assetValue({ ...named, hash: undefined }, false)).toBe("hero.png [output]");
+  const hash = `blake3:${"ab".repeat(32)}`;
+  const file = { filename: "hero.png", subfolder: "a", type: "output" };
+  expect(assetValue({ name: "Hero", hash, tags: ["output"], file })).toBe("a/hero.png [output]");
+  expect(assetValue({ name: "Hero", hash, tags: ["input"], file: { ...file, type: "input" } })).toBe("a/hero.png");
+  expect(assetValue({ name: "hero.png", tags: ["output"] })).toBe("hero.png [output]");
 });

@@ -14,7 +14,7 @@ function desk({ disposition, status = 206, assets = [] }: { disposition?: string
     if (!path.startsWith("/api/view")) return Response.json({ assets, total: assets.length });
     return new Response("x", { status, headers: disposition === undefined ? {} : { "content-disposition": disposition } });
   });
-  return { asked, storedName: portsOf("c1").storedName };
+  return { asked, storedName: portsOf({ id: "c1" }).storedName };
 }
 
 test.each([
