@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
-import { onWayIn, type WayIn } from "@/components/frame/ways-in";
+import { onWayIn, type WayIn,waysOf } from "@/components/frame/ways-in";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { usePathname } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
@@ -37,7 +37,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";
   const whyNot = useWhyNot();
   const runsAppsOnly = useRunsAppsOnly();
-  const cannotFetch = cannot ?? (connection?.isLocal ? "noAddresses" : undefined);
+  const cannotFetch = cannot ?? (waysOf(connection).includes("url") ? undefined : "noAddresses");
   const named = { connection: connection?.name ?? "" };
   const say = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
   const wish = (wanted: Wish) => setRequest((last) => ({ ...wanted, id: (last?.id ?? 0) + 1 }));
