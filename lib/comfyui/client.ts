@@ -10,7 +10,7 @@ import { clientOf, type QueueItem, queueSchema, readEntry } from "./entries";
 
 /** `keepDepth`: objects and lists below this level are read as null, and count only toward `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
-export type ComfyRequest = { body?: object; query?: Readonly<Record<string, number>>; bounds?: JsonBounds; answerMs?: number };
+export type ComfyRequest = { body?: object; bounds?: JsonBounds; answerMs?: number };
 /** Sends one request, with POST if it has a body. An empty answer is undefined. */
 export type Ask<F> = (path: string, request?: ComfyRequest) => Promise<Result<unknown, F>>;
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
@@ -38,8 +38,10 @@ export function createComfyClient<F>(ask: Ask<F>, unreadable: (message: string) 
     ask,
     queue: () => read(queueSchema, "/queue", "Its queue cannot be read.", { bounds: LIST_BOUNDS }),
     /** Oldest first; without an offset, the newest ones. */
-    history: (query: { max_items: number; offset?: number }) =>
-      read(objectSchema, "/history", "Its history cannot be read.", { query, bounds: LIST_BOUNDS }),
+    history({ max_items, offset }: { max_items: number; offset?: number }) {
+      const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}`;
+      return read(objectSchema, path, "Its history cannot be read.", { bounds: LIST_BOUNDS });
+    },
     /** The value is undefined if the history lacks the job. */
     async entry(id: string): Promise<Result<unknown, F>> {
       const history = await read(objectSchema, `/history/${encodeURIComponent(id)}`, "Its history cannot be read.", {
@@ -56,6 +58,7 @@ export function createComfyClient<F>(ask: Ask<F>, unreadable: (message: string) 
       return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(unreadable("It names no node classes."));
     },
     submit: (body: object) => ask("/prompt", { body }),
+    clearQueue: () => ask("/queue", { body: { clear: true } }),
     takeOut: (ids: readonly string[]) => ask("/queue", { body: { delete: ids } }),
     /** Servers that do not know the id interrupt whatever runs. */
     interrupt: (id: string) => ask("/interrupt", { body: { prompt_id: id } }),
