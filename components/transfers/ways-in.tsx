@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
-import { onWayIn, type WayIn,waysOf } from "@/components/frame/ways-in";
+import { onWayIn, type WayIn, waysOf } from "@/components/frame/ways-in";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { usePathname } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";

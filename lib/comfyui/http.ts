@@ -114,7 +114,7 @@ async function exchange(address: string, path: string, { body, form, headers, an
 }
 
 /** The answer as JSON. Undefined if it is empty, as it is to some changes. */
-export async function askJson(address: string, path: string, ask: Ask = {}): Promise<Result<unknown, ExchangeFailure>> {
+async function askJson(address: string, path: string, ask: Ask = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
     const deadline = AbortSignal.timeout((ask.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
     const signal = ask.signal ? AbortSignal.any([ask.signal, deadline]) : deadline;
@@ -137,7 +137,7 @@ export async function askJson(address: string, path: string, ask: Ask = {}): Pro
 /** A file of the server as a stream; the caller reads or destroys `bytes`. `size`: as promised. */
 type Opened = { bytes: Readable; size: number | undefined; range: string | undefined };
 
-export async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
+async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
   try {
     const { statusCode, headers, body } = await exchange(address, path, ask);
     if (statusCode !== 200 && statusCode !== 206) {
