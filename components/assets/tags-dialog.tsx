@@ -8,7 +8,7 @@ import { chipStyle } from "@/components/ui/controls/chip";
 import { Input } from "@/components/ui/controls/input";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-keys";
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 
 type TagsDialogProps = {
   title: string;

@@ -6,7 +6,7 @@ import "server-only";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { nearestOf } from "@/lib/contract/nodes/nearest";
+import { nearestOf } from "@/lib/contract/nodes/input-spec";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 import { oidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";

@@ -49,3 +49,8 @@ export function storable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   return Array.isArray(value) ? value.map(storable) : value;
 }
+
+/** Tags as people type them: split at commas, the Chinese one too, and at line breaks. The interface joins tags by commas. */
+export function readTags(text: string): string[] {
+  return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
+}

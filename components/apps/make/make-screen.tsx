@@ -24,7 +24,7 @@ import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
 import { withUsual } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
 import { usualValues } from "../app-values";

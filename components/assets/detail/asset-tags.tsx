@@ -9,7 +9,7 @@ import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 import { type AssetRights } from "../use-asset-rights";
 import { type AssetEdits, type EditOutcome } from "./use-asset-edits";
 

@@ -1,4 +1,4 @@
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 
 /** The tag meant by a typed part: the only one offered, unless the text is a complete tag. */
 export function onlyTag(typed: string, offered: readonly string[]): string | undefined {

@@ -7,8 +7,7 @@
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
-import { boxEdges, BUILT_IN_MODULE, readInputSpec } from "@/lib/contract/nodes/input-spec";
-import { nearestOf } from "@/lib/contract/nodes/nearest";
+import { boxEdges, BUILT_IN_MODULE, nearestOf, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";

@@ -9,7 +9,7 @@ import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 import { CheckNote } from "./check-note";
 
 export function runnerPath(id?: string, part?: "state"): `/api/console/runners${string}` {

@@ -4,8 +4,8 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { readTags } from "@/lib/shared/read-tags";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { readTags } from "@/lib/shared/text";
 
 export type About = {
   /** Empty: the file's own name. */

@@ -7,7 +7,7 @@
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type HashPool } from "@/lib/browser/uploads/hash-pool";
-import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/speeds";
+import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { lacksOperation } from "@/lib/contract/failure";
 import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";

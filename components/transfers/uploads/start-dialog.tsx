@@ -7,7 +7,7 @@ import { Select } from "@/components/ui/controls/select";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
-import { hashFirstUpTo } from "@/lib/browser/uploads/speeds";
+import { hashFirstUpTo } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
 import { type Features } from "@/lib/contract/schemas/user";
 import { formatBytes } from "@/lib/shared/format";

@@ -7,7 +7,7 @@
 import { createStore } from "zustand/vanilla";
 import { newUuid } from "@/lib/browser/random-ids";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
-import { type Speeds, withSample } from "@/lib/browser/uploads/speeds";
+import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
 import { type Failure } from "@/lib/contract/failure";
 import { type About, changesBetween, mergeAbout, writtenBut } from "./about";
 import { carry, type Learnt, type UploadPorts } from "./carry";

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how to read a run.
 // Guarantees: made from the app's definition alone; it names no node and contains no person's values.
 
-import { type JsonSchema } from "../openapi/wire-schema";
+import { type JsonSchema } from "../openapi/document";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunErrorCodes, appRunStates } from "./app";
 import { isFileKind, RANDOM } from "./fill";

@@ -5,8 +5,7 @@ import { type ErrorCode, errorStatus } from "../failure";
 import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
 import { allOperations } from "../operations";
 import { component, exactComponents, nameOf, rare } from "../schemas/exact";
-import { formOfParameter } from "../schemas/lenient";
-import { type JsonSchema, toComponents, toWireSchema } from "./wire-schema";
+import { formOfParameter, wireFormOf } from "../schemas/lenient";
 
 const isOfBody = (status: number) => [400, 408, 413].includes(status);
 const always: readonly ErrorCode[] = ["UNAUTHORIZED", "INTERNAL", "SERVICE_UNAVAILABLE"];
@@ -201,4 +200,52 @@ function answerOf(answer: OperationAnswer, status: number): JsonSchema {
 
 function jsonAnswer(description: string, schema: JsonSchema): JsonSchema {
   return { description, content: { "application/json": { schema } } };
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+const options = { target: "draft-2020-12", io: "input", unrepresentable: "any", override } as const;
+
+export function toWireSchema(schema: z.ZodType): JsonSchema {
+  return withoutMarks(z.toJSONSchema(schema, options));
+}
+
+/** Schemas by name; a schema that holds another one refers to it. */
+export function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  const made = z.toJSONSchema(registry, { ...options, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(Object.entries(made.schemas).map(([id, schema]) => [id, withoutMarks(schema)]));
+}
+
+type Context = Parameters<NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>>[0];
+
+function override({ zodSchema, jsonSchema }: Context): void {
+  const form = wireFormOf(zodSchema);
+  if (form) {
+    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+    if (form.kind === "integer") Object.assign(jsonSchema, { type: "integer", ...bounds(form) });
+    if (form.kind === "boolean") Object.assign(jsonSchema, { type: "boolean" });
+    if (form.kind === "object") Object.assign(jsonSchema, { type: "object", additionalProperties: {} });
+    if (form.kind === "object-text") Object.assign(jsonSchema, { type: "string", contentMediaType: "application/json" });
+    if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.most });
+  }
+  // Otherwise the default would be lost where the type on the wire differs from the type that is read.
+  if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+  if (jsonSchema.type === "integer") dropUnboundedEnds(jsonSchema);
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+  if (Object.keys(jsonSchema.propertyNames ?? {}).join() === "type") delete jsonSchema.propertyNames;
+}
+
+function bounds({ min, max }: { min?: number; max?: number }) {
+  return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+}
+
+function dropUnboundedEnds(schema: { minimum?: unknown; maximum?: unknown }): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
+
+function withoutMarks(schema: object): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id" && key !== "~standard"));
 }

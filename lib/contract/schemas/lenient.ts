@@ -5,7 +5,7 @@ import { z } from "zod";
 import { isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { noteSkipped } from "../json/readers";
-import { nearestOf } from "../nodes/nearest";
+import { nearestOf } from "../nodes/input-spec";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 import { count, exactOf, foreign, reads } from "./exact";
 

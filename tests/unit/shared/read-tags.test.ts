@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 
 it.each([
   ["campaign hero, approved", ["campaign hero", "approved"]],

@@ -15,7 +15,7 @@ import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { toAssetView } from "@/lib/contract/views/asset-view";
-import { readTags } from "@/lib/shared/read-tags";
+import { readTags } from "@/lib/shared/text";
 import { AssetChoices } from "./asset-choices";
 import { assetValue } from "./asset-value";
 import { type PickedPicture, type PictureContext } from "./picture-context";

@@ -4,7 +4,7 @@ import { formBuilder } from "@/components/run/form/form-model";
 import { missingInputs, valueChecker } from "@/components/run/form/values";
 import { runReducer } from "@/components/run/run-reducer";
 import { emptyRun } from "@/components/run/run-state";
-import { nearestOf } from "@/lib/contract/nodes/nearest";
+import { nearestOf } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
 
