@@ -1,7 +1,7 @@
 // Metadata as rows of path and value, and back: for filtering and for editing. `a.b` is b inside a; `\.` is a dot within a name.
-// Guarantees: reading back what was written gives the same metadata, including the digits of long numbers; no name reaches a prototype.
+// Guarantees: reading back what was written gives the same metadata, including the spelling of numbers; no name reaches a prototype.
 
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { setSpelling, spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 
@@ -21,14 +21,14 @@ function under(above: string, values: Record<string, unknown>): MetadataRow[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const path = above + name.replace(/[\\.]/g, "\\$&");
     if (isObject(value) && Object.keys(value).length > 0) return under(`${path}.`, value);
-    return [{ path, ...toText(value) }];
+    return [{ path, ...toText(value, spellingOf(values, name)) }];
   });
 }
 
-function toText(value: unknown): Omit<MetadataRow, "path"> {
+function toText(value: unknown, spelling?: string): Omit<MetadataRow, "path"> {
   if (typeof value === "string") return { type: typeof guessed(value) === "string" && value === value.trim() ? "guess" : "text", value };
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value === null) {
-    return { type: "guess", value: writeExactJson(value) };
+    return { type: "guess", value: spelling ?? writeExactJson(value) };
   }
   return { type: "json", value: writeExactJson(value) };
 }
@@ -43,7 +43,7 @@ export function fromRows(rows: readonly MetadataRow[]): ReadRows {
     const value = valueOf(row);
     if (names.some((name) => name === "")) problems.set(at, "path");
     else if ("problem" in value) problems.set(at, value.problem);
-    else if (!put(root, names, value.value)) problems.set(at, "twice");
+    else if (!put(root, names, { value: value.value, spelling: row.value.trim() })) problems.set(at, "twice");
   });
   return { metadata: toObject(root), problems };
 }
@@ -63,10 +63,11 @@ export function readFilter(text: string | undefined): MetadataRow[] {
   }
 }
 
-type Leaf = { value: unknown };
+/** `spelling`: of a number. */
+type Leaf = { value: unknown; spelling: string };
 type Branch = Map<string, Branch | Leaf>;
 
-function put(root: Branch, names: readonly string[], value: unknown): boolean {
+function put(root: Branch, names: readonly string[], leaf: Leaf): boolean {
   const last = names.at(-1) ?? "";
   let branch = root;
   for (const name of names.slice(0, -1)) {
@@ -76,13 +77,15 @@ function put(root: Branch, names: readonly string[], value: unknown): boolean {
     branch = next;
   }
   if (branch.has(last)) return false;
-  branch.set(last, { value });
+  branch.set(last, leaf);
   return true;
 }
 
 /** fromEntries defines properties, so that `__proto__` is a name like any other. */
 function toObject(branch: Branch): Record<string, unknown> {
-  return Object.fromEntries([...branch].map(([name, node]) => [name, node instanceof Map ? toObject(node) : node.value]));
+  const object = Object.fromEntries([...branch].map(([name, node]) => [name, node instanceof Map ? toObject(node) : node.value]));
+  for (const [name, node] of branch) if (!(node instanceof Map) && typeof node.value === "number") setSpelling(object, name, node.spelling);
+  return object;
 }
 
 function namesOf(path: string): string[] {

@@ -42,9 +42,9 @@ function withoutSecret(name: string, value: unknown): unknown {
 function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
   const inner = own(value, name);
   if (inner === undefined) return value;
-  if (rest.length > 0 && isObject(inner)) return { ...value, [name]: withoutPath(inner, rest) };
+  if (rest.length > 0 && isObject(inner)) return withSpellingsOf(value, { ...value, [name]: withoutPath(inner, rest) });
   const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
-  if (isMasked(masked)) return { ...value, [name]: withoutMasks(masked) };
+  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: withoutMasks(masked) });
   const { [name]: _, ...others } = value;
-  return others;
+  return withSpellingsOf(value, others);
 }

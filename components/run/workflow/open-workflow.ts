@@ -81,8 +81,9 @@ export async function openDrawing(
 
 /** A drawing of another workflow would otherwise be sent with every run of this one. */
 function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
-  const { workflow: _other, ...info } = objectOf(extraData?.extra_pnginfo) ?? {};
-  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: info });
+  const info = objectOf(extraData?.extra_pnginfo) ?? {};
+  const { workflow: _other, ...rest } = info;
+  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withSpellingsOf(info, rest) });
 }
 
 function drawnNodes(drawing: JsonObject | undefined): number {

@@ -3,6 +3,7 @@
 // Guarantees: pure; changes no other input, and none whose value differs from the one that was filled in; entries are removed once read, so
 // that they never overwrite what is typed later.
 
+import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { anyText, map, object, where } from "@/lib/contract/json/readers";
@@ -25,12 +26,13 @@ export function withWrittenNames(drawing: JsonObject | undefined, written: Graph
     return [[id, { written: text, filled }] as const];
   });
   if (names.length === 0) return drawing;
-  return { ...drawing, extra: { ...objectOf(drawing?.extra), [OURS]: { fileNames: Object.fromEntries(names) } } };
+  return withField(drawing, "extra", withField(objectOf(drawing?.extra), OURS, { fileNames: Object.fromEntries(names) }));
 }
 
 export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
   const drawing = drawingIn(file.extraData);
-  const { [OURS]: ours, ...extra } = objectOf(drawing?.extra) ?? {};
+  const before = objectOf(drawing?.extra) ?? {};
+  const { [OURS]: ours, ...extra } = before;
   if (ours === undefined) return file;
   const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
     const node = own(now, id);
@@ -39,5 +41,10 @@ export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObjec
     return isOne ? withInput(now, id, FILE_NAME, written) : now;
   }, file.graph);
   const info = objectOf(file.extraData?.extra_pnginfo);
-  return { ...file, graph, extraData: { ...file.extraData, extra_pnginfo: { ...info, workflow: { ...drawing, extra } } } };
+  const workflow = withField(drawing, "extra", withSpellingsOf(before, extra));
+  return { ...file, graph, extraData: withField(file.extraData, "extra_pnginfo", withField(info, "workflow", workflow)) };
+}
+
+function withField(object: JsonObject = {}, key: string, value: unknown): JsonObject {
+  return withSpellingsOf(object, { ...object, [key]: value });
 }

@@ -1,7 +1,7 @@
 // The description of an asset: name, tags, metadata, its preview; as a form holds it, as it is sent, and the difference between two.
 // Guarantees: a parsed form is valid for the interface; an invalid form names the wrong fields.
 
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -59,7 +59,7 @@ export function mergeAbout(before: About, more: About): About {
   return {
     name: before.name,
     tags: [...new Set([...before.tags, ...more.tags])],
-    metadata: { ...before.metadata, ...more.metadata },
+    metadata: withSpellingsOf(before.metadata, withSpellingsOf(more.metadata, { ...before.metadata, ...more.metadata })),
     previewId: more.previewId ?? before.previewId,
   };
 }

@@ -147,12 +147,12 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): 
     // Newer editors also keep values by name, and those might count instead.
     const { widgets_values_named: _before, ...rest } = node;
     const properties = staleNames.length === 0 ? {} : { properties: withoutKept(objectOf(node.properties) ?? {}, staleNames) };
-    return { ...rest, ...properties, widgets_values: values };
+    return withSpellingsOf(node, { ...rest, ...properties, widgets_values: values });
   });
   const definitions = objectOf(file.definitions);
-  if (!definitions) return { ...file, nodes };
+  if (!definitions) return withSpellingsOf(file, { ...file, nodes });
   const subgraphs = listOf(definitions.subgraphs).map((one) => (isEditorFile(one) ? withNodes(one, changes) : one));
-  return { ...file, nodes, definitions: { ...definitions, subgraphs } };
+  return withSpellingsOf(file, { ...file, nodes, definitions: withSpellingsOf(definitions, { ...definitions, subgraphs }) });
 }
 
 /** `places`: where a drawing has the nodes. Only which node is beside and below which counts, since the editor's nodes are larger. */

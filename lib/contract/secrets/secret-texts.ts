@@ -3,7 +3,7 @@
 // Guarantees: linear; idempotent (a masked text stays as it is); returns the same text if nothing was found.
 // Must never: touch the signature of a signed URL, or the name of a model or package that merely begins like a key.
 
-import { writeExactJson } from "../json/exact-json";
+import { withSpellingsOf, writeExactJson } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
 
 export const MASK = "[REDACTED]";
@@ -146,10 +146,12 @@ function emptied(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.replaceAll(MASK, "");
   if (typeof value !== "object" || value === null) return value;
   if (depth > DEEPEST) return null;
-  if (!isObject(value)) return Object.values(value).map((item: unknown) => emptied(item, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, item]) =>
-      typeof item === "string" && item.includes(MASK) ? [] : [[name, emptied(item, depth + 1)]],
-    ),
+  if (!isObject(value)) {
+    const items = Object.values(value).map((item: unknown) => emptied(item, depth + 1));
+    return withSpellingsOf(value, items);
+  }
+  const left = Object.entries(value).flatMap(([name, item]) =>
+    typeof item === "string" && item.includes(MASK) ? [] : [[name, emptied(item, depth + 1)] as const],
   );
+  return withSpellingsOf(value, Object.fromEntries(left));
 }

@@ -130,8 +130,9 @@ function toGraph(candidate: JsonObject): Graph {
   const nodes = Object.entries(candidate).flatMap(([id, node]) => {
     if (!hasClass(node)) return [];
     const { _meta, ...rest } = node;
-    const title = objectOf(_meta)?.title;
-    const meta = objectOf(_meta) && { ...objectOf(_meta), title: typeof title === "string" ? title : undefined };
+    const facts = objectOf(_meta);
+    const title = typeof facts?.title === "string" ? facts.title : undefined;
+    const meta = facts && withSpellingsOf(facts, { ...facts, title });
     return [[id, { ...rest, class_type: node.class_type, inputs: objectOf(node.inputs) ?? {}, ...(meta && { _meta: meta }) }] as const];
   });
   return Object.fromEntries(nodes);

@@ -1,5 +1,8 @@
 // Numbers pass through the console with the spelling that they were sent with, to a service and to a plain server of the family.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { forPrograms } from "@/lib/server/answers/to-browser";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
@@ -45,4 +48,12 @@ it("keeps spellings on the way to a plain server", async () => {
   expect(sent).toContain(`"prompt":{${nodes}}`);
   expect(sent).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
   await server.close();
+});
+
+it("keeps spellings beside an address that is completed for programs", () => {
+  const where = { consoleUrl: "http://desk.test", basePath: "", connectionId: "c" };
+  const answer = parseExactJson(`{${spelled},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
+  const text = writeExactJson(forPrograms(answer, where));
+  expect(text).toContain(`{${spelled},"preview_url":"http://desk.test/api/view?a=1`);
+  expect(text).toContain("},1.0]");
 });

@@ -144,7 +144,7 @@ describe("the spelling of a number", () => {
     const client = bench.client();
     const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}}`;
     const save = `"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"},"_meta":{"n":1.0}}`;
-    const body = `{"prompt":{${canvas},${save}},"extra_data":{${spelled},"extra_pnginfo":{"workflow":{${spelled}},"size":2.0}}}`;
+    const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${spelled},"extra_pnginfo":{"workflow":{${spelled}},"size":2.0}}}`;
     const answer = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     const id = string(record(answer.body).prompt_id);
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
@@ -172,13 +172,15 @@ describe("the spelling of a number", () => {
     const { key } = await bench.service.keys.createKey("ada");
     const client = createClient((request) => bench.service.fetch(request), key);
     const first = `"3":{"class_type":"Any","inputs":{"any":{${spelled}},"other":{"__value__":[${SPELLINGS}]},"number":5}}`;
-    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":5.0,"number":"0.50"}}`;
+    await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
+    const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${spelled},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
     const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
     const answer = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
     expect(answer.text).toContain("prompt_id");
     expect(await ended(client, string(record(answer.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
-    expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second}}`);
+    const [sentName] = server.seen.uploads;
+    expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);
     expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
     await bench.dispose();
     await server.close();

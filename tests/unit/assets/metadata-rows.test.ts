@@ -38,9 +38,11 @@ describe("metadata as rows", () => {
     expect(metadata).toEqual({ seed: 40213, ok: true, gone: null, word: "null", sku: "0042", size: [1, 2], shot: "front-3q" });
   });
 
-  it("keeps every digit of a seed", () => {
-    const text = '{"seed":18446744073709551615}';
+  it("keeps every digit of a seed and the spelling of numbers", () => {
+    const text = '{"seed":18446744073709551615,"cfg":5.0,"in":{"a.b":1e3,"zero":-0},"list":[0.10,2.0]}';
     expect(toFilter(fromRows(readFilter(text)).metadata)).toBe(text);
+    const typed = [{ path: "cfg", type: "number", value: " 7.50 " } as const];
+    expect(toFilter(fromRows(typed).metadata)).toBe('{"cfg":7.50}');
   });
 
   it("says which row makes no sense, and why", () => {

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 
@@ -204,4 +206,9 @@ it("a key in a long text is found wherever it is, also where the text is looked 
       expect(masked.includes(key.slice(-8))).toBe(false);
       expect(masked).toContain("[REDACTED]");
     }
+});
+
+it("keeps the spelling of numbers beside what is masked", () => {
+  const text = `{"k":5.0,"token":"hush","in":{"e":1e3,"list":["${vendorKey}",0.10]}}`;
+  expect(writeExactJson(maskSecrets(parseExactJson(text)))).toBe(text.replace("hush", MASK).replace(vendorKey, MASK));
 });

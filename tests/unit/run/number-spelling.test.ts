@@ -1,15 +1,23 @@
 // From a file that was opened to what is submitted, numbers keep their spelling.
 import { expect, it } from "vitest";
+import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { withInput } from "@/components/run/form/form-model";
+import { leftOut } from "@/components/run/form/left-out";
 import { toSubmission } from "@/components/run/submit/submission";
+import { withSamplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
+import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
+import { mergeAbout } from "@/components/transfers/uploads/about";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
+import { withTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { readWorkflow } from "@/lib/contract/workflow/read-workflow";
+import { ok } from "@/lib/shared/result";
 
 const info = objectInfoSchema.parse({
   Mix: { input: { required: { cfg: ["FLOAT", {}], steps: ["INT", {}], denoise: ["FLOAT", {}] } }, output: [], output_node: true },
@@ -43,4 +51,73 @@ it("sends and saves values of the editor's file with their spelling", () => {
   expect(writeExactJson(graph)).toContain('"inputs":{"cfg":8.0,"steps":20,"denoise":1e0}');
   const saved = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
   expect(writeExactJson(saved)).toBe(text.replace("20", "25"));
+});
+
+/** Numbers that JavaScript would write differently, beside what each case changes. */
+const spelled = '"k":5.0,"e":1e3,"zero":-0,"list":[0.10,2.0]';
+const parsed = (more: string) => parseExactJson<JsonObject>(`{${spelled},${more}}`);
+const files = { readCatalogue: () => Promise.resolve(ok(info)) };
+
+it.each<[string, (graph: Graph) => unknown]>([
+  ["a text that is filled in", (graph) => withTexts(graph, [{ nodeId: "1", name: "text", text: "x" }])],
+  ["a seed that is drawn anew", (graph) => toResubmission({ prompt: graph }, () => 7)],
+  ["a key that is taken out", (graph) => leftOut({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
+  ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
+])("keeps spellings beside %s", async (_, change) => {
+  const graph = parsed('"text":"a key","seed":1,"image":"photo.png"');
+  const changed = writeExactJson(await change({ "1": { class_type: "Mix", inputs: graph } }));
+  expect(changed).not.toContain('"text":"a key","seed":1,"image":"photo.png"');
+  expect(changed).toContain(`"inputs":{${spelled},`);
+});
+
+it("keeps spellings of extra data that was written in Run", () => {
+  const workflow = { graph: {}, extraData: parsed('"a":1'), name: "x", workflowId: "y", advanced: { extra: '{"w":3.0,"a":2.0}' } };
+  expect(writeExactJson(toSubmission(workflow))).toContain(`"extra_data":{${spelled},"a":2.0,"w":3.0`);
+});
+
+it("keeps spellings beside a masked text", () => {
+  const workflow = `{"prompt":{"1":{"class_type":"Mix","inputs":{"cfg":8.0}}},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"note":"[REDACTED]","list2":["[REDACTED]",1.0]}}}`;
+  const again = toResubmission(parseExactJson(workflow));
+  const text = writeExactJson(again.kind === "ready" ? again.submission : again);
+  expect(text).toContain(`"extra_data":{${spelled},"extra_pnginfo":{${spelled},"list2":["",1.0]}`);
+  expect(text).toContain('"cfg":8.0');
+});
+
+it("keeps spellings beside a key that is left out", () => {
+  const extraData = parsed(`"token":"t","deep":{${spelled},"secret":"s","inner":{"key":"[REDACTED]","n":3.0}}`);
+  const places = [["token"], ["deep", "secret"], ["deep", "inner"]].map((path) => ({ kind: "extra" as const, path }));
+  expect(writeExactJson(leftOut({ graph: {}, extraData }, places).extraData)).toBe(`{${spelled},"deep":{${spelled},"inner":{"n":3.0}}}`);
+});
+
+it("keeps spellings beside a drawing that belongs to another workflow", async () => {
+  const graph = '{"1":{"class_type":"Mix","inputs":{"cfg":8.0},"_meta":{"title":"Mix","n":1.0}}}';
+  const other = '{"nodes":[{"id":7,"type":"Other","widgets_values":[1]}],"links":[]}';
+  const opened = await openAnyWorkflow(
+    `{"prompt":${graph},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"workflow":${other}}}}`,
+    files,
+  );
+  expect(writeExactJson(opened.ok ? opened.value.extraData : opened)).toBe(`{${spelled},"extra_pnginfo":{${spelled}}}`);
+  expect(writeExactJson(opened.ok ? opened.value.graph : opened)).toBe(graph);
+});
+
+it("keeps spellings in a drawing that has the file names as they were written", () => {
+  const graphOf = (name: string) => parseExactJson<Graph>(`{"1":{"class_type":"SaveImage","inputs":{"filename_prefix":"${name}"}}}`);
+  const extraData = parsed(`"extra_pnginfo":{${spelled},"workflow":{${spelled},"extra":{${spelled}}}}`);
+  const workflow = { graph: graphOf("2026"), extraData, name: "x", workflowId: "y" };
+  const sent = writeExactJson(toSubmission(workflow, graphOf("%date%")));
+  expect(sent.split(spelled)).toHaveLength(5);
+  const opened = openWorkflow(sent);
+  const text = writeExactJson(opened.ok ? opened.value : opened);
+  expect([text.includes("%date%"), text.split(spelled).length]).toEqual([true, 5]);
+});
+
+it("keeps spellings in a saved file and in the metadata of an upload", () => {
+  const subgraphs = `{${spelled},"subgraphs":[]}`;
+  const text = `{${spelled},"nodes":[{"id":1,${spelled},"type":"Mix","widgets_values":[8.0,20,1e0]}],"links":[],"definitions":${subgraphs}}`;
+  const file = parseExactJson<JsonObject & { nodes: unknown[] }>(text);
+  const { graph } = toApiWorkflow(file, info);
+  const saved = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
+  expect(writeExactJson(saved).split(spelled)).toHaveLength(4);
+  const about = (metadata: JsonObject) => ({ name: "a", tags: [], metadata });
+  expect(writeExactJson(mergeAbout(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);
 });
