@@ -3,6 +3,7 @@ import { type ReactNode } from "react";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
+import { type NodeAtWork } from "@/lib/contract/views/job-view";
 
 const jobTone: Readonly<Record<JobState, Tone>> = {
   completed: "ok",
@@ -21,4 +22,8 @@ export function JobStatus({ word, state = toJobState(word) }: { word: string; st
 /** The same without a component of its own, for long lists. */
 export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">>, word: string, state: JobState): ReactNode {
   return StatusBadge({ tone: jobTone[state], word: state === "unknown" ? word : t(state), title: t("raw", { word }) });
+}
+
+export function atWorkText(t: ReturnType<typeof useTranslations<"common.atWork">>, { node, step, steps }: NodeAtWork): string {
+  return step === undefined || steps === undefined ? t("node", { node }) : t("nodeStep", { node, step, steps });
 }

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment, type ReactNode, useMemo, useSyncExternalStore } from "react";
-import { statusBadge } from "@/components/frame/job-status";
+import { atWorkText, statusBadge } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relative-time";
@@ -13,6 +13,7 @@ export type CellWords = {
   t: ReturnType<typeof useTranslations<"jobList">>;
   states: ReturnType<typeof useTranslations<"frame.states">>;
   durations: ReturnType<typeof useTranslations<"common.duration">>;
+  nodes: ReturnType<typeof useTranslations<"common.atWork">>;
   ago: AgoWords;
   cannotOpen: string;
 };
@@ -23,9 +24,10 @@ export function useCellWords(): CellWords {
   const t = useTranslations("jobList");
   const states = useTranslations("frame.states");
   const durations = useTranslations("common.duration");
+  const nodes = useTranslations("common.atWork");
   const ago = useAgoWords();
   const cannotOpen = useTranslations("common")("cannotOpen");
-  return useMemo(() => ({ t, states, durations, ago, cannotOpen }), [t, states, durations, ago, cannotOpen]);
+  return useMemo(() => ({ t, states, durations, nodes, ago, cannotOpen }), [t, states, durations, nodes, ago, cannotOpen]);
 }
 
 /** On narrow screens a second line shows what has no column there. */
@@ -86,16 +88,24 @@ function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]>
   );
 }
 
-export function whatCell({ row, words: { t }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress, label, match, waits } = row;
+export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode {
+  const { id, error, progress, atWork, label, match, waits } = row;
+  const node = atWork && atWorkText(nodes, atWork);
   const now = error ? (
     rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
   ) : waits?.state === "queued" ? (
     <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waits.runners.join(", "), ahead: waits.ahead ?? 0 })}</span>
-  ) : progress === undefined ? null : (
-    <span className="inline-flex shrink-0 items-center gap-1.5 text-ink-3">
-      <ProgressBar value={progress} label={t("progress")} />
-      {t("percent", { value: Math.round(progress * 100) })}
+  ) : progress === undefined && node === undefined ? null : (
+    <span className="inline-flex min-w-0 items-center gap-1.5 text-ink-3">
+      {progress === undefined ? null : (
+        <>
+          <ProgressBar value={progress} label={t("progress")} className="shrink-0" />
+          <span className="shrink-0 tabular-nums">{t("percent", { value: Math.round(progress * 100) })}</span>
+        </>
+      )}
+      <span title={node} className="min-w-0 truncate">
+        {node}
+      </span>
     </span>
   );
   if (!label && !match) return now;

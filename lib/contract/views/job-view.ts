@@ -181,6 +181,14 @@ function errorOf(item: JobListItem | JobDetail, messages: Message[], status: Job
   return toJobErrorView(item.execution_error) ?? toJobErrorView(reported) ?? toJobErrorView(status?.error_message);
 }
 
+/** For lists, which have no titles of nodes: the id of the running node, and its step if it has several. */
+export type NodeAtWork = { node: string; step?: number; steps?: number };
+
+export function nodeAtWork({ currentNode: node, step, steps }: JobProgressView = {}): NodeAtWork | undefined {
+  const isInSteps = step !== undefined && steps !== undefined && steps > 1;
+  return node === undefined ? undefined : { node, ...(isInSteps && { step, steps }) };
+}
+
 function toProgressView(progress: JobListItem["progress"]): JobProgressView | undefined {
   const { value, nodes_done: nodesDone, nodes_total: nodesTotal, current_node, step, steps } = progress ?? {};
   const view = dropAbsent({

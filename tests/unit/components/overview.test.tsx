@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
-import { act, cleanup, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { toOverviewJobs } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
+import { jobsAnswerSchema } from "@/lib/contract/schemas/job";
 import { ok } from "@/lib/shared/result";
 import { renderInApp } from "./render";
 
@@ -44,4 +46,39 @@ it.each([
   });
   expect(screen.queryByRole("region", { name: "Samples" }) !== null).toBe(isWelcome);
   expect(screen.queryByText("Running now") === null).toBe(isWelcome);
+});
+
+async function show(jobs: Record<"running" | "failed" | "pictures", unknown>, wasUsed = true) {
+  const read = (list: unknown) => Promise.resolve(ok({ value: toOverviewJobs(jobsAnswerSchema.parse(list)), atMs: Date.now() }));
+  const reads = { running: read(jobs.running), failed: read(jobs.failed), pictures: read(jobs.pictures) };
+  const [total, used] = [Promise.resolve(ok({ value: 9, atMs: Date.now() })), Promise.resolve(wasUsed)];
+  await act(async () => {
+    renderInApp(
+      <ConnectionProvider currentId="c2" connections={[{ id: "c2", name: "Two", embedded: false }]}>
+        <Suspense>
+          <OverviewScreen canRun canManage={false} total={total} wasUsed={used} reads={reads} />
+        </Suspense>
+      </ConnectionProvider>,
+    );
+    await Promise.all([...Object.values(reads), total, used]);
+  });
+}
+const page = (...jobs: unknown[]) => ({ jobs, pagination: { total: jobs.length, offset: 0, limit: 4 } });
+
+it("shows percent, node and step of what runs, an icon for videos and audio, and how much it could not read", async () => {
+  const running = { id: "r", status: "in_progress", progress: { value: 0.25, current_node: "7", step: 3, steps: 20 } };
+  const made = (id: string, filename: string) => ({
+    id,
+    status: "completed",
+    workflow_id: id,
+    workflow_name: id,
+    preview_output: { filename, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
+  });
+  await show({ running: page(running), failed: { ...page(), unreadable: 1 }, pictures: page(made("film", "a.mp4"), made("sound", "b.wav")) });
+  expect(screen.getByText("25%")).toBeDefined();
+  expect(screen.getByText("node 7, step 3 of 20")).toBeDefined();
+  expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
+  for (const name of ["film", "sound"]) fireEvent.error(screen.getByRole("img", { name }));
+  expect(screen.getByRole("img", { name: "film" }).querySelector(".lucide-film")).not.toBeNull();
+  expect(screen.getByRole("img", { name: "sound" }).querySelector(".lucide-audio-lines")).not.toBeNull();
 });

@@ -5,9 +5,10 @@ import { createSelection } from "@/components/data-table/selection/selection-sto
 import { type Opened } from "@/components/frame/list/use-opened";
 import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
-import { type JobRow } from "@/components/jobs/job-row";
+import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { createListState } from "@/components/jobs/list/list-state";
+import { jobListItemSchema } from "@/lib/contract/schemas/job";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
@@ -160,4 +161,15 @@ it("the words of a search are marked in their text, and the text of a job stays 
     ["MARK", "img"],
     ["MARK", "sea"],
   ]);
+});
+
+it.each([
+  ["in_progress", { progress: { value: 0.404, current_node: "3", step: 5, steps: 20 } }, "40%node 3, step 5 of 20"],
+  ["in_progress", { progress: { value: 0.5, current_node: "3", step: 0, steps: 1 } }, "50%node 3"],
+  ["in_progress", { progress: { nodes_done: 1, current_node: "3" } }, "node 3"],
+  ["in_progress", {}, ""],
+  ["pending", { waits: { state: "queued", runners: ["GPU 1"], ahead: 2, message: "" } }, "queued on GPU 1, behind 2 jobs"],
+])("shows how far a job is or where it is queued (%s %j)", (status, more, text) => {
+  const row = toJobRow(jobListItemSchema.parse({ id: "x", status, ...more }));
+  expect(renderInApp(<What row={row} />).container.textContent).toBe(text);
 });
