@@ -1,9 +1,11 @@
 // Two starts in one folder: one builds, the other waits for it.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { withBuildLock } from "@/bin/build/build-lock.mjs";
+import { startProcess } from "@/tests/support/start-process";
+import { until } from "@/tests/support/until";
 
 let root = "";
 beforeEach(() => {
@@ -47,4 +49,28 @@ test("holds the lock while it builds and releases it when the build fails", asyn
   });
   await expect(failing).rejects.toThrow("no room");
   expect(existsSync(join(root, ".next-lock"))).toBe(false);
+});
+
+/** Stands in for the bundler: notes that it runs, and ends once it may. */
+const bundler = `import { appendFileSync, existsSync } from "node:fs";
+export async function bundle() {
+  appendFileSync("bundled", "once ");
+  while (!existsSync("go-on")) await new Promise((resolve) => setTimeout(resolve, 20));
+}`;
+
+test("lets the second start wait for what the first builds, and use it", async () => {
+  const write = (file: string, text: string) => writeFileSync(join(root, file), text);
+  cpSync("bin", join(root, "bin"), { recursive: true });
+  mkdirSync(join(root, "node_modules"));
+  for (const file of ["package-lock.json", "node_modules/.package-lock.json"]) write(file, '{"packages":{}}');
+  write("bin/build/bundle.mjs", bundler);
+  write("bin/prepare-only.mjs", 'import { ensureBundles } from "./prepare.mjs";\nawait ensureBundles();');
+  const start = () => startProcess("bin/prepare-only.mjs", {}, [], { cwd: root });
+  const first = start();
+  await until("the first builds", () => existsSync(join(root, "bundled")));
+  const second = start();
+  await until("the second waits", () => second.output().includes(`Waiting for process ${first.pid}`));
+  write("go-on", "");
+  expect([await first.ended, await second.ended]).toEqual([0, 0]);
+  expect(readFileSync(join(root, "bundled"), "utf8")).toBe("once ");
 });

@@ -105,6 +105,44 @@ it("of files count in one line what could not be read, also after the next poll"
   expect(screen.getByText("3 entries couldn't be read.")).toBeDefined();
 });
 
+it.each([
+  [
+    "jobs",
+    () => (
+      <JobsScreen
+        isTeam={false}
+        canRun
+        query={{ ...jobsQuery, status: [...jobsQuery.status] }}
+        ignored={[]}
+        jobs={read({ rows: [], unreadable: 2 })}
+      />
+    ),
+  ],
+  [
+    "history",
+    () => (
+      <HistoryScreen
+        isTeam={false}
+        canRemove
+        query={readList("history", new URLSearchParams()).query}
+        history={read({ rows: [], unreadable: 2 })}
+      />
+    ),
+  ],
+  [
+    "queue",
+    () => {
+      const none = { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false };
+      return <QueueScreen canCancel queue={read({ ...none, unreadable: 2 })} />;
+    },
+  ],
+])("of %s count in one line what could not be read, and are not shown as empty", async (_, list) => {
+  await show(list(), "partly");
+  await act(() => vi.dynamicImportSettled());
+  expect(screen.getByText("2 entries couldn't be read.")).toBeDefined();
+  expect(screen.queryByText(/^(No jobs match these filters|No jobs yet|The history is empty|The queue is empty)$/)).toBeNull();
+});
+
 it("usage that cannot be read any more keeps its rows under one notice, and is not shown as none", async () => {
   const none = { fromMs: 0, toMs: 1, rows: [], isOfAll: true };
   const row = { member: { id: "m", name: "Ada" }, connection: { kind: "removed" as const }, runs: 7 };

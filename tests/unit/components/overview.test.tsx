@@ -74,7 +74,11 @@ it("shows percent, node and step of what runs, an icon for videos and audio, and
     workflow_name: id,
     preview_output: { filename, subfolder: "", type: "output", nodeId: "9", mediaType: "images" },
   });
-  await show({ running: page(running), failed: { ...page(), unreadable: 1 }, pictures: page(made("film", "a.mp4"), made("sound", "b.wav")) });
+  await show({
+    running: page(running),
+    failed: { ...page(), unreadable: 1 },
+    pictures: page(made("film", "a.mp4"), made("sound", "b.wav")),
+  });
   expect(screen.getByText("25%")).toBeDefined();
   expect(screen.getByText("node 7, step 3 of 20")).toBeDefined();
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();

@@ -201,6 +201,17 @@ it.each([
   expect(screen.getByText(told)).toBeTruthy();
 });
 
+it("shows percent, node and step of a running job, and the runner in whose queue a waiting one is", async () => {
+  jobs = [{ id: "mine", status: "pending", waits: { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } }];
+  show({ "4": { class_type: "KSampler", inputs: {}, _meta: { title: "Sampler" } } });
+  await pass(0);
+  expect(screen.getByText("Queued on GPU 1, behind 1 job")).toBeDefined();
+  jobs = [{ id: "mine", status: "in_progress", progress: { value: 0.25, current_node: "4", step: 5, steps: 20 } }];
+  await pass(BUSY_MS);
+  expect(screen.getByText("25%")).toBeDefined();
+  expect(screen.getByText("now Sampler, step 5 of 20")).toBeDefined();
+});
+
 it("Stop is not offered where the service cannot stop what runs, and that is shown", async () => {
   jobs = [{ id: "mine", status: "in_progress" }];
   answers = { "/api/console/capabilities": { "jobs.stop": false } };

@@ -160,5 +160,14 @@ test("a page is read at most every 5 s, also for searches, and none while the se
   expect(await ledger.reader.refresh(id)).toBeDefined();
   await search(20);
   expect(state.requests.length).toBeGreaterThan(before);
+  // A minute, where the service names no time.
+  state.refusal = { code: "RATE_LIMITED", message: "slow down", status: 429 };
+  await search(6);
+  const refused = state.requests.length;
+  state.refusal = undefined;
+  await search(50);
+  expect(state.requests.length).toBe(refused);
+  await search(20);
+  expect(state.requests.length).toBeGreaterThan(refused);
   vi.useRealTimers();
 });

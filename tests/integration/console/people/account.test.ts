@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
+import { listMembers } from "@/lib/server/queries/members";
 import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
@@ -133,6 +134,21 @@ test("the last use is written at most once a minute, with the address it came fr
   now += 1;
   await ask("203.0.113.2");
   expect(await seen()).toEqual([[now, "203.0.113.2"]]);
+});
+
+test("the list of members has when each was last seen: at a sign-in, and at each use", async () => {
+  const seenAt = async () => {
+    const members = await listMembers(harness.contextOf("admin"));
+    return members.ok ? members.value.find(({ id }) => id === harness.viewerOf("viewer").memberId)?.seenAt : members.failure;
+  };
+  const begunAt = now;
+  expect(await seenAt()).toBe(begunAt);
+  now += 60_000;
+  await harness.request("/api/console/account", { as: "viewer" });
+  expect(await seenAt()).toBe(begunAt + 60_000);
+  now += 1000;
+  await harness.mintCookie({ sub: harness.viewerOf("viewer").memberId, version: 1 });
+  expect(await seenAt()).toBe(begunAt + 61_000);
 });
 
 test("the log says which parts changed, never to what", async () => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { JobDetails } from "@/components/jobs/job/job-details";
 import { JobError } from "@/components/jobs/job/job-error";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
+import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunBars } from "@/components/jobs/job/job-runs";
 import { JobOutputs, JobScreen, JobTitle } from "@/components/jobs/job/job-screen";
 import { failed } from "@/lib/shared/result";
@@ -90,6 +91,22 @@ describe("what a job's page tells", () => {
     expect(waited(second, second + 960)).toBe("up to 1.0 s");
     expect(waited(second + 912, second + 960)).toBe("0.0 s");
     expect(waited(second, second + 42_000)).toBe("42.0 s");
+  });
+
+  it("shows percent, node and step of a running job", () => {
+    const progress = { value: 0.4, nodes_done: 1, nodes_total: 3, current_node: "1", step: 5, steps: 20 };
+    renderInApp(<JobProgress facts={factsOf({ status: "in_progress", progress })} />);
+    for (const text of ["40%", "1 of 3 nodes done", "now The photo, step 5 of 20"]) expect(screen.getByText(text)).toBeDefined();
+  });
+
+  it.each([
+    ["2", "KSampler #2"],
+    [2, "KSampler #2"],
+    ["", undefined],
+  ])("shows the node in which a cancelled job was stopped (%j)", (node_id, text) => {
+    const messages = [["execution_interrupted", { node_id, node_type: "KSampler", executed: [] }]];
+    renderInApp(<JobDetails facts={factsOf({ status: "cancelled", execution_status: { status_str: "error", messages } })} />);
+    expect(screen.queryByText("Stopped in")?.nextElementSibling?.textContent).toBe(text);
   });
 
   it("its title is the workflow's name, and never a bare id", () => {

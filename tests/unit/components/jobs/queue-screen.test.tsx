@@ -206,6 +206,15 @@ it("each that waits says when it may start, from past runs that are asked for on
   expect(asked).toEqual(["/api/jobs?workflow_id=ranges&status=completed&limit=20&connection=here"]);
 });
 
+it("shows the runner in whose own queue a job is, in place of when it may start", async () => {
+  const waits = { state: "queued", runners: ["GPU 1"], ahead: 1, message: "" } as const;
+  const pending = [{ ...row("there", "pending"), waits: { ...waits, runners: [...waits.runners] } }];
+  noteCalls();
+  await show(Promise.resolve(ok({ value: { running: [], pending, pendingTotal: 1, isBySubmission: false, canStop: false }, atMs: 1 })));
+  const index = screen.getAllByRole("columnheader").findIndex(({ textContent }) => textContent === "May start");
+  expect(screen.getByTitle("there").closest("tr")?.children[index]?.textContent).toBe("queued on GPU 1, behind 1 job");
+});
+
 it("the whole id of a job is one press away", async () => {
   const copied: string[] = [];
   vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText: async (text: string) => void copied.push(text) } });
