@@ -84,7 +84,7 @@ export async function startService(options: ServiceOptions) {
     const { database, assetSearch, processes, createQueue } = opened;
     const questions = createQuestions(processes, log);
     tellPlace(questions, settings.blobs);
-    await processes.start();
+    await processes.start(concurrency);
     await requireSamePlace(questions, settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     const thumbnails = createThumbnails(folders, settings);
@@ -181,7 +181,7 @@ export async function startService(options: ServiceOptions) {
           changed: runnersChanged,
           signal: leaving.signal,
         }),
-        { name: "queue", everyMs: 60_000, round: engine.repair },
+        { name: "queue", everyMs: 60_000, isShared: true, round: engine.repair },
         { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
       ],
       processes,

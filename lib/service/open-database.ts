@@ -8,9 +8,9 @@ import { createSqliteSearch } from "./assets/search/sqlite-search";
 import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
 import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";
 import { type Chore } from "./housekeeping";
+import { type CreateQueue } from "./jobs/queue/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
-import { openSharedQueues, type SharedQueues } from "./jobs/queue/shared-queue";
-import { type CreateQueue } from "./jobs/run/job-queue";
+import { openSharedQueue, type SharedQueue } from "./jobs/queue/postgres-queue";
 import { createNoSharedProgress, createPostgresProgress, type SharedProgress } from "./jobs/run/live-runs";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
@@ -50,7 +50,7 @@ export async function openServiceDatabase(
   }
   const database = await openPostgres(databaseUrl, now, settings);
   const processes = createPostgresProcesses(database, databaseUrl, log);
-  let queue: SharedQueues | undefined;
+  let queue: SharedQueue | undefined;
   const close = async () => {
     await processes.close();
     await queue?.close();
@@ -60,7 +60,7 @@ export async function openServiceDatabase(
     const isEmpty = (await database.row(query.selectFrom("blobs").select("hash").limit(1))) === undefined;
     if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
     await claimDataFolder(database, folders.root, settings.blobs !== undefined);
-    queue = await openSharedQueues(databaseUrl, processes, log);
+    queue = await openSharedQueue(databaseUrl, processes, log);
     const elsewhere = createPostgresElsewhere(database, processes, log);
     const progress = createPostgresProgress(database, log);
     const chores: Chore[] = [

@@ -92,9 +92,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
   const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
   const usedOf = ({ id }: RunnerRow) => inUseOf(id).slots.size + (usedElsewhere.get(id) ?? 0);
-  /** `taken`: slots of runners that are to count as used. */
-  const free = (taken?: ReadonlyMap<string, number>) =>
-    rows.filter((row) => stateOf(row) === "ready" && usedOf(row) + (taken?.get(row.id) ?? 0) < slotsOf(row));
+  const free = () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row));
 
   const isBusy = ({ id }: RunnerRow) => inUseOf(id).busyUntilMs > performance.now();
 
@@ -217,6 +215,17 @@ async function removeNeeds(tx: Transaction): Promise<void> {
 
 export async function kindOf(reader: Reader, job: { seq: number; needs: number | null; attempts: number }): Promise<string> {
   return kindWith(job.needs, job.attempts === 0 ? [] : (await triedRunners(reader, job.seq)).get(job.seq));
+}
+
+const kinds = createLru<string, { needs: number | null; tried: string[] }>({ max: MAX_CACHED });
+
+export function readKind(kind: string): { needs: number | null; tried: string[] } {
+  const cached = kinds.get(kind);
+  if (cached) return cached;
+  const [needs = "", tried = ""] = kind.split("|");
+  const read = { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
+  kinds.set(kind, read);
+  return read;
 }
 
 export function kindWith(needs: number | null, tried: readonly string[] = []): string {

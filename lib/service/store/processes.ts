@@ -36,22 +36,17 @@ export type Processes = {
   /** True for one process in each such interval: that process does the work called `name`. */
   mayBegin(name: string, everyMs: number): Promise<boolean>;
 
-  /** From now on this process is listed, and exchanges notices with the others. */
-  start(): Promise<void>;
+  /** From now on this process is listed, with so many slots of the built-in runner, and exchanges notices with the others. */
+  start(slots: number): Promise<void>;
   watch(on: ProcessEvents): void;
-  /** Publishes facts about this process together with its lease. */
-  describe(facts: ProcessFacts): Promise<void>;
   /**
-   * Inside a commit: takes processes that were silent for too long off the list. Returns the ids of their workers. A process that has just
+   * Inside a commit: takes processes that were silent for too long off the list, and returns their ids. A process that has just
    * started, or come back, waits as long for the others: the database may have been away for all.
    */
   giveUpSilent(tx: Transaction): Promise<string[]>;
   /** Takes this process off the list. */
   close(): Promise<void>;
 };
-
-/** `slots`: of the built-in runner. `workerIds`: the names under which the queue gives entries to this process. */
-export type ProcessFacts = { slots: number; workerIds: readonly string[] };
 
 export type ProcessEvents = {
   /** Others were silent for too long: their work may be given back, in a commit that begins with `giveUpSilent`. */
@@ -74,7 +69,6 @@ export function createOnlyProcess(): Processes {
     mayBegin: () => Promise.resolve(true),
     start: () => Promise.resolve(),
     watch: () => undefined,
-    describe: () => Promise.resolve(),
     giveUpSilent: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   };

@@ -25,7 +25,7 @@ let spy: pg.Client;
 async function open(url: string): Promise<End> {
   const database = await openPostgres(url, Date.now);
   const processes = createPostgresProcesses(database, url, log);
-  await processes.start();
+  await processes.start(1);
   const events = createJobEvents(() => Promise.resolve(3), createPostgresElsewhere(database, processes, log), log);
   return { database, processes, events };
 }

@@ -1,8 +1,7 @@
 // The queue's connections to a database that go silent without being cut.
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { createClaimers, type Question } from "@/lib/service/jobs/queue/claimers";
-import { enqueueAll, makeQueue } from "@/lib/service/jobs/queue/queue-entries";
-import { openQueuePool } from "@/lib/service/jobs/queue/shared-queue";
+import { enqueueAll } from "@/lib/service/jobs/queue/queue-entries";
+import { createQueueWorker, migrateQueue, openQueuePool } from "@/lib/service/jobs/queue/queue-worker";
 import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
@@ -23,7 +22,7 @@ beforeEach(async () => {
   line = await startLine(Number(new URL(own.url).port));
   database = await openPostgres(own.url, Date.now);
   processes = createPostgresProcesses(database, own.url, log);
-  await processes.start();
+  await processes.start(1);
 });
 afterEach(async () => {
   await processes.close();
@@ -32,31 +31,34 @@ afterEach(async () => {
   await own.drop();
 });
 
-it("gives up its questions where no answer comes, asks over other connections, and takes what waits", async () => {
+it("searches over another connection when one goes silent, and takes what waits", async () => {
   const making = await openQueuePool(own.url);
-  await makeQueue(making, log);
+  await migrateQueue(making, log);
   await making.end();
   const pgPool = await openQueuePool(own.url.replace(/:\d+\//, `:${line.port}/`), { statementMs: 1000, connectMs: 500 });
-  let vain = 0;
-  let givenUp = 0;
+  let searches = 0;
   const taken: unknown[] = [];
-  const claimers = createClaimers<Question>(
-    { pgPool, processes, database, log, slots: 1 },
+  const worker = createQueueWorker(
+    { pgPool, processes, database, log },
     {
-      ask: () => ({ skip: [], foundNothing: () => void (vain += 1), giveUp: () => void (givenUp += 1) }),
+      kindsToSkip() {
+        searches += 1;
+        return [];
+      },
       take: (payload) => Promise.resolve(void taken.push(payload)),
-      news: () => undefined,
     },
   );
-  claimers.start();
-  await until("all four ask", () => vain >= 4);
+  worker.start();
+  await until("it has searched", () => searches >= 2);
   line.forget();
-  await until("what they ask is given up", () => givenUp >= 4);
+  const before = searches;
+  worker.nudge();
+  await until("the silent search was given up", () => searches >= before + 2);
   await database.commit((tx) => enqueueAll(tx, [{ seq: 1, userId: 1, kind: "|" }]));
   await until("what waits is taken", () => taken.length > 0);
   expect(taken).toMatchObject([{ seq: 1, userId: 1 }]);
-  // An outage is no fault of the queue: the lease tells of it.
+  // The lease reports an outage; the queue does not.
   expect(complaints).toEqual([]);
-  await claimers.stop();
+  await worker.stop();
   await pgPool.end();
 });

@@ -1,7 +1,7 @@
 // Invariants of the queue of waiting jobs for every order of arrivals and departures.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createFairQueue } from "@/lib/service/jobs/queue/fair-queue";
+import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
 it("shows the job that it gives next, whoever came, went or was put back before", () => {
   const user = fc.integer({ min: 1, max: 3 });

@@ -1,147 +1,123 @@
-// The in-memory queue of a single process: fair between users, first in, first out for each.
+// The in-memory queue of a single process: round robin between users, submission order within a user. The next job is that of the user who
+// was served longest ago, so a user's first job does not wait behind the second one of a user who just had a turn.
+// Whether a job is still pending is read from the store when it is claimed.
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
-import { type Place } from "@/lib/service/runners/pool";
-import { readRunner, stateOf } from "@/lib/service/runners/store";
-import { asStorageFailure } from "@/lib/service/service-error";
-import { type Transaction } from "@/lib/service/store/database";
-import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
-import { type EngineParts } from "../run/engine-parts";
-import { type Floor, type JobQueue, type NextClaim, type Waiting, waitingJobs } from "../run/job-queue";
-import { createFairQueue, type FairQueue } from "./fair-queue";
+import { createSlots, type JobQueue, type QueueContext, type Waiting, waitingJobs } from "./job-queue";
 
-type ClaimParts = { parts: EngineParts; queue: FairQueue; running: Map<string, Running>; mayTake: () => boolean };
+/** `gone`: cancelled while they waited. They are skipped, since removing one would copy the whole line each time. */
+type Line = { seqs: number[]; head: number; gone: Set<number> };
+type CanDo = (kind: string) => boolean;
 
-/** For one commit. */
-function createNextClaim({ parts, queue, running, mayTake }: ClaimParts, place: Place): NextClaim {
-  const { log, pool } = parts;
-  let taken: Waiting[] = [];
-  let claimed: Claimed | undefined;
-  let isKept = false;
-  let isRunnerGone = false;
+const anything: CanDo = () => true;
 
-  async function tryOne(tx: Transaction, seq: number): Promise<Claimed | undefined> {
-    try {
-      return await tx.attempt(() => claimJob(tx, parts, seq, place));
-    } catch (error) {
-      // If the disk rejects a claim, it rejects the rest of this commit too.
-      if (asStorageFailure(error)) throw error;
-      log.error({ err: error, seq }, "a job could not be begun");
-      return undefined;
-    }
+export function createFairQueue() {
+  /** By user, then by kind. */
+  const waiting = new Map<number, Map<string, Line>>();
+  /** The turn in which each user was last served; never forgotten, since there is only one entry per user. */
+  const served = new Map<number, number>();
+  let turns = 0;
+
+  function lineOf(userId: number, kind: string): Line {
+    const lines = waiting.get(userId) ?? new Map<string, Line>();
+    waiting.set(userId, lines);
+    const line = lines.get(kind) ?? { seqs: [], head: 0, gone: new Set() };
+    lines.set(kind, line);
+    return line;
   }
 
-  /** Everything taken waits again, in its place. */
-  function putBack(): void {
-    if (claimed) running.delete(claimed.id);
-    claimed = undefined;
-    for (const { userId, seq, kind } of taken.reverse()) queue.putBack(userId, seq, kind);
-    taken = [];
+  function forgetLine(userId: number, kind: string): void {
+    const lines = waiting.get(userId);
+    lines?.delete(kind);
+    if (lines?.size === 0) waiting.delete(userId);
+  }
+
+  /** The first that still waits; cancelled ones before it are skipped. */
+  function headOf(line: Line): number | undefined {
+    for (; line.head < line.seqs.length; line.head++) {
+      const seq = line.seqs[line.head];
+      if (seq !== undefined && !line.gone.delete(seq)) return seq;
+    }
+    return undefined;
+  }
+
+  /** The user's oldest job of a kind that can be done. */
+  function firstOf(userId: number, canDo: CanDo): Waiting | undefined {
+    let first: Waiting | undefined;
+    for (const [kind, line] of waiting.get(userId) ?? []) {
+      if (!canDo(kind)) continue;
+      const seq = headOf(line);
+      if (seq === undefined) forgetLine(userId, kind);
+      else if (first === undefined || seq < first.seq) first = { userId, seq, kind };
+    }
+    return first;
+  }
+
+  /** Of users who were served equally long ago, the one who came first. */
+  function peek(canDo: CanDo = anything): Waiting | undefined {
+    let next: Waiting | undefined;
+    let longestAgo = Infinity;
+    for (const userId of [...waiting.keys()]) {
+      const turn = served.get(userId) ?? 0;
+      if (turn >= longestAgo) continue;
+      const first = firstOf(userId, canDo);
+      if (!first) continue;
+      next = first;
+      longestAgo = turn;
+    }
+    return next;
   }
 
   return {
-    soon: () => undefined,
-
-    /** Skips jobs that were cancelled while they waited, or that cannot be read. */
-    async take(tx: Transaction): Promise<void> {
-      putBack(); // what an earlier try of the same commit took
-      if (!mayTake() || queue.size() === 0) return;
-      // Read as it is stored now: it may have been paused or removed a moment ago, perhaps from the command line.
-      const runner = await readRunner(tx, place.runner.id);
-      if (!runner || stateOf(runner) !== "ready") {
-        isRunnerGone = true;
-        return;
-      }
-      while (!claimed && mayTake()) {
-        const next = queue.take((kind) => pool.mayTake(kind, runner));
-        if (!next) return;
-        taken.push(next);
-        claimed = await tryOne(tx, next.seq);
-        // Known as running from its claim on, so that no cancel falls between waiting and running.
-        if (claimed) running.set(claimed.id, createRunning(claimed, parts.events));
-      }
+    add(userId: number, seq: number, kind = ""): void {
+      lineOf(userId, kind).seqs.push(seq);
     },
 
-    async keepIf<T>(commit: Promise<T>): Promise<T> {
-      try {
-        const result = await commit;
-        isKept = true;
-        if (isRunnerGone) await pool.refresh();
-        return result;
-      } catch (error) {
-        if (!isKept) putBack();
-        throw error;
-      }
+    /** Puts it back at the front of its user's line. */
+    putBack(userId: number, seq: number, kind = ""): void {
+      const line = lineOf(userId, kind);
+      line.seqs = [seq, ...line.seqs.slice(line.head)];
+      line.head = 0;
     },
 
-    job: () => (isKept ? claimed : undefined),
+    take(canDo?: CanDo): Waiting | undefined {
+      const next = peek(canDo);
+      if (!next) return undefined;
+      const line = lineOf(next.userId, next.kind);
+      line.head += 1;
+      if (line.head >= line.seqs.length) forgetLine(next.userId, next.kind);
+      else if (line.head > 1024 && line.head * 2 > line.seqs.length) {
+        line.seqs.splice(0, line.head);
+        line.head = 0;
+      }
+      served.set(next.userId, ++turns);
+      return next;
+    },
+
+    /** The job that `take` would return now. */
+    peek,
+
+    /** Cancelled jobs take no turn: these of the user, or all. */
+    forget(userId: number, seqs?: readonly number[]): void {
+      if (!seqs) waiting.delete(userId);
+      else for (const line of waiting.get(userId)?.values() ?? []) for (const seq of seqs) line.gone.add(seq);
+    },
   };
 }
 
-const PAUSE_MS = 1000;
-
-export function createMemoryQueue(floor: Floor): JobQueue {
-  const { database, log, pool, concurrency } = floor.parts;
+export function createMemoryQueue(context: QueueContext): JobQueue {
+  const { database, pool, concurrency } = context.parts;
   const queue = createFairQueue();
-  /** Slots that are about to claim a job. */
-  let asking = 0;
-  let isStopped = false;
-  let rest: NodeJS.Timeout | undefined;
+  const putBack = ({ userId, seq, kind }: Waiting) => Promise.resolve(queue.putBack(userId, seq, kind));
+  const slots = createSlots(context, { putBack, opened: giveOut });
 
-  const mayTake = () => floor.mayTake() && rest === undefined && !isStopped;
-  const nextClaim = (place: Place) => createNextClaim({ parts: floor.parts, queue, running: floor.running, mayTake }, place);
-
-  /** Pause: if the disk rejected one claim, it would reject the next. */
-  function pause(): void {
-    rest ??= setTimeout(() => {
-      rest = undefined;
-      pump();
-    }, PAUSE_MS).unref();
-  }
-
-  function pump(): void {
-    while (mayTake()) {
-      const free = pool.free();
-      const canBegin = (kind: string) => free.some(({ id }) => pool.canDo(kind, id));
-      // A slot that asks for a job finds one, because no more slots ask than jobs wait.
-      const next = free.length > 0 && asking < queue.size(canBegin) ? queue.peek(canBegin) : undefined;
-      const runner = next && pool.best(next.kind, free);
-      if (!runner) return;
-      const place = pool.occupy(runner);
-      floor.inBackground(
-        serve(place).finally(() => {
-          place.release();
-          pump();
-        }),
-      );
+  function giveOut(): void {
+    for (;;) {
+      const canBegin = slots.canBegin();
+      const next = canBegin && queue.take(canBegin);
+      if (!next) return;
+      slots.take({ ...next, turn: 0 });
     }
-  }
-
-  /** Runs one job after the other until none waits. */
-  async function serve(place: Place, first?: Claimed): Promise<void> {
-    let job = first ?? (await claimAlone(place));
-    while (job) {
-      const next = nextClaim(place);
-      await floor.run(job, next);
-      job = next.job() ?? (await claimAlone(place));
-    }
-  }
-
-  async function claimAlone(place: Place): Promise<Claimed | undefined> {
-    if (queue.size() === 0) return undefined;
-    const claim = nextClaim(place);
-    asking += 1;
-    try {
-      await claim.keepIf(database.commit(claim.take));
-    } catch (error) {
-      log.error({ err: error }, "no job could be begun");
-      pause();
-    } finally {
-      asking -= 1;
-      // Jobs that came while this slot was asking were counted as the one that it asked for.
-      pump();
-    }
-    return claim.job();
   }
 
   /** A job that was submitted meanwhile may be in the queue twice: the second claim finds that it no longer waits. */
@@ -149,7 +125,7 @@ export function createMemoryQueue(floor: Floor): JobQueue {
     const waits = await waitingJobs(database, which);
     await pool.know(waits.map(({ needs }) => needs));
     for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
-    pump();
+    giveOut();
   }
 
   return {
@@ -158,20 +134,16 @@ export function createMemoryQueue(floor: Floor): JobQueue {
     waits({ userId, seq, kind }, isFirst) {
       if (isFirst) queue.putBack(userId, seq, kind);
       else queue.add(userId, seq, kind);
-      pump();
+      giveOut();
     },
     forget: (userId, seqs) => Promise.resolve(queue.forget(userId, seqs)),
     waitAgain: (userId, last) => load({ userId, last }),
     repair: () => Promise.resolve(),
     takeBack: () => Promise.resolve(),
-    changed: pump,
-    goOn: (job, place) => serve(place, job),
+    changed: giveOut,
+    resume: slots.resume,
     // With several slots it is not known which of them takes that job.
     guess: () => (concurrency === 1 ? queue.peek((kind) => pool.canDo(kind, BUILT_IN_RUNNER))?.seq : undefined),
-    stop() {
-      isStopped = true;
-      clearTimeout(rest);
-      return Promise.resolve();
-    },
+    stop: () => Promise.resolve(),
   };
 }

@@ -3,11 +3,8 @@
 // A job's turn is one more than the later of its user's last turn and the last turn that was taken: so each user's next job comes before
 // any user's second one. The library sorts by time: a turn is stored as that many microseconds after the year 2000.
 
-import { type Logger } from "graphile-worker";
-import { type Pool } from "pg";
-import { type ServiceLog } from "@/lib/service/options";
 import { plainStatement, type Reader, type Transaction } from "@/lib/service/store/database";
-import { type Waiting } from "../run/job-queue";
+import { type Waiting } from "./job-queue";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
 /** A flag of every entry: a worker that skips it takes none. */
@@ -15,17 +12,8 @@ export const EVERY = "every";
 /** In `turns`, the user number under which the last taken turn is kept. */
 const TAKEN = 0;
 /** The library's limit of tries, at its maximum: an entry that a process could not take is freed, and each time counts as a try. */
-const MOST_TRIES = 32_767;
+const MAX_TRIES = 32_767;
 const AT_ONCE = 2000;
-
-/** Logs only the library's errors and warnings; it would log every job that it gives out. */
-export async function queueLogger(log: ServiceLog): Promise<Logger> {
-  const { Logger } = await import("graphile-worker");
-  const loggedLevels: readonly string[] = ["error", "warning"];
-  return new Logger(() => (level, message) => {
-    if (loggedLevels.includes(level)) log.warn({ message }, "the queue complains");
-  });
-}
 
 /** `turn`: instead of the next turn, "first" puts the jobs before all others, a number puts them where they were. */
 export async function enqueueAll(tx: Transaction, jobs: readonly Waiting[], turn?: "first" | number): Promise<void> {
@@ -48,7 +36,7 @@ async function enqueueSome(tx: Transaction, jobs: readonly Waiting[], turn: "fir
     )
     SELECT count(*) FROM ${QUEUE_SCHEMA}.add_jobs(ARRAY(SELECT (
       'run', json_build_object('seq', seq, 'userId', user_id, 'kind', kind, 'turn', turn), NULL,
-      timestamptz '2000-01-01 00:00:00Z' + turn * interval '1 microsecond', ${MOST_TRIES}, seq::text, 0, ARRAY[kind, '${EVERY}']
+      timestamptz '2000-01-01 00:00:00Z' + turn * interval '1 microsecond', ${MAX_TRIES}, seq::text, 0, ARRAY[kind, '${EVERY}']
     )::${QUEUE_SCHEMA}.job_spec FROM placed ORDER BY turn))`;
   const lists = [jobs.map(({ seq }) => seq), jobs.map(({ userId }) => userId), jobs.map(({ kind }) => kind)];
   await tx.rows(plainStatement(text, typeof turn === "number" ? [turn, ...lists] : lists));
@@ -109,20 +97,4 @@ export async function seqsWithoutEntry(reader: Reader, after: number): Promise<n
     AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable}) AND NOT EXISTS (SELECT 1 FROM turns WHERE ${clearing})
     ORDER BY seq LIMIT ${AT_ONCE}`;
   return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
-}
-
-/** Makes the library's tables, once for processes that start together; and removes entries that can never be given out again. */
-export async function makeQueue(pgPool: Pool, log: ServiceLog): Promise<void> {
-  const { makeWorkerUtils } = await import("graphile-worker");
-  const client = await pgPool.connect();
-  try {
-    await client.query("SELECT pg_advisory_lock(hashtextextended('lightdesk queue migrations', 0))");
-    const utils = await makeWorkerUtils({ pgPool, schema: QUEUE_SCHEMA, logger: await queueLogger(log) });
-    await utils.migrate();
-    await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
-    await utils.release();
-  } finally {
-    // The lock is released with the connection.
-    client.release(true);
-  }
 }

@@ -7,12 +7,12 @@ import { kindOf, kindWith } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { isStoreAway } from "@/lib/shared/error-codes";
+import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-queue";
 import { move } from "../transitions";
 import { cancelAll, CANCELLED, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
 import { failAround } from "./finish";
-import { type CreateQueue, type JobQueue, type NextClaim } from "./job-queue";
 import { recoverJobs } from "./recover";
 import { executeJob, giveBack } from "./run-job";
 
@@ -24,7 +24,7 @@ type Workplace = Patience & {
   workFolders: ReturnType<typeof createWorkFolders>;
 };
 
-async function runClaimed(place: Workplace, job: Claimed, next: NextClaim): Promise<void> {
+async function runClaimed(place: Workplace, job: Claimed, end: EndCommit): Promise<void> {
   const { parts, running, queue, background, workFolders, untilStored, untilThere } = place;
   const { log } = parts;
   const run = running.get(job.id);
@@ -35,7 +35,7 @@ async function runClaimed(place: Workplace, job: Claimed, next: NextClaim): Prom
   try {
     outputDir = await workFolders.take();
     const nextImage = await imageOfNext(parts, queue.guess());
-    const execution = await executeJob(parts, { ...ordered, outputDir, next, nextImage });
+    const execution = await executeJob(parts, { ...ordered, outputDir, end, nextImage });
     isClean = execution.isClean;
     // It may be for another runner than this slot's.
     if (execution.waits) queue.waits(execution.waits, true);
@@ -115,7 +115,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     parts,
     running,
     mayTake: () => accepting,
-    run: (job, next) => runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, next),
+    run: (job, end) => runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, end),
     inBackground: background.add,
   });
 
@@ -140,14 +140,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       return taken;
     };
     const job = await patience.untilStored(takeOver, () => taken && running.delete(taken.id));
-    if (!job?.remote) return;
-    const place = pool.occupy(job.remote.runner);
-    try {
-      await queue.goOn(job, place);
-    } finally {
-      place.release();
-      queue.changed();
-    }
+    if (job?.remote) await queue.resume(job, job.remote.runner);
   }
 
   /** They wait again, and their attempt is not counted. */
@@ -175,8 +168,10 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     /** Called when other processes were silent for too long. */
     async takeOver(): Promise<void> {
       const sent = await recover();
-      if (accepting) resume(sent);
-      queue.changed();
+      if (!accepting) return;
+      resume(sent);
+      // What it had been given and had not begun.
+      await queue.repair();
     },
 
     /** Ends runs whose job was cancelled or taken over by another process; they write nothing. */

@@ -5,10 +5,10 @@ import { sql } from "kysely";
 import { isHandedOver } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
+import { type JobQueue } from "../queue/job-queue";
 import { isUnfinished, MOST_ATTEMPTS, move } from "../transitions";
 import { type EngineParts } from "./engine-parts";
 import { failJob } from "./finish";
-import { type JobQueue } from "./job-queue";
 
 type Parts = Pick<EngineParts, "database" | "processes" | "now"> & { queue: Pick<JobQueue, "enqueue" | "takeBack"> };
 

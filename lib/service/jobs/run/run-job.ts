@@ -10,12 +10,12 @@ import { kindOf } from "@/lib/service/runners/pool";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
+import { type EndCommit, type JobQueue, type Waiting } from "../queue/job-queue";
 import { begin, move } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts, type Patience } from "./engine-parts";
 import { finishRun } from "./finish";
-import { type JobQueue, type NextClaim, type Waiting } from "./job-queue";
 import { giveBackOrFail } from "./recover";
 import { type RunRecord } from "./run-record";
 
@@ -31,9 +31,9 @@ export async function executeJob(...[parts, run]: Parameters<typeof execute>): P
 
 async function execute(
   parts: EngineParts,
-  run: Ordered & { outputDir: string; next: NextClaim; nextImage: string | undefined },
+  run: Ordered & { outputDir: string; end: EndCommit; nextImage: string | undefined },
 ): Promise<Execution> {
-  const { job, running, outputDir, next, nextImage } = run;
+  const { job, running, outputDir, end, nextImage } = run;
   const { record, teller } = running;
   if (job.isBegun) teller.begun(record.startMs);
   let beginning: Promise<unknown> | undefined;
@@ -89,8 +89,8 @@ async function execute(
       "a worker was lost with its job",
     );
   if (outcome.kind !== "cancelled") {
-    next.soon();
-    await close(parts, run, outcome, next);
+    end.prepare();
+    await close(parts, run, outcome, end);
   }
   return { isClean: outcome.kind === "success", how: outcome.kind };
 }
@@ -191,19 +191,15 @@ const AT_ONCE = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, { job, running, untilThere }: Ordered, outcome: Ended, next: NextClaim): Promise<void> {
-  const { database, blobs } = parts;
+async function close(parts: EngineParts, { job, running, untilThere }: Ordered, outcome: Ended, { commit }: EndCommit): Promise<void> {
+  const { blobs } = parts;
   const { record } = running;
   const staged = record.files.map(toStaged);
   const hashes = [...new Set(staged.map((output) => output.staged.hash))];
   async function store(): Promise<void> {
     for (let first = 0; first < staged.length; first += AT_ONCE)
       await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
-    const ending = database.commit(async (tx) => {
-      await end(tx, parts, job, record, outcome, staged);
-      await next.take(tx);
-    });
-    await next.keepIf(ending);
+    await commit((tx) => end(tx, parts, job, record, outcome, staged));
   }
   try {
     // An outage of the database at the end must not cause the work to be done again.

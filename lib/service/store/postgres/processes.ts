@@ -9,7 +9,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database, plainStatement, type Reader } from "../database";
 import { SERVICE_SCHEMA } from "../migrations";
-import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
+import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents } from "../processes";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;
@@ -30,7 +30,7 @@ export async function liveProcesses(database: Reader): Promise<string[]> {
 export function createPostgresProcesses(database: Database, url: string, log: ServiceLog): Processes {
   const id = randomUUID();
   const listeners = new Set<Listener>();
-  let facts: ProcessFacts = { slots: 0, workerIds: [] };
+  let ownSlots = 0;
   let on: ProcessEvents | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -57,16 +57,16 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
   /** If the row is gone, another process has given the jobs away. */
   async function renew(): Promise<void> {
-    const values = [id, facts.slots, facts.workerIds];
+    const values = [id, ownSlots];
     const renewed = await line.ask<{ others: boolean }>(
-      `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2, worker_ids = $3::text[] WHERE id = $1
+      `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2 WHERE id = $1
        RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${silent("clock_timestamp()")}) AS others`,
       values,
     );
     const [row] = renewed;
     if (row?.others && performance.now() > isPatientUntil) on?.othersSilent();
     if (row || isClosed) return;
-    const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, worker_ids) VALUES ($1, clock_timestamp(), $2, $3::text[])`;
+    const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, worker_ids) VALUES ($1, clock_timestamp(), $2, '{}')`;
     await line.ask(`${insert} ON CONFLICT DO NOTHING`, values);
     on?.wasGivenUp();
   }
@@ -117,21 +117,16 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     watch: (events) => void (on = events),
 
-    async start() {
+    async start(slots) {
+      ownSlots = slots;
       await line.start();
       timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
     },
 
-    async describe(latest) {
-      facts = latest;
-      await renew();
-    },
-
     async giveUpSilent(tx) {
       const since = performance.now() > isPatientUntil ? silent("now()") : "seen_at = '-infinity'";
-      const given = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING worker_ids`;
-      const workers = plainStatement<{ id: string }>(`WITH gone AS (${given}) SELECT unnest(worker_ids) AS id FROM gone`, [id]);
-      return (await tx.rows(workers)).map((worker) => worker.id);
+      const gone = plainStatement<{ id: string }>(`DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id`, [id]);
+      return (await tx.rows(gone)).map((process) => process.id);
     },
 
     async close() {
