@@ -8,7 +8,7 @@ import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEn
 import { findJob, findJobIds, listText, objectText, type StoredJob } from "../jobs/job-row";
 import { listItems, listJobAssets, toDetail, toStatus } from "../jobs/job-view";
 import { countJobs, listJobs } from "../jobs/list-jobs";
-import { cancelJobs, listQueue, manageQueue } from "../jobs/queue-view";
+import { listQueue } from "../jobs/list-queue";
 import { submitPrompt } from "../jobs/submit";
 import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
@@ -21,7 +21,7 @@ import { type Call, type Route, route } from "./route";
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 
 export function jobRoutes(parts: Parts): Route[] {
-  const { database, liveRuns, pool } = parts;
+  const { database, engine, liveRuns, pool } = parts;
   const live = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
   /** Another user's job answers as if it did not exist. */
@@ -33,7 +33,7 @@ export function jobRoutes(parts: Parts): Route[] {
 
   async function cancelOne(call: JobCall): Promise<Response> {
     const job = await requireJob(call);
-    const cancelled = await cancelJobs(parts, call.user.id, [job.id]);
+    const cancelled = await engine.cancel(call.user.id, ["pending", "in_progress"], [job.id]);
     return json({ cancelled: cancelled.length > 0 });
   }
 
@@ -65,7 +65,7 @@ export function jobRoutes(parts: Parts): Route[] {
       const unknown = job_ids.filter((id) => !known.has(id));
       if (unknown.length > 0)
         throw new ServiceError("NOT_FOUND", "Some of these jobs do not exist; none was cancelled.", { job_ids: unknown });
-      return json({ cancelled: await cancelJobs(parts, user.id, job_ids) });
+      return json({ cancelled: await engine.cancel(user.id, ["pending", "in_progress"], job_ids) });
     }),
 
     route(operations.listJobAssets, async (call) => {
@@ -96,9 +96,9 @@ export function queueRoutes(parts: Parts): Route[] {
   return [
     route(operations.listQueue, ({ user }) => jsonPieces(listQueue(database, user.id))),
     route(operations.manageQueue, async ({ body, user }) => {
-      const changed = await manageQueue(parts, user.id, await withFewIds(body));
-      parts.events.queueChanged(user.id);
-      return json(changed);
+      const { clear, delete: ids = [] } = await withFewIds(body);
+      if (clear) return json({ deleted: await engine.clearQueue(user.id), cleared: true });
+      return json({ deleted: await engine.cancel(user.id, ["pending"], ids), cleared: false });
     }),
 
     route(operations.listHistory, async ({ query, user }) => jsonPieces(await listHistory(database, user.id, query()))),
@@ -120,7 +120,7 @@ export function queueRoutes(parts: Parts): Route[] {
       const { prompt_id } = (await body()) ?? {};
       if (prompt_id !== undefined && !(await findJob(database, user.id, prompt_id)))
         throw new ServiceError("NOT_FOUND", "There is no such job.");
-      await engine.cancelRunning(user.id, prompt_id === undefined ? undefined : [prompt_id]);
+      await engine.cancel(user.id, ["in_progress"], prompt_id === undefined ? undefined : [prompt_id]);
       return empty(200);
     }),
   ];

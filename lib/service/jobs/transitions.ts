@@ -23,7 +23,7 @@ const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
   cancelled: [],
 };
 
-export const MOST_ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
 
 /** Added to a condition on the state, so that the planner uses the small index of unfinished jobs: it does not infer this by itself. */

@@ -3,7 +3,7 @@
 // of cancels, one job each, and the rest in one call.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { MOST_ATTEMPTS } from "@/lib/service/jobs/transitions";
+import { MAX_ATTEMPTS } from "@/lib/service/jobs/transitions";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type PortService, post, startService } from "../processes";
 import { eachOf, get, queueDepth, submit, withService } from "./client";
@@ -32,7 +32,7 @@ export function measureRestart(): Promise<BenchRow[]> {
       times.push(performance.now() - started);
       const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
       // The running job is given up after its worker was lost for the third time; it stays in the list, as failed.
-      const givenUp = run + 1 >= MOST_ATTEMPTS ? 1 : 0;
+      const givenUp = run + 1 >= MAX_ATTEMPTS ? 1 : 0;
       isWhole &&= depth === PENDING - givenUp && pagination.total === PENDING;
     }
     if (!service) throw new Error("nothing was started");

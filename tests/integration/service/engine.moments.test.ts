@@ -4,7 +4,6 @@ import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { makeFolders } from "@/lib/service/assets/folders";
 import { createJobEvents, createNowhereElse } from "@/lib/service/events/elsewhere";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
-import { cancelJobs } from "@/lib/service/jobs/queue-view";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";
 import { submitPrompt } from "@/lib/service/jobs/submit";
@@ -84,7 +83,8 @@ async function stateOf(seq: number): Promise<string | undefined> {
   return (await database.row(query.selectFrom("jobs").select("state").where("seq", "=", seq)))?.state;
 }
 
-it("goes on with a job that is on a runner once the disk takes that again, and until then counts it as running nowhere", async () => {
+/** A job at a runner, which the service follows only after the disk has refused that once. */
+async function startWithJobAtRunner() {
   const { id, seq } = await submitOne();
   const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
   await database.commit(async (tx) => {
@@ -93,7 +93,7 @@ it("goes on with a job that is on a runner once the disk takes that again, and u
     if (runner) await claimJob(tx, { now, log, remoteLimits, processes }, seq, { runner, slot: "There/1" });
     await begin(tx, { seq, fence: 1 }, now());
   });
-  // The jobs that were left running are looked through first.
+  // The first commit recovers the jobs that were left running.
   let commits = 0;
   const full: Database["commit"] = (work) =>
     database.commit(async (tx) => {
@@ -103,10 +103,20 @@ it("goes on with a job that is on a runner once the disk takes that again, and u
     });
   const started = await startEngine(noRunner, { ...database, commit: full, commitFreeing: full });
   await until("the disk has refused it", () => commits === 2);
-  expect(await started.cancelRunning(USER, [id])).toEqual([]);
+  return { started, id, seq };
+}
+
+it("follows a job at a runner once the disk accepts that, and counts it as running nowhere until then", async () => {
+  const { started, id, seq } = await startWithJobAtRunner();
   expect([...started.runs()]).toEqual([]);
   await until("it goes on", () => [...started.runs()].length === 1, { timeoutMs: 10_000 });
-  expect(await started.cancelRunning(USER, [id])).toEqual([id]);
+  expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
+  expect(await stateOf(seq)).toBe("cancelled");
+});
+
+it("cancels a job at a runner while the disk does not accept that it is followed", async () => {
+  const { started, id, seq } = await startWithJobAtRunner();
+  expect(await started.cancel(USER, ["in_progress"], [id])).toEqual([id]);
   expect(await stateOf(seq)).toBe("cancelled");
 });
 
@@ -128,8 +138,7 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
   };
   const started = await startEngine(runner);
   await until("it runs", () => lose !== undefined);
-  // First the waiting jobs are looked through, then the job is given back, and last the running jobs are looked through.
-  const cancelled = cancelJobs({ database, engine: started, events, now }, USER, [id]);
+  const cancelled = started.cancel(USER, ["pending", "in_progress"], [id]);
   lose?.();
   expect(await cancelled).toEqual([id]);
   expect(await stateOf(seq)).toBe("cancelled");

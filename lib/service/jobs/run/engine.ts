@@ -3,18 +3,18 @@
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
 import { endAttempt } from "@/lib/service/runners/attempts";
-import { kindOf, kindWith } from "@/lib/service/runners/pool";
+import { kindWith } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
+import { coalesce } from "@/lib/shared/async";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-queue";
-import { move } from "../transitions";
-import { cancelAll, CANCELLED, clearCancelled, runningJobs, staleRuns } from "./cancel-running";
+import { CANCELLED, createCancels } from "./cancel";
 import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
 import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
 import { failAround } from "./finish";
-import { recoverJobs } from "./recover";
-import { executeJob, giveBack } from "./run-job";
+import { giveBack, recoverJobs } from "./recover";
+import { executeJob, giveBackLost } from "./run-job";
 
 type Workplace = Patience & {
   parts: EngineParts;
@@ -43,7 +43,7 @@ async function runClaimed(place: Workplace, job: Claimed, end: EndCommit): Promi
     log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
     if (isStoreAway(error)) {
       // The job is not at fault.
-      const waits = await giveBack(parts, ordered, { reason: "The service's database did not answer.", counts: true });
+      const waits = await giveBackLost(parts, ordered, { reason: "The service's database did not answer.", counts: true });
       if (waits) queue.waits(waits, true);
     } else await fail(place, job, error);
   } finally {
@@ -146,12 +146,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   /** They wait again, and their attempt is not counted. */
   async function giveBackAll(runs: readonly Running[]): Promise<void> {
     await database.commitFreeing(async (tx) => {
-      for (const { userId, seq, fence, needs, ...run } of runs) {
-        const attempts = run.attempts - 1;
-        const back = { start_time: null, slot: null, attempts };
-        if (await move(tx, { seq, fence, from: "in_progress", to: "pending", at: now() }, back))
-          await queue.enqueue(tx, { userId, seq, kind: await kindOf(tx, { seq, needs, attempts }) }, true);
-      }
+      for (const run of runs) await giveBack(tx, { now, queue }, run, { counts: false });
     });
   }
 
@@ -174,16 +169,11 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await queue.repair();
     },
 
-    /** Ends runs whose job was cancelled or taken over by another process; they write nothing. */
-    async endStale(): Promise<void> {
-      for (const run of await staleRuns(database, running)) run.cancel();
-    },
+    ...createCancels({ parts, running, queue, background, tellEnd: (run) => tellEnd(parts, run) }),
 
     enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
     submitted: (userId: number, seq: number, needs: number) => queue.waits({ userId, seq, kind: kindWith(needs) }),
-    waitAgain: queue.waitAgain,
     repair: queue.repair,
-    forgetPending: queue.forget,
 
     /** Something about the runners has changed. */
     async runnersChanged(): Promise<void> {
@@ -193,37 +183,6 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
 
     /** The jobs that run here. */
     runs: (): Iterable<Running> => running.values(),
-
-    /**
-     * Cancels those of `jobIds` (all of the user's, if absent) that run now, here or elsewhere; returns the ids that were really cancelled.
-     */
-    async cancelRunning(userId: number, jobIds?: readonly string[]): Promise<string[]> {
-      const ran = [...running.values()].filter(
-        (run) => run.isBegun() && run.userId === userId && (jobIds === undefined || jobIds.includes(run.id)),
-      );
-      const which = { userId, jobIds };
-      if (ran.length === 0 && (await runningJobs(database, parts, which)).length === 0) return [];
-      const cancelled = await database.commitFreeing((tx) => cancelAll(tx, parts, which, { ran, running }));
-      for (const { seq, run } of cancelled) {
-        run?.cancel();
-        if (!run || run.remote) background.add(clearCancelled(database, seq));
-      }
-      for (const { run } of cancelled) if (run) await tellEnd(parts, run);
-      if (cancelled.length > 0) events.queueChanged(userId);
-      return cancelled.map(({ id }) => id);
-    },
-
-    /** Called after pending jobs in runners' queues were cancelled in the store. */
-    async cancelledAtRunners(seqs: readonly number[]): Promise<void> {
-      if (seqs.length === 0) return;
-      const ended = new Set(seqs);
-      for (const run of [...running.values()].filter(({ seq }) => ended.has(seq))) {
-        run.cancel();
-        await tellEnd(parts, run);
-      }
-      for (const seq of seqs) background.add(clearCancelled(database, seq));
-      await parts.processes.tell(CANCELLED, null);
-    },
 
     /** Lets short jobs end within `graceMs`; the rest is given back. */
     async stop(graceMs: number): Promise<void> {
@@ -253,20 +212,8 @@ type Parts = { processes: Processes; engine: Pick<Engine, "takeOver" | "endStale
 export function listenToOthers({ processes, engine, log }: Parts): void {
   /** Runs one at a time; a notice that arrives meanwhile causes one more run. */
   function oneAtATime(work: () => Promise<void>): () => void {
-    let underWay: Promise<void> | undefined;
-    let isDue = false;
-    const begin = (): void => {
-      isDue = underWay !== undefined;
-      underWay ??= work()
-        .catch((error: unknown) =>
-          log.warn({ err: error }, "what another process told could not be done: it is done when it is told again"),
-        )
-        .finally(() => {
-          underWay = undefined;
-          if (isDue) begin();
-        });
-    };
-    return begin;
+    const begin = coalesce(work);
+    return () => void begin().catch((error: unknown) => log.warn({ err: error }, "a notice of another process could not be followed"));
   }
   const endStale = oneAtATime(engine.endStale);
   const lookAgain = oneAtATime(engine.runnersChanged);

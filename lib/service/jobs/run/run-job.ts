@@ -11,12 +11,12 @@ import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type EndCommit, type JobQueue, type Waiting } from "../queue/job-queue";
-import { begin, move } from "../transitions";
+import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Claimed, type Running } from "./claim";
 import { type EngineParts, type Patience } from "./engine-parts";
 import { finishRun } from "./finish";
-import { giveBackOrFail } from "./recover";
+import { giveBack } from "./recover";
 import { type RunRecord } from "./run-record";
 
 /** `waits`: its worker was lost, and it is tried again. `isClean`: the record lists all files in the folder. */
@@ -81,7 +81,7 @@ async function execute(
     });
   });
   await beginning;
-  if (outcome.kind === "lost") return { waits: await giveBack(parts, run, outcome), isClean: false, how: "worker lost" };
+  if (outcome.kind === "lost") return { waits: await giveBackLost(parts, run, outcome), isClean: false, how: "worker lost" };
   if (outcome.kind === "stale" || outcome.kind === "left") return { isClean: false, how: outcome.kind };
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
@@ -151,32 +151,22 @@ async function runOnRunner(
   );
 }
 
-/** Returns the job if it now waits for another attempt. */
-export async function giveBack(
+/** Returns the job if it now waits for another attempt. `counts`: whether this one counts against the few attempts of a job. */
+export async function giveBackLost(
   { now }: Pick<EngineParts, "now">,
   { job, running, queue, untilStored }: Ordered,
   { reason, counts }: { reason: string; counts: boolean },
 ): Promise<Waiting | undefined> {
-  const { seq, userId } = job;
   return untilStored(async (tx) => {
     const at = now();
     if (!(await isOwn(tx, job))) return undefined;
-    // The steps below require a started job.
+    // Only a started job is given back.
     await begin(tx, job, at);
-    if (!job.remote) {
-      if (await giveBackOrFail(tx, job, at)) return undefined;
-    } else if (!counts) {
-      await forgetAttempt(tx, job);
-      const back = { start_time: null, slot: null, runner: null, attempts: job.attempts - 1 };
-      await move(tx, { seq, fence: job.fence, from: "in_progress", to: "pending", at }, back);
-    } else {
+    if (job.remote && counts) {
       await endAttempt(tx, job, "lost", at, reason);
-      await noteEnd(tx, { runner: job.remote.runner.id, userId, isGood: false, ms: at - running.record.startMs });
-      if (await giveBackOrFail(tx, job, at, reason)) return undefined;
-    }
-    const waits = { userId, seq, kind: await kindOf(tx, job) };
-    await queue.enqueue(tx, waits, true);
-    return waits;
+      await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - running.record.startMs });
+    } else if (job.remote) await forgetAttempt(tx, job);
+    return giveBack(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
 }
 
