@@ -11,7 +11,7 @@ import { type Chore } from "./housekeeping";
 import { type CreateQueue } from "./jobs/queue/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
 import { openSharedQueue, type SharedQueue } from "./jobs/queue/postgres-queue";
-import { createNoSharedProgress, createPostgresProgress, type SharedProgress } from "./jobs/run/live-runs";
+import { createPostgresProgress, type SharedProgress } from "./jobs/run/live-runs";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { requireDatabase, requireNoFiles } from "./store/data-folder";
@@ -29,7 +29,7 @@ export type Opened = {
   createQueue: CreateQueue;
   close(): Promise<void>;
   elsewhere: Elsewhere;
-  progress: SharedProgress;
+  progress: SharedProgress | undefined;
   /** What has to be done for the database again and again. */
   chores: readonly Chore[];
 };
@@ -45,7 +45,7 @@ export async function openServiceDatabase(
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
     const assetSearch = createSqliteSearch(database);
-    const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse(), progress: createNoSharedProgress() };
+    const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse(), progress: undefined };
     return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);

@@ -139,7 +139,6 @@ export function promptRoutes(parts: Parts): Route[] {
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
       noteSubmitted(outcome.id);
-      parts.engine.submitted(user.id, outcome.seq, outcome.needs);
       parts.events.queueChanged(user.id);
       return json({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });
     }),

@@ -94,7 +94,7 @@ type Accepted = { ok: true; id: string; seq: number; number: number; needs: numb
 type Refused = Extract<Validation, { ok: false }>;
 
 export async function submitPrompt(
-  stores: { database: Database; pool: Pool; engine: Pick<Engine, "enqueue">; now: () => number },
+  stores: { database: Database; pool: Pool; engine: Pick<Engine, "enqueue" | "submitted">; now: () => number },
   userId: number,
   body: PromptBody,
 ): Promise<Accepted | Refused> {
@@ -159,6 +159,7 @@ export async function submitPrompt(
     return { seq: job.seq, number, needs };
   });
   pool.learn(accepted.needs, validation.needs);
+  stores.engine.submitted(userId, accepted.seq, accepted.needs);
   return { ok: true, id, ...accepted, nodeErrors: validation.nodeErrors };
 }
 

@@ -74,7 +74,8 @@ async function startEngine(runner: Runner, through: Database = database): Promis
 }
 
 async function submitOne(): Promise<{ id: string; seq: number }> {
-  const outcome = await submitPrompt({ database, pool, engine: { enqueue: () => Promise.resolve() }, now }, USER, { prompt: canvas() });
+  const noEngine = { enqueue: () => Promise.resolve(), submitted: () => undefined };
+  const outcome = await submitPrompt({ database, pool, engine: noEngine, now }, USER, { prompt: canvas() });
   if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome;
 }
@@ -90,7 +91,7 @@ async function startWithJobAtRunner() {
   await database.commit(async (tx) => {
     await tx.run(query.insertInto("runners").values({ ...values, mode: "ready" }));
     const runner = await tx.row(query.selectFrom("runners").selectAll().where("id", "=", "there"));
-    if (runner) await claimJob(tx, { now, log, remoteLimits, processes }, seq, { runner, slot: "There/1" });
+    if (runner) await claimJob(tx, { now, log, remoteLimits, processes, events }, seq, { runner, slot: "There/1" });
     await begin(tx, { seq, fence: 1 }, now());
   });
   // The first commit recovers the jobs that were left running.

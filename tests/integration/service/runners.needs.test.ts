@@ -28,7 +28,7 @@ it("is forgotten once no waiting or running job needs it, and gets another numbe
   const canDo = (id: number) => pool.canDo(kindWith(id), BUILT_IN_RUNNER);
 
   const unused = await store("ImageInvert");
-  const engine = { enqueue: () => Promise.resolve() };
+  const engine = { enqueue: () => Promise.resolve(), submitted: () => undefined };
   const waiting = await submitPrompt({ database, pool, engine, now: Date.now }, 1, { prompt: canvas() });
   if (!waiting.ok) throw new Error(waiting.error.message);
   const last = await store("SaveImage");

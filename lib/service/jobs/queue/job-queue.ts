@@ -8,8 +8,8 @@ import { countHandedOver, readRunner, type RunnerRow, stateOf } from "@/lib/serv
 import { asStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
-import { type Claimed, claimJob, createRunning, type Running } from "../run/claim";
-import { type EngineParts } from "../run/engine-parts";
+import { claimJob, type Running } from "../run/claim";
+import { type EngineParts, type Patience } from "../run/engine-parts";
 import { isInOwnQueue, isUnfinished } from "../transitions";
 
 /** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
@@ -35,7 +35,7 @@ export type JobQueue = {
   /** Slots or runners have changed. */
   changed(): void;
   /** Continues a job at its runner. The slot may run other jobs after it. */
-  resume(job: Claimed, runner: RunnerRow): Promise<void>;
+  resume(job: Running, runner: RunnerRow): Promise<void>;
   /** The job that the built-in runner gets next; undefined if that is not known. */
   guess(): number | undefined;
   /** Gives out no more jobs. */
@@ -52,11 +52,12 @@ export type EndCommit = {
 /** What the queue gets from the engine. */
 export type QueueContext = {
   parts: EngineParts;
-  /** The jobs that run here, by id: from their claim on, so that a cancel always finds them. */
+  /** The jobs that run here, by id. */
   running: Map<string, Running>;
   mayTake(): boolean;
+  untilThere: Patience["untilThere"];
   /** Runs the job to its end. */
-  run(job: Claimed, end: EndCommit): Promise<void>;
+  run(job: Running, end: EndCommit): Promise<void>;
   /** The engine's `stop` waits for this work. */
   inBackground(work: Promise<void>): void;
 };
@@ -85,7 +86,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
 
   /** The job is undefined if it could not be claimed. */
   function createClaim(entry: Entry, place: Place) {
-    let outcome: "untried" | "full" | Claimed | undefined = "untried";
+    let outcome: "untried" | "full" | Running | undefined = "untried";
     const claimed = () => (typeof outcome === "object" ? outcome : undefined);
 
     function undo(): void {
@@ -94,7 +95,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
       outcome = "untried";
     }
 
-    async function attempt(tx: Transaction): Promise<Claimed | undefined> {
+    async function attempt(tx: Transaction): Promise<Running | undefined> {
       await took?.(tx, entry);
       const job = await tx
         .attempt(() => claimJob(tx, parts, entry.seq, place))
@@ -104,7 +105,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
           log.error({ err: error, seq: entry.seq }, "a job could not be begun");
           return undefined;
         });
-      if (job) running.set(job.id, createRunning(job, parts.events));
+      if (job) running.set(job.id, job);
       return job;
     }
 
@@ -115,7 +116,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
         if (mayTake()) outcome = (await isFree(tx, place)) ? await attempt(tx) : "full";
       },
       /** After the commit. */
-      async settle(): Promise<Claimed | undefined> {
+      async settle(): Promise<Running | undefined> {
         if (outcome === "full") await refresh();
         if (typeof outcome === "string") await putBack(entry);
         return claimed();
@@ -131,7 +132,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
     });
   }
 
-  async function claimAlone(entry: Entry, place: Place): Promise<Claimed | undefined> {
+  async function claimAlone(entry: Entry, place: Place): Promise<Running | undefined> {
     const claim = createClaim(entry, place);
     for (;;) {
       try {
@@ -147,7 +148,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
   }
 
   /** Returns the next job of the slot. */
-  async function runOne(job: Claimed, place: Place): Promise<Claimed | undefined> {
+  async function runOne(job: Running, place: Place): Promise<Running | undefined> {
     const slot: Ending = { place };
     let claim: ReturnType<typeof createClaim> | undefined;
     let isCommitted = false;
@@ -175,7 +176,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
     return slot.entry && claimAlone(slot.entry, place);
   }
 
-  async function serve(place: Place, first: Claimed | undefined): Promise<void> {
+  async function serve(place: Place, first: Running | undefined): Promise<void> {
     for (let job = first; job;) job = await runOne(job, place);
   }
 
@@ -208,7 +209,7 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
       } else inBackground(putBack(entry));
     },
 
-    resume: (job: Claimed, runner: RunnerRow) => occupied(runner, (place) => serve(place, job)),
+    resume: (job: Running, runner: RunnerRow) => occupied(runner, (place) => serve(place, job)),
   };
 }
 

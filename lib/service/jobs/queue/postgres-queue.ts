@@ -4,9 +4,7 @@ import { type Pool } from "pg";
 import { z } from "zod";
 import { type ServiceLog } from "@/lib/service/options";
 import { readKind } from "@/lib/service/runners/pool";
-import { whileAway } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
-import { sleep } from "@/lib/shared/async";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
 import {
@@ -21,17 +19,15 @@ import {
 } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
-const PAUSE_MS = 1000;
 /** Kinds are learnt as jobs of them come by; when there are too many, all are learnt anew. */
 const MAX_KINDS = 1000;
 
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
 
 function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
-  const { inBackground } = context;
+  const { inBackground, mayTake, untilThere } = context;
   const { database, pool, log } = context.parts;
   const kinds = new Set<string>();
-  let isStopped = false;
   const slots = createSlots(context, {
     took: (tx, { turn }) => tookTurn(tx, turn),
     putBack: (entry) => untilThere(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
@@ -59,7 +55,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   async function repair(): Promise<void> {
     await database.commitFreeing(removeStale);
     let last: number | undefined = 0;
-    while (last !== undefined && !isStopped) last = await mendAfter(last);
+    while (last !== undefined && mayTake()) last = await mendAfter(last);
   }
 
   /** Returns the last job of the piece; undefined if there are no more. */
@@ -70,12 +66,6 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
       return lost.at(-1);
     });
   }
-
-  const untilThere = (work: () => Promise<void>) =>
-    whileAway(work, async (error) => {
-      if (isStopped) throw error;
-      await sleep(PAUSE_MS);
-    });
 
   return {
     start() {
@@ -97,10 +87,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     changed: worker.nudge,
     resume: slots.resume,
     guess: () => undefined,
-    async stop() {
-      isStopped = true;
-      await worker.stop();
-    },
+    stop: worker.stop,
   };
 }
 

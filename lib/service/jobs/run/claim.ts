@@ -102,7 +102,7 @@ function createRunTeller(events: JobEvents, job: { id: string; seq: number; node
   };
 }
 
-export type Claimed = {
+type Claimed = {
   seq: number;
   id: string;
   userId: number;
@@ -123,7 +123,8 @@ export type Claimed = {
   images: { name: string; hash: string }[];
 };
 
-export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fence" | "needs" | "remote"> & {
+/** From its claim on, so that a cancel always finds it. */
+export type Running = Omit<Claimed, "isBegun"> & {
   /** Whether a node may run; until then the job is pending. */
   isBegun(): boolean;
   /** The runner starts the job. */
@@ -141,11 +142,11 @@ export type Running = Pick<Claimed, "seq" | "id" | "userId" | "attempts" | "fenc
   handOver(run: { cancel(): void; leave?(): void }): void;
 };
 
-export function createRunning(job: Claimed, events: JobEvents): Running {
+function createRunning(job: Claimed, events: JobEvents): Running {
   let isCancelled = false;
   let isLeft = false;
   let handed: { cancel(): void; leave?(): void } | undefined;
-  const { seq, id, userId, attempts, fence, needs, remote, extraData } = job;
+  const { seq, id, userId, extraData } = job;
   const clientId = textOf(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
   const teller = createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
@@ -153,13 +154,7 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   let end: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
   return {
-    seq,
-    id,
-    userId,
-    attempts,
-    fence,
-    needs,
-    ...(remote && { remote }),
+    ...job,
     record,
     teller,
     isBegun: () => isBegun,
@@ -186,18 +181,14 @@ export function createRunning(job: Claimed, events: JobEvents): Running {
   };
 }
 
-type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes">;
+type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes" | "events">;
 
 /**
  * Inside a commit. Undefined if the job no longer waits, or is unreadable and has therefore failed. A runner's job stays pending until that
  * runner starts it: the runner may have other work.
  */
-export async function claimJob(
-  tx: Transaction,
-  { now, log, remoteLimits, processes }: ClaimParts,
-  seq: number,
-  { runner, slot }: Place,
-): Promise<Claimed | undefined> {
+export async function claimJob(tx: Transaction, parts: ClaimParts, seq: number, { runner, slot }: Place): Promise<Running | undefined> {
+  const { now, remoteLimits, processes } = parts;
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
@@ -214,7 +205,7 @@ export async function claimJob(
     await beginAttempt(tx, attempt, runner.id, at, remoteLimits.leaseMs);
     if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
   }
-  return readClaimed(tx, { now, log }, job, {
+  return readClaimed(tx, parts, job, {
     attempts,
     fence,
     slot,
@@ -228,7 +219,7 @@ type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isBegun"
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
 /** Inside a commit. Takes over a job that a dead process had sent to a runner. */
-export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Claimed | undefined> {
+export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Running | undefined> {
   const taken = await takeOver(tx, parts.processes, seq);
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
@@ -241,29 +232,15 @@ export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number)
   return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
 }
 
-async function readClaimed(
-  tx: Transaction,
-  { now, log }: Pick<ClaimParts, "now" | "log">,
-  job: JoinedRow,
-  facts: Facts,
-): Promise<Claimed | undefined> {
+async function readClaimed(tx: Transaction, { now, log, events }: ClaimParts, job: JoinedRow, facts: Facts): Promise<Running | undefined> {
   const { seq, needs } = job;
   const images = await tx.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
   try {
     const extraData = readRecord(job.extra_data);
     const outputs = readStrings(job.outputs_to_execute);
-    return {
-      seq,
-      id: job.id,
-      userId: job.user_id,
-      needs,
-      ...facts,
-      graph: readGraph(job, facts.remote !== undefined),
-      promptText: job.prompt,
-      outputs,
-      extraData,
-      images,
-    };
+    const graph = readGraph(job, facts.remote !== undefined);
+    const claimed = { seq, id: job.id, userId: job.user_id, needs, ...facts, graph, promptText: job.prompt, outputs, extraData, images };
+    return createRunning(claimed, events);
   } catch (error) {
     log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
     if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());

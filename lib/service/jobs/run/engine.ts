@@ -10,7 +10,7 @@ import { coalesce } from "@/lib/shared/async";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-queue";
 import { CANCELLED, createCancels } from "./cancel";
-import { type Claimed, createRunning, resumeJob, type Running } from "./claim";
+import { resumeJob, type Running } from "./claim";
 import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
 import { failAround } from "./finish";
 import { giveBack, recoverJobs } from "./recover";
@@ -24,36 +24,29 @@ type Workplace = Patience & {
   workFolders: ReturnType<typeof createWorkFolders>;
 };
 
-async function runClaimed(place: Workplace, job: Claimed, end: EndCommit): Promise<void> {
+async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promise<void> {
   const { parts, running, queue, background, workFolders, untilStored, untilThere } = place;
   const { log } = parts;
-  const run = running.get(job.id);
-  if (!run) return;
   let outputDir: string | undefined;
   let isClean = false;
-  const ordered = { job, running: run, queue, untilStored, untilThere };
+  const ordered = { job, queue, untilStored, untilThere };
   try {
     outputDir = await workFolders.take();
     const nextImage = await imageOfNext(parts, queue.guess());
-    const execution = await executeJob(parts, { ...ordered, outputDir, end, nextImage });
-    isClean = execution.isClean;
-    // It may be for another runner than this slot's.
-    if (execution.waits) queue.waits(execution.waits, true);
+    ({ isClean } = await executeJob(parts, { ...ordered, outputDir, end, nextImage }));
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
-    if (isStoreAway(error)) {
-      // The job is not at fault.
-      const waits = await giveBackLost(parts, ordered, { reason: "The service's database did not answer.", counts: true });
-      if (waits) queue.waits(waits, true);
-    } else await fail(place, job, error);
+    // The job is not at fault for an outage.
+    if (isStoreAway(error)) await giveBackLost(parts, ordered, { reason: "The service's database did not answer.", counts: true });
+    else await fail(place, job, error);
   } finally {
     // The job may have been put back, and taken again.
-    if (running.get(job.id) === run) running.delete(job.id);
-    run.end();
+    if (running.get(job.id) === job) running.delete(job.id);
+    job.end();
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
-    await tellEnd(parts, run);
-    background.add(tidyUp(place, job, outputDir, isClean ? run.record.files.map(({ path }) => path) : undefined));
+    await tellEnd(parts, job);
+    background.add(tidyUp(place, job, outputDir, isClean ? job.record.files.map(({ path }) => path) : undefined));
   }
 }
 
@@ -72,7 +65,7 @@ async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | 
   }
 }
 
-async function fail({ parts: { now }, untilStored }: Workplace, job: Claimed, error: unknown): Promise<void> {
+async function fail({ parts: { now }, untilStored }: Workplace, job: Running, error: unknown): Promise<void> {
   await untilStored(async (tx) => {
     if ((await failAround(tx, job, error, now())) && job.remote) await endAttempt(tx, job, "lost", now());
   });
@@ -90,7 +83,7 @@ function tellEnd({ database, log }: EngineParts, run: Running): Promise<void> {
 
 async function tidyUp(
   { parts: { collect, log }, workFolders }: Workplace,
-  job: Claimed,
+  job: Running,
   outputDir: string | undefined,
   files: readonly string[] | undefined,
 ): Promise<void> {
@@ -103,7 +96,7 @@ async function tidyUp(
 export type Engine = ReturnType<typeof createEngine>;
 
 export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
-  const { database, events, log, now, pool } = parts;
+  const { database, log, now, pool } = parts;
   /** By id, the jobs that run here. */
   const running = new Map<string, Running>();
   let accepting = false;
@@ -115,6 +108,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     parts,
     running,
     mayTake: () => accepting,
+    untilThere: patience.untilThere,
     run: (job, end) => runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, end),
     inBackground: background.add,
   });
@@ -132,11 +126,10 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   }
 
   async function resumeOne(seq: number): Promise<void> {
-    let taken: Claimed | undefined;
+    let taken: Running | undefined;
     const takeOver = async (tx: Transaction) => {
       taken = await resumeJob(tx, parts, seq);
-      // Known as running from this moment on, so that no cancel misses it.
-      if (taken) running.set(taken.id, createRunning(taken, events));
+      if (taken) running.set(taken.id, taken);
       return taken;
     };
     const job = await patience.untilStored(takeOver, () => taken && running.delete(taken.id));

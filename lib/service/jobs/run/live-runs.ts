@@ -25,15 +25,6 @@ export type SharedProgress = {
   stop(): Promise<void>;
 };
 
-export function createNoSharedProgress(): SharedProgress {
-  return {
-    share: () => undefined,
-    read: () => Promise.resolve(new Map()),
-    sweep: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
-  };
-}
-
 export function createPostgresProgress(database: Database, log: ServiceLog): SharedProgress {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
@@ -106,14 +97,15 @@ type Parts = {
   database: Database;
   blobs: BlobStore;
   questions: Questions;
-  shared: SharedProgress;
+  /** Undefined if no other process runs jobs. */
+  shared: SharedProgress | undefined;
   log: ServiceLog;
 };
 
 export function createLiveRuns({ runs, database, blobs, questions, shared, log }: Parts) {
   const lent = new WeakMap<Live, Map<string, Promise<void>>>();
 
-  shared.share(runs);
+  shared?.share(runs);
   questions.answer(FILE, async (asked) => {
     const { data } = questionSchema.safeParse(asked);
     const found = data && findHere(data.userId, data.hash);
@@ -161,7 +153,7 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
       if (jobIds.length === 0) return found;
       const here = new Map([...runs()].map(({ id, record }) => [id, record] as const));
       const elsewhere = jobIds.filter((id) => !here.has(id));
-      for (const [id, progress] of await shared.read(reader, elsewhere)) found.set(id, progress);
+      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) found.set(id, progress);
       for (const id of jobIds) {
         const record = here.get(id);
         if (record) found.set(id, record.progress());
@@ -186,6 +178,6 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
       return answerSchema.safeParse(answer).data;
     },
 
-    stop: () => shared.stop(),
+    stop: () => shared?.stop(),
   };
 }

@@ -10,19 +10,19 @@ import { kindOf } from "@/lib/service/runners/pool";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
 import { query, type Transaction } from "@/lib/service/store/database";
-import { type EndCommit, type JobQueue, type Waiting } from "../queue/job-queue";
+import { type EndCommit, type JobQueue } from "../queue/job-queue";
 import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
-import { type Claimed, type Running } from "./claim";
+import { type Running } from "./claim";
 import { type EngineParts, type Patience } from "./engine-parts";
 import { finishRun } from "./finish";
 import { giveBack } from "./recover";
 import { type RunRecord } from "./run-record";
 
-/** `waits`: its worker was lost, and it is tried again. `isClean`: the record lists all files in the folder. */
-type Execution = { waits?: Waiting | undefined; isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
+/** `isClean`: the record lists all files in the folder. */
+type Execution = { isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
-type Ordered = Patience & { job: Claimed; running: Running; queue: Pick<JobQueue, "enqueue"> };
+type Ordered = Patience & { job: Running; queue: Pick<JobQueue, "enqueue" | "waits"> };
 
 /** The commit that ends the job also claims the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
@@ -33,14 +33,14 @@ async function execute(
   parts: EngineParts,
   run: Ordered & { outputDir: string; end: EndCommit; nextImage: string | undefined },
 ): Promise<Execution> {
-  const { job, running, outputDir, end, nextImage } = run;
-  const { record, teller } = running;
-  if (job.isBegun) teller.begun(record.startMs);
+  const { job, outputDir, end, nextImage } = run;
+  const { record, teller } = job;
+  if (job.isBegun()) teller.begun(record.startMs);
   let beginning: Promise<unknown> | undefined;
   const onBegun = () => {
-    if (running.isBegun()) return;
+    if (job.isBegun()) return;
     const at = parts.now();
-    running.begin(at);
+    job.begin(at);
     beginning = run.untilThere(() => parts.database.commit((tx) => begin(tx, job, at)));
     // Awaited once the run has ended.
     beginning.catch(() => undefined);
@@ -74,32 +74,31 @@ async function execute(
           },
           on,
         );
-    running.handOver(nodes);
+    job.handOver(nodes);
     return nodes.done.catch((error: unknown): RunOutcome => {
       parts.log.warn({ err: error, job: job.id, attempt: job.attempts }, "the worker of a job was lost");
       return { kind: "lost", reason: "", counts: true };
     });
   });
   await beginning;
-  if (outcome.kind === "lost") return { waits: await giveBackLost(parts, run, outcome), isClean: false, how: "worker lost" };
-  if (outcome.kind === "stale" || outcome.kind === "left") return { isClean: false, how: outcome.kind };
+  if (outcome.kind === "lost") await giveBackLost(parts, run, outcome);
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
       "a worker was lost with its job",
     );
-  if (outcome.kind !== "cancelled") {
+  if (outcome.kind === "success" || outcome.kind === "error") {
     end.prepare();
     await close(parts, run, outcome, end);
   }
-  return { isClean: outcome.kind === "success", how: outcome.kind };
+  return { isClean: outcome.kind === "success", how: outcome.kind === "lost" ? "worker lost" : outcome.kind };
 }
 
-type Remote = NonNullable<Claimed["remote"]>;
+type Remote = NonNullable<Running["remote"]>;
 
 async function runOnRunner(
   parts: EngineParts,
-  job: Claimed,
+  job: Running,
   { runner, attempt, isResumed }: Remote,
   {
     record,
@@ -151,27 +150,28 @@ async function runOnRunner(
   );
 }
 
-/** Returns the job if it now waits for another attempt. `counts`: whether this one counts against the few attempts of a job. */
+/** The job is tried again, perhaps at another runner. `counts`: whether this one counts against the few attempts of a job. */
 export async function giveBackLost(
   { now }: Pick<EngineParts, "now">,
-  { job, running, queue, untilStored }: Ordered,
+  { job, queue, untilStored }: Ordered,
   { reason, counts }: { reason: string; counts: boolean },
-): Promise<Waiting | undefined> {
-  return untilStored(async (tx) => {
+): Promise<void> {
+  const waiting = await untilStored(async (tx) => {
     const at = now();
     if (!(await isOwn(tx, job))) return undefined;
     // Only a started job is given back.
     await begin(tx, job, at);
     if (job.remote && counts) {
       await endAttempt(tx, job, "lost", at, reason);
-      await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - running.record.startMs });
+      await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - job.record.startMs });
     } else if (job.remote) await forgetAttempt(tx, job);
     return giveBack(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
+  if (waiting) queue.waits(waiting, true);
 }
 
 /** Inside a commit: whether no other attempt has begun, and the job was not cancelled. */
-async function isOwn(tx: Transaction, { seq, fence }: Pick<Claimed, "seq" | "fence">): Promise<boolean> {
+async function isOwn(tx: Transaction, { seq, fence }: Pick<Running, "seq" | "fence">): Promise<boolean> {
   const own = query.selectFrom("jobs").select("seq").where("seq", "=", seq).where("fence", "=", fence).where(isHandedOver);
   return (await tx.row(own)) !== undefined;
 }
@@ -181,9 +181,9 @@ const AT_ONCE = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, { job, running, untilThere }: Ordered, outcome: Ended, { commit }: EndCommit): Promise<void> {
+async function close(parts: EngineParts, { job, untilThere }: Ordered, outcome: Ended, { commit }: EndCommit): Promise<void> {
   const { blobs } = parts;
-  const { record } = running;
+  const { record } = job;
   const staged = record.files.map(toStaged);
   const hashes = [...new Set(staged.map((output) => output.staged.hash))];
   async function store(): Promise<void> {
@@ -203,7 +203,7 @@ async function close(parts: EngineParts, { job, running, untilThere }: Ordered, 
 async function end(
   tx: Transaction,
   { now }: EngineParts,
-  job: Claimed,
+  job: Running,
   record: RunRecord,
   outcome: Ended,
   staged: readonly StagedOutput[],
@@ -227,7 +227,7 @@ async function end(
 }
 
 /** `prompt` and every text of extra_pnginfo (including the editor's `workflow`) as JSON, as ComfyUI writes them into a PNG. */
-function pngTextOf(job: Claimed): Record<string, string> {
+function pngTextOf(job: Running): Record<string, string> {
   const info = objectOf(job.extraData.extra_pnginfo) ?? {};
   const others = Object.entries(info).map(([keyword, value]): [string, string] => [
     keyword,
