@@ -116,7 +116,7 @@ test("connections are bounded, and one that the server ends is replaced", async 
   const count = "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = 'lightdesk' AND datname = current_database()";
   const [row] = await ask<{ n: number }>(url, count);
   // The connections of a console with its service, and of one more store.
-  expect(row?.n).toBeLessThanOrEqual(27 + 10);
+  expect(row?.n).toBeLessThanOrEqual(24 + 10);
   await ask(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lightdesk'");
   await until("the store answers again", () => store.members.hasOwner().catch(() => undefined));
   await store.close();

@@ -87,7 +87,9 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
       if (!asStorageFailure(toStoreError(error))) log.error({ err: error }, "no entry of the queue could be read");
       restart();
     });
-    events.on("worker:release", () => void (worker = undefined));
+    events.on("worker:release", (released) => {
+      if (worker === released.worker) worker = undefined;
+    });
     events.on("worker:stop", () => restart());
     const runner = await run({
       ...{ pgPool, schema: QUEUE_SCHEMA, logger, events, workerId: processes.id },
