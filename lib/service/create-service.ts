@@ -173,7 +173,6 @@ export async function startService(options: ServiceOptions) {
         ...opened.chores,
         ...runnerChores({
           database,
-          processes,
           now,
           log,
           checkMs,

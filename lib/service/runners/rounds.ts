@@ -6,7 +6,6 @@ import { comfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
-import { type Processes } from "../store/processes";
 import { clearedAway, lostAttempts } from "./attempts";
 import { readHealth } from "./check-runner";
 import { isOverLimits, readRunner, readRunners, type RunnerRow, settleDraining, storeAbout, storeFacts, storeProblem } from "./store";
@@ -21,7 +20,6 @@ type Stores = {
   now: () => number;
   log: ServiceLog;
   checkMs: number;
-  processes: Pick<Processes, "mayBegin">;
   /** `changed`: something was found, and other processes are notified. `changedElsewhere`: another process changed something. */
   changed: () => Promise<void>;
   changedElsewhere: () => Promise<void>;
@@ -29,10 +27,10 @@ type Stores = {
 };
 
 export function runnerChores(stores: Stores): Chore[] {
-  const { database, processes, checkMs, changedElsewhere } = stores;
+  const { database, checkMs, changedElsewhere } = stores;
   let commits: number | undefined;
   return [
-    { name: "runners", everyMs: checkMs, round: async () => (await processes.mayBegin("runners", checkMs)) && lookAtAll(stores) },
+    { name: "runners", everyMs: checkMs, isShared: true, round: () => lookAtAll(stores) },
     {
       name: "runners of other processes",
       everyMs: FOREIGN_MS,

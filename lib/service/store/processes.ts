@@ -22,7 +22,7 @@ export type Processes = {
    */
   listen(channel: string, receive: (payload: unknown, from: string) => void, missed?: () => void): () => void;
 
-  /** The ids of living processes, including this one, in a fixed order. */
+  /** The ids of living processes, including this one, the oldest first. */
   live(): Promise<string[]>;
   /** The slots of the built-in runner at all living processes, this one with `own` among them. */
   slots(own: number): Promise<number>;
@@ -32,9 +32,6 @@ export type Processes = {
   readonly isHolderGone: RawBuilder<SqlBool>;
   /** As a condition on jobs: this process does not hold it. */
   readonly isNotRunHere: RawBuilder<SqlBool>;
-
-  /** True for one process in each such interval: that process does the work called `name`. */
-  mayBegin(name: string, everyMs: number): Promise<boolean>;
 
   /** From now on this process is listed, with so many slots of the built-in runner, and exchanges notices with the others. */
   start(slots: number): Promise<void>;
@@ -66,7 +63,6 @@ export function createOnlyProcess(): Processes {
     lingersMs: 0,
     isHolderGone: sql<SqlBool>`true`,
     isNotRunHere: sql<SqlBool>`false`,
-    mayBegin: () => Promise.resolve(true),
     start: () => Promise.resolve(),
     watch: () => undefined,
     giveUpSilent: () => Promise.resolve([]),

@@ -131,6 +131,19 @@ it("finds again, at a start, what waits and is lost from the queue, and drops wh
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
+it("finds again what a service that is cut off had been given and had not begun", async () => {
+  const { here } = await two.clients();
+  for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
+  const waits = await submit(here, canvas(3));
+  const entry = `FROM lightdesk_queue._private_jobs WHERE key = (SELECT seq::text FROM lightdesk_service.jobs WHERE id = '${waits}')`;
+  await ask(two.url, `DELETE ${entry}`);
+  two.wire.cut();
+  await until("it is given out again", async () => (await ask(two.url, `SELECT 1 ${entry}`)).length === 1);
+  two.wire.mend();
+  await here.post("/api/interrupt");
+  expect((await ended(here, waits)).status).toBe("completed");
+});
+
 it("runs a job whose entry a hundred workers were given and could not take", async () => {
   const { here } = await two.clients();
   for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);

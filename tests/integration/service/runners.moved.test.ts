@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { runnerChores } from "@/lib/service/runners/rounds";
 import { createRunners } from "@/lib/service/runners/store";
 import { type Database, query } from "@/lib/service/store/database";
-import { createOnlyProcess } from "@/lib/service/store/processes";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
@@ -43,7 +42,7 @@ it.each([
   });
   const nothing = () => Promise.resolve();
   const stores = {
-    ...{ database, processes: createOnlyProcess(), now: Date.now, log, checkMs: 1000 },
+    ...{ database, now: Date.now, log, checkMs: 1000 },
     ...{ changed: nothing, changedElsewhere: nothing, signal: new AbortController().signal },
   };
   const round = runnerChores(stores)[0]?.round(() => true);

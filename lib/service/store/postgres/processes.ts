@@ -2,9 +2,9 @@
 // Guarantees: a process that has not renewed its row for LEASE_MS is given up by the first other process that sees it; notices go to all
 // that listen.
 
-import { randomUUID } from "node:crypto";
 import { sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { newId } from "@/lib/service/new-id";
 import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database, plainStatement, type Reader } from "../database";
@@ -21,14 +21,14 @@ const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} 
 type Listener = { channel: string; receive: (payload: unknown, from: string) => void; missed: () => void };
 type Notice = { from: string; channel: string; payload: unknown };
 
-/** The ids of living processes, in a fixed order. */
+/** The ids of living processes, the oldest first: ids begin with the time. */
 export async function liveProcesses(database: Reader): Promise<string[]> {
   const rows = await database.rows(plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${silent("now()")}) ORDER BY id`));
   return rows.map(({ id }) => id);
 }
 
 export function createPostgresProcesses(database: Database, url: string, log: ServiceLog): Processes {
-  const id = randomUUID();
+  const id = newId();
   const listeners = new Set<Listener>();
   let ownSlots = 0;
   let on: ProcessEvents | undefined;
@@ -104,16 +104,6 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     lingersMs: LINGERS_MS,
 
     isHolderGone: sql<SqlBool>`not exists (select 1 from processes where processes.id = jobs.holder)`,
-
-    async mayBegin(name, everyMs) {
-      // Timers are sometimes a little early.
-      const begun = await line.ask(
-        `INSERT INTO ${SERVICE_SCHEMA}.rounds AS known (name, begun_at) VALUES ($1, now()) ON CONFLICT (name) DO UPDATE SET begun_at = now()
-           WHERE known.begun_at <= now() - $2 * interval '0.9 milliseconds' RETURNING name`,
-        [name, everyMs],
-      );
-      return begun.length > 0;
-    },
 
     watch: (events) => void (on = events),
 
