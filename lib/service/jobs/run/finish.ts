@@ -24,19 +24,16 @@ export async function finishRun(
   const { outputs, ...columns } = kept;
   const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
-  if (!(await move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to, at }, { ...columns, error, ...runTimes(record, at) })))
-    return false;
-  await store(tx, job.seq, { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) });
-  return true;
+  const result = { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) };
+  return end(tx, job, { to, at }, { ...columns, error, ...runTimes(record, at) }, result);
 }
 
 /** A cancelled run keeps nothing that its nodes put out. No run ends before it began, whatever the clock does. */
 export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<boolean> {
   const at = Math.max(now, record.startMs);
-  if (!(await move(tx, { seq: job.seq, fence: job.fence, from: "in_progress", to: "cancelled", at }, runTimes(record, at)))) return false;
   const ending: Ending = { kind: "interrupted" };
-  await store(tx, job.seq, { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) });
-  return true;
+  const result = { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) };
+  return end(tx, job, { to: "cancelled", at }, runTimes(record, at), result);
 }
 
 /** Cancels many at once; false if none of them waits. */
@@ -57,20 +54,8 @@ export function resultOfNoRun(id: string, at: number): { outputs: string; messag
 /** For errors around the nodes: no node is to blame. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<boolean> {
   const error = errorAround(type, message);
-  if (
-    !(await move(
-      tx,
-      { seq: job.seq, fence: job.fence, from: "in_progress", to: "failed", at },
-      { error: writeExactJson(error), end_time: at },
-    ))
-  )
-    return false;
-  await store(tx, job.seq, {
-    outputs: {},
-    messages: [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]],
-    meta: {},
-  });
-  return true;
+  const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
+  return end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
 
 /** For an error of the service or of its disk. */
@@ -86,8 +71,15 @@ function runTimes(record: RunRecord, at: number) {
   return { start_time: record.startMs, end_time: at, execution_time: at - record.startMs };
 }
 
-async function store(tx: Transaction, seq: number, result: { outputs: object; messages: Message[]; meta: object }): Promise<void> {
-  const values = { outputs: writeExactJson(result.outputs), messages: writeExactJson(result.messages), meta: writeExactJson(result.meta) };
+async function end(
+  tx: Transaction,
+  { seq, fence }: Job,
+  step: { to: "completed" | "failed" | "cancelled"; at: number },
+  changes: Parameters<typeof move>[2],
+  { outputs, messages, meta }: { outputs: object; messages: Message[]; meta: object },
+): Promise<boolean> {
+  if (!(await move(tx, { seq, fence, from: "in_progress", ...step }, changes))) return false;
+  const values = { outputs: writeExactJson(outputs), messages: writeExactJson(messages), meta: writeExactJson(meta) };
   await tx.run(
     query
       .insertInto("job_results")
@@ -95,4 +87,5 @@ async function store(tx: Transaction, seq: number, result: { outputs: object; me
       .onConflict((conflict) => conflict.column("job_seq").doUpdateSet(values)),
   );
   await tx.run(query.deleteFrom("job_images").where("job_seq", "=", seq));
+  return true;
 }
