@@ -92,6 +92,7 @@ it("begins a job that only one of many free runners can do, though there are mor
 
 it("follows at the other what a service had sent that is cut off, and submits nothing twice", async () => {
   await two.here.service.runners.add({ address: server.address, label: "A", slots: 2 });
+  await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
   await two.here.service.stop();
   server.does("hold");
   const id = await submit(there, graphOf(1));
@@ -111,6 +112,7 @@ it("follows at the other what a service had sent that is cut off, and submits no
 
 it("follows at the other what a service had sent that stops, and interrupts there what is cancelled here", async () => {
   await two.here.service.runners.add({ address: server.address, label: "A" });
+  await until("both know it", async () => (await there.get("/api/object_info/LoadModel")).text.includes("one.safetensors"));
   await two.here.service.stop();
   server.does("hold");
   const id = await submit(there, graphOf(1));

@@ -124,10 +124,10 @@ function jobsOf(userId: number, states: readonly Cancellable[]) {
   return query.selectFrom("jobs").select(columns).where("user_id", "=", userId).where("state", "in", states);
 }
 
-/** Row by row, which keeps the planner from walking the whole queue instead of looking up a few ids. */
+/** Waiting ones first. Row by row, which keeps the planner from walking the whole queue instead of looking up a few ids. */
 function jobsAmong({ rowByRow }: StoreDialect, userId: number, states: readonly Cancellable[], ids: readonly string[]) {
   const isOwn = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
-  return query.selectFrom("jobs").select(columns).where("id", "in", ids).where(isOwn).orderBy("seq");
+  return query.selectFrom("jobs").select(columns).where("id", "in", ids).where(isOwn).orderBy("state", "desc").orderBy("seq");
 }
 
 /** Clears up at the job's runner at once. The rounds look again, since a request that was just sent may arrive later. */
