@@ -84,8 +84,7 @@ async function stateOf(seq: number): Promise<string | undefined> {
   return (await database.row(query.selectFrom("jobs").select("state").where("seq", "=", seq)))?.state;
 }
 
-/** A job at a runner, which the service follows only after the disk has refused that once. */
-async function startWithJobAtRunner() {
+it("follows a job at a runner once the disk accepts that, and counts it as running nowhere until then", async () => {
   const { id, seq } = await submitOne();
   const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
   await database.commit(async (tx) => {
@@ -104,20 +103,10 @@ async function startWithJobAtRunner() {
     });
   const started = await startEngine(noRunner, { ...database, commit: full, commitFreeing: full });
   await until("the disk has refused it", () => commits === 2);
-  return { started, id, seq };
-}
-
-it("follows a job at a runner once the disk accepts that, and counts it as running nowhere until then", async () => {
-  const { started, id, seq } = await startWithJobAtRunner();
+  expect(await started.cancel(USER, ["in_progress"], [id])).toEqual([]);
   expect([...started.runs()]).toEqual([]);
   await until("it goes on", () => [...started.runs()].length === 1, { timeoutMs: 10_000 });
   expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
-  expect(await stateOf(seq)).toBe("cancelled");
-});
-
-it("cancels a job at a runner while the disk does not accept that it is followed", async () => {
-  const { started, id, seq } = await startWithJobAtRunner();
-  expect(await started.cancel(USER, ["in_progress"], [id])).toEqual([id]);
   expect(await stateOf(seq)).toBe("cancelled");
 });
 

@@ -1,7 +1,7 @@
 // Cancels jobs, waiting or running, at whichever process they run: in the store, by their state inside the commit. The process that runs a
 // job is notified, and ends it.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { clearAway } from "@/lib/service/runners/ask-about";
 import { endAttempt } from "@/lib/service/runners/attempts";
@@ -33,6 +33,7 @@ type Parts = {
 
 export function createCancels({ parts, running, queue, background, tellEnd }: Parts) {
   const { database, processes, events, now } = parts;
+  const isElsewhere = processes.isNotRunHere;
 
   const runOf = ({ id, fence }: Job) => {
     const run = running.get(id);
@@ -41,7 +42,8 @@ export function createCancels({ parts, running, queue, background, tellEnd }: Pa
 
   async function cancelIn(tx: Transaction, jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {
     const at = now();
-    const found = await tx.rows(jobs);
+    // Of a job that this process holds and does not run, it cannot end the run: that one goes on in a moment, or is another attempt's.
+    const found = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || runOf(job));
     const pending = found.filter(({ state }) => state === "pending");
     if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
     const handedOver = found.filter(isHandedOver);
@@ -73,7 +75,8 @@ export function createCancels({ parts, running, queue, background, tellEnd }: Pa
       const done: string[] = [];
       for (let start = 0; start < (unique?.length ?? 1); start += AT_ONCE) {
         const some = unique?.slice(start, start + AT_ONCE);
-        const cancelled = await cancelSome(some ? jobsAmong(database.dialect, userId, states, some) : jobsOf(userId, states));
+        const which = { userId, states, isElsewhere };
+        const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
         const waited = cancelled.filter((job) => !isHandedOver(job));
         if (waited.length > 0) await queue.forget(userId, waited.map(({ seq }) => seq)); // prettier-ignore
         done.push(...cancelled.map(({ id }) => id));
@@ -84,7 +87,7 @@ export function createCancels({ parts, running, queue, background, tellEnd }: Pa
 
     /** Cancels everything that waits now. None of these jobs starts before its cancel; jobs that are sent meanwhile stay. */
     async clearQueue(userId: number): Promise<string[]> {
-      const pending = jobsOf(userId, ["pending"]);
+      const pending = jobsOf({ userId, states: ["pending"], isElsewhere });
       const last = (await database.row(pending.orderBy("seq", "desc").limit(1)))?.seq;
       if (last === undefined) return [];
       const oldest = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(AT_ONCE);
@@ -114,20 +117,24 @@ export function createCancels({ parts, running, queue, background, tellEnd }: Pa
 }
 
 /** `slot`: of the worker that runs the job, or of the runner whose own queue contains it. */
-type Job = Pick<StoredJob, (typeof columns)[number]>;
+type Job = Pick<StoredJob, (typeof columns)[number]> & { is_elsewhere: SqlBool };
 const columns = ["seq", "id", "create_time", "state", "slot", "fence", "start_time"] as const;
 
 const isHandedOver = ({ state, slot }: Job) => state === "in_progress" || slot !== null;
 const isAfter = ({ create_time, id }: Job) => sql<boolean>`(create_time, id) > (${create_time}, ${id})`;
 
-function jobsOf(userId: number, states: readonly Cancellable[]) {
-  return query.selectFrom("jobs").select(columns).where("user_id", "=", userId).where("state", "in", states);
+type Which = { userId: number; states: readonly Cancellable[]; isElsewhere: RawBuilder<SqlBool> };
+
+function jobsOf({ userId, states, isElsewhere }: Which) {
+  const all = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere"));
+  return all.where("user_id", "=", userId).where("state", "in", states);
 }
 
 /** Waiting ones first. Row by row, which keeps the planner from walking the whole queue instead of looking up a few ids. */
-function jobsAmong({ rowByRow }: StoreDialect, userId: number, states: readonly Cancellable[], ids: readonly string[]) {
+function jobsAmong({ rowByRow }: StoreDialect, { userId, states, isElsewhere }: Which, ids: readonly string[]) {
   const isOwn = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
-  return query.selectFrom("jobs").select(columns).where("id", "in", ids).where(isOwn).orderBy("state", "desc").orderBy("seq");
+  const some = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
+  return some.where(isOwn).orderBy("state", "desc").orderBy("seq");
 }
 
 /** Clears up at the job's runner at once. The rounds look again, since a request that was just sent may arrive later. */
