@@ -128,7 +128,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
 }
 
 /** Logs only the library's errors and warnings; it would log every job that it gives out. */
-export async function queueLogger(log: ServiceLog): Promise<Logger> {
+async function queueLogger(log: ServiceLog): Promise<Logger> {
   const { Logger } = await import("graphile-worker");
   const loggedLevels: readonly string[] = ["error", "warning"];
   return new Logger(() => (level, message) => {
