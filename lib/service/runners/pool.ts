@@ -217,17 +217,6 @@ export async function kindOf(reader: Reader, job: { seq: number; needs: number |
   return kindWith(job.needs, job.attempts === 0 ? [] : (await triedRunners(reader, job.seq)).get(job.seq));
 }
 
-const kinds = createLru<string, { needs: number | null; tried: string[] }>({ max: MAX_CACHED });
-
-export function readKind(kind: string): { needs: number | null; tried: string[] } {
-  const cached = kinds.get(kind);
-  if (cached) return cached;
-  const [needs = "", tried = ""] = kind.split("|");
-  const read = { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
-  kinds.set(kind, read);
-  return read;
-}
-
 export function kindWith(needs: number | null, tried: readonly string[] = []): string {
   return `${needs ?? ""}|${tried.join(",")}`;
 }
@@ -244,7 +233,7 @@ export async function triedRunners(reader: Reader, seq?: number): Promise<Readon
   return tried;
 }
 
-function readKind(kind: string) {
+export function readKind(kind: string) {
   const [needs = "", tried = ""] = kind.split("|");
   return { needs: needs === "" ? null : Number(needs), tried: tried.split(",").filter(Boolean) };
 }

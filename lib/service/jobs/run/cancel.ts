@@ -2,8 +2,9 @@
 // job is notified, and ends it.
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
+import { clearAway } from "@/lib/comfyui/client";
+import { comfyServer } from "@/lib/comfyui/http";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
-import { clearAway } from "@/lib/service/runners/ask-about";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
@@ -148,7 +149,7 @@ async function clearCancelled(database: Database, seq: number): Promise<void> {
     .orderBy("number", "desc")
     .limit(1);
   const there = await database.row(lost);
-  if (there?.address) await clearAway(there.address, { promptId: there.prompt_id, clientId: there.client_id });
+  if (there?.address) await clearAway(comfyServer(there.address), { promptId: there.prompt_id, clientId: there.client_id });
 }
 
 /** Those whose job was cancelled or taken over by another process. A claim that is not visible yet does not count as one. */
