@@ -14,7 +14,7 @@ import { getSignInMethods } from "@/lib/server/queries/sign-in";
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const context = await openPage({ isFrame: true });
   const { composition, viewer } = context;
-  const [{ connection, connections }, methods] = await Promise.all([getFrame(context), getSignInMethods(composition, viewer)]);
+  const [{ connection, connections }, methods] = await Promise.all([getFrame(context), getSignInMethods(context)]);
   const { memberId, name, email, role } = viewer;
   const content = <KnownConnection>{children}</KnownConnection>;
   const beside = (

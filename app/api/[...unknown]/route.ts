@@ -1,5 +1,5 @@
 import { refusal } from "@/lib/contract/failure";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { failed } from "@/lib/shared/result";
 
 /** Below /api a wrong address is answered with data: a caller that parses the answer must not get a page. */

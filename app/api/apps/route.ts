@@ -1,7 +1,7 @@
 import { appBodySchema, appsQuerySchema } from "@/lib/contract/apps/app";
 import { createApp, listApps } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

@@ -1,5 +1,5 @@
 import { openApiDocument } from "@/lib/contract/openapi/document";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { consoleUrl } from "@/lib/server/env";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

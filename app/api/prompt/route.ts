@@ -1,6 +1,6 @@
 import { operations } from "@/lib/contract/operations";
-import { bffRoute } from "@/lib/server/bff/bff-route";
 import { guarded } from "@/lib/server/bff/guard";
+import { bffRoute } from "@/lib/server/bff/routes";
 import { submitOnce } from "@/lib/server/prompts/submit-once";
 
 const { name, role } = operations.submitPrompt;

@@ -12,7 +12,6 @@ import { findSessionOf, readEmbedAddress } from "../embed/sessions";
 import { type Member } from "../store/people/members";
 import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
-import { isRemoved } from "./removed";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
 import { type Context, peekViewer, type SentHeaders } from "./viewer";
@@ -124,7 +123,7 @@ async function whyEnded(composition: Composition, sent: SentHeaders): Promise<En
     const email = vouched.trim().toLowerCase();
     const member = await store.members.getByEmail(email);
     if (member) return { cause: member.disabled ? "suspended" : "expired" };
-    return { cause: (await isRemoved(composition, email)) ? "removed" : "signed-out" };
+    return { cause: (await store.identities.isRemoved(email)) ? "removed" : "signed-out" };
   }
   const token = await sessionTokenIn(composition, sent);
   if (!token) return { cause: readCookie(sent.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };

@@ -15,7 +15,6 @@ import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
 import { hashPassword, judgePassword } from "./passwords";
 import { refusedAsReadOnly } from "./read-only";
-import { keepRemoved } from "./removed";
 import { type Context } from "./viewer";
 
 type Change = { role?: Role; disabled?: boolean };
@@ -40,7 +39,7 @@ export async function removeMember(context: Context, id: string): Promise<Result
   const { store, now } = context.composition;
   const found = await requireWeaker(context, id);
   if (!found.ok) return found;
-  await keepRemoved(context.composition, found.value.email);
+  await store.identities.keepRemoved(found.value.email, now());
   await store.sessions.recordEndReasons(id, "removed", now());
   return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }

@@ -11,7 +11,6 @@ import { type Composition, type Parts } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { readReadOnly } from "./read-only";
-import { isRemoved } from "./removed";
 import { beginSession, browserOf, findSession, type Live, type Sent } from "./session";
 
 const address = z.string().trim().toLowerCase().max(254).pipe(z.email());
@@ -33,7 +32,7 @@ async function memberOf(composition: Composition, email: string, { signUp }: Pro
   const known = await store.members.getByEmail(email);
   // While the console is read-only, no members are added either.
   if (known || signUp === undefined || (await readReadOnly(composition))) return known;
-  if (await isRemoved(composition, email)) return undefined;
+  if (await store.identities.isRemoved(email)) return undefined;
   const [name = email] = email.split("@");
   const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
   if (made) await note(composition, made, "joinThroughProxy", { role: { to: signUp }, signUp: true });

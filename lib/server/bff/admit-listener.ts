@@ -17,7 +17,7 @@ import { type Access, findConnection, openConnection } from "../connections/acce
 import { VOUCHED_HEADER } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { CHALLENGE } from "../requests/responses";
-import { isSameOrigin } from "./checked-body";
+import { isSameOrigin } from "./guard";
 
 const LONGEST_CLIENT_ID = 200;
 /** Members who only run apps may not listen: they would get messages about other members' jobs too. */

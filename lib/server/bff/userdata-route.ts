@@ -11,8 +11,8 @@ import { listFiles } from "../operations/list-files";
 import { runOperation } from "../operations/run-operation";
 import { searchOf } from "../requests/read-request";
 import { jsonAnswer, unreadableHeaders } from "../requests/responses";
-import { bffRoute } from "./bff-route";
 import { guarded, type Handler } from "./guard";
+import { bffRoute } from "./routes";
 
 const LONGEST = 2000;
 const PREFIX = "/api/userdata/";

@@ -5,9 +5,8 @@ import { type Failure } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";
-import { isRemoved } from "../auth/removed";
 import { mayUsePassword } from "../auth/sign-in";
-import { type Context, type Viewer } from "../auth/viewer";
+import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type KnownIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
@@ -18,16 +17,16 @@ export function getSignInChoices({ env }: Parts<"env">): SignInChoices {
 
 /** Why a person whom the reverse proxy identifies is refused. */
 export async function getVouchedRefusal(
-  composition: Composition,
+  { store }: Parts<"store">,
   email: string,
 ): Promise<"vouchedSuspended" | "vouchedRemoved" | "stranger"> {
   const address = email.trim().toLowerCase();
-  const member = await composition.store.members.getByEmail(address);
+  const member = await store.members.getByEmail(address);
   if (member?.disabled) return "vouchedSuspended";
-  return !member && (await isRemoved(composition, address)) ? "vouchedRemoved" : "stranger";
+  return !member && (await store.identities.isRemoved(address)) ? "vouchedRemoved" : "stranger";
 }
 
-export async function getSignInMethods(composition: Composition, { memberId }: Pick<Viewer, "memberId">): Promise<SignInMethods> {
+export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
   const { env, store } = composition;
   // A console without providers makes no further queries.
   const fixed: Pick<SignInMethods, "hasFixedAddress"> = leadsByAddress(composition) ? { hasFixedAddress: true } : {};
@@ -52,14 +51,15 @@ export function readMemberMethods(
 }
 
 /** A member keeps their last way to sign in. */
-export async function disconnectProvider({ composition, viewer }: Context, id: string): Promise<Result<undefined, Failure>> {
-  const { password, providers } = await getSignInMethods(composition, viewer);
+export async function disconnectProvider(context: Context, id: string): Promise<Result<undefined, Failure>> {
+  const { env, store } = context.composition;
+  const { password, providers } = await getSignInMethods(context);
   const connected = providers.filter((provider) => provider.connected);
   // A reset link's day of password use does not count: it ends soon.
-  const hasPassword = password && composition.env.passwordSignIn;
+  const hasPassword = password && env.passwordSignIn;
   if (!hasPassword && connected.every((provider) => provider.id === id))
     return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });
-  if (await composition.store.identities.unlink(viewer.memberId, id)) return ok(undefined);
+  if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
   return failed({ code: "NOT_FOUND", message: "It is not connected.", status: 404 });
 }
 

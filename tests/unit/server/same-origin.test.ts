@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSameOrigin } from "@/lib/server/bff/checked-body";
+import { isSameOrigin } from "@/lib/server/bff/guard";
 
 const from = (headers: Record<string, string>) => new Request("http://0.0.0.0:3000/api/queue", { method: "POST", headers });
 

@@ -15,11 +15,7 @@ export async function generateMetadata(): Promise<Metadata> {
 
 export default async function AccountPage() {
   const context = await openPage({ isOwn: true });
-  const [member, methods, sessions] = await Promise.all([
-    getAccount(context),
-    getSignInMethods(context.composition, context.viewer),
-    listSessions(context),
-  ]);
+  const [member, methods, sessions] = await Promise.all([getAccount(context), getSignInMethods(context), listSessions(context)]);
   if (!member) return redirect("/sign-in");
   return (
     <PageMessages messages={await pickMessages("settings", "auth")}>

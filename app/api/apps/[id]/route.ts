@@ -1,7 +1,7 @@
 import { appUpdateSchema } from "@/lib/contract/apps/app";
 import { updateApp } from "@/lib/server/apps/change-app";
 import { openApp, openOwnApp, toView } from "@/lib/server/apps/open-app";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

@@ -3,7 +3,7 @@ import { appFileSchema } from "@/lib/contract/apps/app";
 import { createApp, noAppFile } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
 import { keepCover } from "@/lib/server/apps/runs";
-import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";

@@ -1,7 +1,7 @@
 import { accountChangeSchema } from "@/lib/contract/console";
 import { refusal } from "@/lib/contract/failure";
 import { changeAccount } from "@/lib/server/auth/account";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
 import { getAccount } from "@/lib/server/queries/members";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,5 +1,5 @@
 import { auditQuerySchema } from "@/lib/contract/audit/audit";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { listAudit } from "@/lib/server/queries/audit";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,5 +1,5 @@
 import { connectionBodySchema } from "@/lib/contract/console";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createConnection } from "@/lib/server/connections/change";
 import { listConnectionViews } from "@/lib/server/connections/views";
 import { jsonAnswer } from "@/lib/server/requests/responses";

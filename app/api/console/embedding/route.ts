@@ -1,5 +1,5 @@
 import { embedHostSchema } from "@/lib/contract/embed/embedding";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

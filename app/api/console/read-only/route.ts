@@ -1,6 +1,6 @@
 import { readOnlyBodySchema } from "@/lib/contract/console";
 import { beginReadOnly, endReadOnly } from "@/lib/server/auth/read-only";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

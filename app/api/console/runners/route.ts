@@ -1,5 +1,5 @@
 import { newRunnerSchema } from "@/lib/contract/runners/runners";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { listRunners, saveRunner } from "@/lib/server/queries/runners";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

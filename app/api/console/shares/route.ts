@@ -1,8 +1,8 @@
 import { writeThings } from "@/lib/contract/audit/audit-items";
 import { refusal } from "@/lib/contract/failure";
 import { shareBodySchema } from "@/lib/contract/share";
-import { consoleRoute } from "@/lib/server/bff/console-route";
 import { guarded } from "@/lib/server/bff/guard";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { openConnection } from "@/lib/server/connections/access";
 import { listShares } from "@/lib/server/queries/shares";
 import { connectionIn, readJson } from "@/lib/server/requests/read-request";

@@ -1,4 +1,4 @@
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { listDownloads } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";

@@ -1,5 +1,5 @@
 import { tokenBodySchema } from "@/lib/contract/people/tokens";
-import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { createToken } from "@/lib/server/tokens/personal-tokens";
 import { ok } from "@/lib/shared/result";

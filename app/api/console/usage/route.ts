@@ -1,6 +1,6 @@
 import { usageParams } from "@/lib/contract/people/usage";
 import { querySchema } from "@/lib/contract/schemas/lenient";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { readUsage } from "@/lib/server/queries/usage";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,5 +1,5 @@
 import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/console";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createSavedView, listSavedViews } from "@/lib/server/queries/saved-views";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,6 +1,6 @@
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { refusal } from "@/lib/contract/failure";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";

@@ -1,4 +1,4 @@
 import { embedSessionSchema } from "@/lib/contract/embed/embedding";
-import { ticketRoute } from "@/lib/server/bff/console-route";
+import { ticketRoute } from "@/lib/server/bff/routes";
 
 export const POST = ticketRoute(embedSessionSchema);

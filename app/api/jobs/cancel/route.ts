@@ -1,4 +1,4 @@
 import { operations } from "@/lib/contract/operations";
-import { bffRoute } from "@/lib/server/bff/bff-route";
+import { bffRoute } from "@/lib/server/bff/routes";
 
 export const POST = bffRoute(operations.cancelJobs);

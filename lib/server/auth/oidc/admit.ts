@@ -14,7 +14,6 @@ import { type Member } from "@/lib/server/store/people/members";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { inviterOf, readInvitation } from "../members";
 import { readReadOnly } from "../read-only";
-import { isRemoved } from "../removed";
 import { type Purpose } from "../sealed-cookies";
 import { type Person } from "./provider";
 
@@ -92,7 +91,7 @@ async function findMember(
       ? link(composition, identity, holder)
       : refuse("unlinked", "the address is a member's who has not linked this provider");
   }
-  if (known || (await isRemoved(composition, person.email))) return refuse("removed", "the member was removed");
+  if (known || (await store.identities.isRemoved(person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
   const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);

@@ -62,13 +62,18 @@ export function createIdentityStore(database: Database) {
         .execute();
     },
 
-    /** Stored like a removed member's identity: known, but without a member. */
-    async keepRemoved({ issuer, subject, provider }: Identity, now: number): Promise<void> {
+    /** Remembers the address of a removed member: it signs nobody in, in any way, until an admin invites it again. */
+    async keepRemoved(email: string, now: number): Promise<void> {
       await database
         .insertInto("identities")
-        .values({ issuer, subject, provider, memberId: null, createdAt: now, usedAt: now })
+        .values({ issuer: "proxy", subject: email, provider: "proxy", memberId: null, createdAt: now, usedAt: now })
         .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ memberId: null, usedAt: now }))
         .execute();
+    },
+
+    /** For addresses that are no member's. */
+    async isRemoved(email: string): Promise<boolean> {
+      return (await bySubject("proxy", email)) !== undefined;
     },
 
     async unlink(memberId: string, provider: string): Promise<boolean> {

@@ -144,7 +144,7 @@ describe("whom it names", () => {
     const change = { ...as("viewer@desk.test"), method: "PUT", json: { email: "operator2@desk.test", currentPassword: PASSWORD } };
     const refused = await harness.request("/api/console/account", change);
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("cannot be changed here")]);
-    expect(await getSignInMethods(harness.console, harness.viewerOf("viewer"))).toMatchObject({ hasFixedAddress: true });
+    expect(await getSignInMethods(harness.contextOf("viewer"))).toMatchObject({ hasFixedAddress: true });
   });
 
   test("is asked for no password, as each request is vouched for anew", async () => {

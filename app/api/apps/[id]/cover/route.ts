@@ -1,7 +1,7 @@
 import { refusal } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
 import { smallPicture } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { failed } from "@/lib/shared/result";
 
 export const GET = consoleRoute("viewAppCover", "runner", async (asked) => {

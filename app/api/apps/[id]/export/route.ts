@@ -1,7 +1,7 @@
 import { toFile } from "@/lib/server/apps/change-app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { readCover } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

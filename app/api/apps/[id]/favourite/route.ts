@@ -1,6 +1,6 @@
 import { openApp } from "@/lib/server/apps/open-app";
-import { consoleRoute } from "@/lib/server/bff/console-route";
 import { type Handler } from "@/lib/server/bff/guard";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

@@ -3,7 +3,7 @@ import { refusal } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
 import { mayName, receiveFile } from "@/lib/server/apps/pictures";
 import { fileBytes } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";

@@ -1,6 +1,6 @@
 import { appDocument } from "@/lib/contract/apps/openapi";
 import { openApp } from "@/lib/server/apps/open-app";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { consoleUrl } from "@/lib/server/env";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

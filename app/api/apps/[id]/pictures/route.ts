@@ -1,6 +1,6 @@
 import { openApp } from "@/lib/server/apps/open-app";
 import { listPictures } from "@/lib/server/apps/pictures";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

@@ -1,7 +1,7 @@
 import { appPresetBodySchema } from "@/lib/contract/apps/app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { addPreset, listPresets } from "@/lib/server/apps/presets";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

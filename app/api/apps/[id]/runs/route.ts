@@ -3,7 +3,7 @@ import { openApp } from "@/lib/server/apps/open-app";
 import { runApp } from "@/lib/server/apps/run-app";
 import { toRunView } from "@/lib/server/apps/run-state";
 import { listRuns } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

@@ -1,5 +1,5 @@
 import { openApp } from "@/lib/server/apps/open-app";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

@@ -1,6 +1,6 @@
 import { confirmBodySchema } from "@/lib/contract/console";
 import { confirmWithPassword } from "@/lib/server/auth/account";
-import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

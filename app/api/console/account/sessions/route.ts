@@ -1,5 +1,5 @@
 import { endOtherSessions, listSessions } from "@/lib/server/auth/account";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

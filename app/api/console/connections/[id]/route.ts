@@ -1,5 +1,5 @@
 import { connectionChangeSchema } from "@/lib/contract/console";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { changeConnection, removeConnection } from "@/lib/server/connections/change";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,5 +1,5 @@
 import { embedHostChangeSchema } from "@/lib/contract/embed/embedding";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { changeEmbedHost, removeEmbedHost } from "@/lib/server/embed/hosts";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,6 +1,6 @@
 import { memberChangeSchema } from "@/lib/contract/console";
 import { changeMember, memberFacts, removeMember } from "@/lib/server/auth/members";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { type Asked } from "@/lib/server/context";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,6 +1,6 @@
 import { invitationBodySchema } from "@/lib/contract/console";
 import { invite, listInvitationItems } from "@/lib/server/auth/members";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

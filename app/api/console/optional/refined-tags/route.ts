@@ -1,4 +1,4 @@
 import { operations } from "@/lib/contract/operations";
-import { optionalRoute } from "@/lib/server/bff/bff-route";
+import { optionalRoute } from "@/lib/server/bff/routes";
 
 export const GET = optionalRoute(operations.refineTags);

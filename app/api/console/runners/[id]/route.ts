@@ -1,5 +1,5 @@
 import { runnerChangeSchema } from "@/lib/contract/runners/runners";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { removeRunner, saveRunner } from "@/lib/server/queries/runners";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { runnerAddressSchema } from "@/lib/contract/runners/runners";
-import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

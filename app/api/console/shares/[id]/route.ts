@@ -1,6 +1,6 @@
 import { refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { shareFacts } from "@/lib/server/queries/shares";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";

@@ -1,4 +1,4 @@
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { readSubmission } from "@/lib/server/prompts/submit-once";
 import { idOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,4 +1,4 @@
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { forgetDownload } from "@/lib/server/tasks/downloads";
 import { ok } from "@/lib/shared/result";

@@ -1,4 +1,4 @@
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { revokeToken, tokenFacts } from "@/lib/server/tokens/personal-tokens";

@@ -1,5 +1,5 @@
 import { savedViewChangeSchema } from "@/lib/contract/console";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { changeSavedView, removeSavedView } from "@/lib/server/queries/saved-views";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,6 +1,6 @@
 import { refusal } from "@/lib/contract/failure";
 import { endOwnSession } from "@/lib/server/auth/account";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";

@@ -1,4 +1,4 @@
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { findConnection } from "@/lib/server/connections/access";
 import { checkConnection } from "@/lib/server/connections/change";
 import { idOf } from "@/lib/server/requests/read-request";

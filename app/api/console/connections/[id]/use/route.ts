@@ -1,4 +1,4 @@
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { findVisible } from "@/lib/server/connections/access";
 import { toConnectionView } from "@/lib/server/connections/views";
 import { idOf } from "@/lib/server/requests/read-request";

@@ -1,5 +1,5 @@
 import { withdrawInvitation } from "@/lib/server/auth/members";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";

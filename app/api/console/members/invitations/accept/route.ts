@@ -1,8 +1,8 @@
 import { aboutMember } from "@/lib/contract/audit/member-change";
 import { invitationAcceptSchema } from "@/lib/contract/console";
 import { join } from "@/lib/server/auth/members";
-import { tokenRoute } from "@/lib/server/bff/console-route";
 import { toActor } from "@/lib/server/bff/guard";
+import { tokenRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { runnerChangeSchema } from "@/lib/contract/runners/runners";
-import { consoleBodyRoute } from "@/lib/server/bff/console-route";
+import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { saveRunner } from "@/lib/server/queries/runners";
 import { idOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,5 +1,5 @@
 import { cancelRun, openRun } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

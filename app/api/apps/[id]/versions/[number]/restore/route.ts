@@ -1,6 +1,6 @@
 import { restoreVersion } from "@/lib/server/apps/change-app";
 import { openOwnApp, toView } from "@/lib/server/apps/open-app";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 

@@ -1,5 +1,5 @@
 import { memberFacts } from "@/lib/server/auth/members";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 import { giveJobsView, takeJobsView } from "@/lib/server/connections/views";
 import { type Asked } from "@/lib/server/context";
 import { idOf } from "@/lib/server/requests/read-request";

@@ -1,5 +1,5 @@
 import { openRun, resultBytes } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/console-route";
+import { consoleRoute } from "@/lib/server/bff/routes";
 
 export const GET = consoleRoute("viewAppResult", "runner", async (asked) => {
   const opened = await openRun(asked);
