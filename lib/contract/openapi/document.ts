@@ -206,12 +206,12 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const options = { target: "draft-2020-12", io: "input", unrepresentable: "any", override } as const;
 
-export function toWireSchema(schema: z.ZodType): JsonSchema {
+function toWireSchema(schema: z.ZodType): JsonSchema {
   return withoutMarks(z.toJSONSchema(schema, options));
 }
 
 /** Schemas by name; a schema that holds another one refers to it. */
-export function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
+function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   const made = z.toJSONSchema(registry, { ...options, uri: (id) => `#/components/schemas/${id}` });
