@@ -99,7 +99,7 @@ export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode 
     <span className="inline-flex min-w-0 items-center gap-1.5 text-ink-3">
       {progress === undefined ? null : (
         <>
-          <ProgressBar value={progress} label={t("progress")} className="shrink-0" />
+          <ProgressBar value={progress} label={t("progress")} className={node ? "w-9 shrink-0" : "shrink-0"} />
           <span className="shrink-0 tabular-nums">{t("percent", { value: Math.round(progress * 100) })}</span>
         </>
       )}
