@@ -19,7 +19,7 @@ export const entries = {
   restore: "bin/restore.ts",
   doctor: "bin/doctor.ts",
   settings: "lib/server/env.ts",
-  "answer-thread": "lib/server/answers/answer-thread.ts",
+  "answer-worker": "lib/server/upstream/answer-worker.ts",
   "node-worker": "lib/service/nodes/worker.ts",
 };
 

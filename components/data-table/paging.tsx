@@ -13,6 +13,8 @@ type PagingProps = {
   count: number;
   total?: number;
   hasMore?: boolean;
+  /** Of a page that is shorter than the others. */
+  nextOffset?: number;
   hrefOf: (offset: number) => string;
   /** Replaces the plain text "100 per page" by controls. */
   children?: ReactNode;
@@ -20,10 +22,10 @@ type PagingProps = {
 };
 
 /** Real links, so that a page of the list can be reloaded, sent and opened in a new tab. */
-export function Paging({ offset, limit, count, total, hasMore, hrefOf, children, className }: PagingProps) {
+export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefOf, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
   const number = useNumber();
-  const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore });
+  const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore, nextOffset });
   const words = { from: number(from), to: number(to), total: number(total ?? 0) };
   const range = () => {
     if (count > 0) return total === undefined ? t("rangeOpen", words) : t("range", words);

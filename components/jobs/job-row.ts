@@ -42,7 +42,16 @@ export type JobRow = {
 };
 
 /** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows found in the ledger. */
-export type JobsView = { rows: JobRow[]; total?: number; hasMore?: boolean; isCut?: boolean; unreadable?: number; reach?: JobReach };
+export type JobsView = {
+  rows: JobRow[];
+  total?: number;
+  hasMore?: boolean;
+  /** Where the next page begins, if this one is shorter than requested. */
+  nextOffset?: number;
+  isCut?: boolean;
+  unreadable?: number;
+  reach?: JobReach;
+};
 
 export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView {
   return {

@@ -14,6 +14,8 @@ import { commaList, querySchema } from "./schemas/lenient";
 
 /** The query parameter that names the connection. */
 export const CONNECTION_PARAMETER = "connection";
+/** The query parameter that asks for a service's JSON answer as a file, unparsed: for answers that are too large to be shown. */
+export const RAW_PARAMETER = "raw";
 
 export type ConnectionStatus = CheckOutcome | "unknown";
 

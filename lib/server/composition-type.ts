@@ -4,7 +4,8 @@ import "server-only";
 import { type Dialect } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type NodeInfo } from "@/lib/contract/schemas/object-info";
+import { type DiskCache } from "@/lib/shared/disk-cache";
 import { type Lru } from "@/lib/shared/lru";
 import { type Feed, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Readiness } from "@/lib/shared/readiness";
@@ -21,8 +22,6 @@ import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Log } from "./log";
 import { type Store } from "./store/store";
 import { type Breaker } from "./thumbnails/breaker";
-import { type ThumbnailCache } from "./thumbnails/cache";
-import { type LargeAnswers } from "./upstream/large-answers";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 import { type ClassNames, type SeenNames } from "./workflows/seen-names";
 
@@ -42,8 +41,7 @@ export type Composition = {
   authSecret: string;
   now(): number;
   capabilities: CapabilityMemory;
-  largeAnswers: LargeAnswers;
-  thumbnails: ThumbnailCache;
+  thumbnails: DiskCache<Failure>;
   pictureBreaker: Breaker;
   seenAssets: SeenAssets;
   seenNames: SeenNames;
@@ -62,8 +60,8 @@ export type Composition = {
   ticketLimit: AttemptLimit;
   hostKeys: HostKeys;
   submissionsInFlight: SubmissionsInFlight;
-  /** Cached node catalogues for app runs, by connection and address. */
-  catalogues: Lru<string, { info: ObjectInfo; atMs: number }>;
+  /** Cached descriptions of node classes for app runs, by connection, address and class. */
+  nodeInfos: Lru<string, { info: NodeInfo | undefined; atMs: number }>;
   /** Queue positions reported by services, by connection and address. */
   queuePlaces: Lru<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files are stored until they are sent on; emptied at each start. */

@@ -12,6 +12,7 @@ import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
 import { createDiskReserve } from "@/lib/shared/database/disk-reserve";
+import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLandedOutputs } from "./answers/landed-outputs";
@@ -29,10 +30,10 @@ import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
-import { createThumbnailCache } from "./thumbnails/cache";
+import { createAnswerReader } from "./upstream/answer-reader";
+import { catalogueReader } from "./upstream/catalogue";
 import { createSilences } from "./upstream/deadline";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
-import { createLargeAnswers } from "./upstream/large-answers";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { isEmbedded } from "./upstream/send";
 import { createGuardedSend, createHttpSend, type GuardedSend } from "./upstream/send-http";
@@ -42,7 +43,9 @@ import { maskStoredNames } from "./workflows/mask-stored-names";
 import { createClassNames, createSeenNames } from "./workflows/seen-names";
 
 const SET_UP_KEPT_MS = 60 * 60_000;
-const MAX_CATALOGUES = 3;
+const MAX_NODE_INFOS = 500;
+const MAX_THUMBNAIL_BYTES = 512 * 1024 ** 2;
+const MAX_CATALOGUE_BYTES = 256 * 1024 ** 2;
 const MAX_QUEUES = 100;
 
 export type CompositionOptions = {
@@ -74,13 +77,15 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const pictureBreaker = createBreaker(now);
   const silences = createSilences();
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
-  const answerThread = join(env.root, "dist", "answer-thread.mjs");
-  const largeAnswers = createLargeAnswers(answerThread, log);
+  const answerWorker = join(env.root, "dist", "answer-worker.mjs");
+  const answers = createAnswerReader(answerWorker, log);
+  const catalogues = createDiskCache<string>({ folder: join(env.dataDir, "catalogues"), maxBytes: MAX_CATALOGUE_BYTES, extension: "json" });
+  const thumbnails = { folder: join(env.dataDir, "thumbnails"), maxBytes: MAX_THUMBNAIL_BYTES, extension: "webp", hasMetrics: true };
   const formsFolder = join(env.dataDir, "forms");
   const sendHttp = createHttpSend();
   // One per process: a local server reports a job only to the last socket under the client id that submitted it.
   const clientId = `lightdesk-${randomUUID()}`;
-  const sendLocal = speakLocal(sendHttp, now, largeAnswers, clientId);
+  const sendLocal = speakLocal(sendHttp, now, clientId);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
@@ -105,7 +110,9 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
     isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
-    largeAnswers,
+    answers,
+    readCatalogue: catalogueReader({ answers, cache: catalogues, connectionId }),
+    connectionId,
     silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },
   });
 
@@ -162,7 +169,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     },
     disk: () => lookAtDisk(env.dataDir),
     "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : notReady("It does not open what it sealed.")),
-    workers: () => (existsSync(answerThread) ? undefined : notReady("The program that reads large answers is not built.")),
+    workers: () => (existsSync(answerWorker) ? undefined : notReady("The program that reads large answers is not built.")),
   });
 
   return {
@@ -176,8 +183,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     },
     now,
     capabilities,
-    largeAnswers,
-    thumbnails: createThumbnailCache({ folder: join(env.dataDir, "thumbnails") }),
+    thumbnails: createDiskCache(thumbnails),
     pictureBreaker,
     seenAssets: createSeenAssets(now),
     seenNames: createSeenNames(),
@@ -193,7 +199,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     ticketLimit: limit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight,
-    catalogues: createLru({ max: MAX_CATALOGUES }),
+    nodeInfos: createLru({ max: MAX_NODE_INFOS }),
     queuePlaces: createLru({ max: MAX_QUEUES }),
     formsFolder,
     ready,
@@ -216,7 +222,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       submissionsInFlight.clear();
       await ledger.stop();
       await service?.stop();
-      await Promise.all([sendHttp.close(), sendForeign.close(), largeAnswers.close()]);
+      await Promise.all([sendHttp.close(), sendForeign.close(), answers.close()]);
       await store.close();
       if (runningComposition() === this) setRunningComposition(undefined);
     },

@@ -5,9 +5,9 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { usePathname } from "@/components/ui/hooks/use-router";
 import { Link } from "@/components/ui/link";
-import { withQuery } from "@/lib/browser/urls";
+import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { isObject } from "@/lib/contract/json/json";
+import { isObject, textOf } from "@/lib/contract/json/json";
 import { useIsSessionWatched } from "../session-watch";
 import { faultOwners, toFaultCode } from "./fault-owner";
 
@@ -30,7 +30,8 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   // The page's banner shows the reason. A failed action shows it where it was tried.
   if (code === "UNAUTHORIZED" && isSessionWatched && onRetry) return null;
   const reason = failure.message ? t("reason", { message: failure.message }) : undefined;
-  const details = detailsText(failure.details);
+  const download = code === "UPSTREAM_TOO_LARGE" && isObject(failure.details) ? textOf(failure.details.download) : undefined;
+  const details = download === undefined ? detailsText(failure.details) : undefined;
   const waitMs = failure.retryAfterMs ?? 0;
   const wait = waitMs > 0 ? t("wait", { seconds: Math.ceil(waitMs / 1000) }) : undefined;
   const request = failure.requestId ? `${common("requestId")} ${failure.requestId}` : undefined;
@@ -45,7 +46,13 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
       actions={
         <>
           {onRetry ? <Button onClick={onRetry}>{common("retry")}</Button> : null}
-          <WayOut code={code} />
+          {download?.startsWith("/api/") ? (
+            <a href={apiPath(`/api/${download.slice("/api/".length)}`)} download className={buttonStyle()}>
+              {t("UPSTREAM_TOO_LARGE.download")}
+            </a>
+          ) : (
+            <WayOut code={code} />
+          )}
           {actions}
         </>
       }

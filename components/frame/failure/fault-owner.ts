@@ -55,6 +55,7 @@ export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
   NOT_IMPLEMENTED: "service",
   UPSTREAM_UNREACHABLE: "service",
   UPSTREAM_UNREADABLE: "service",
+  UPSTREAM_TOO_LARGE: "service",
   UPSTREAM_REFUSED_KEY: "key",
   UPSTREAM_NOT_FOUND: "service",
   QUEUE_FULL: "service",

@@ -10,7 +10,7 @@ export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): JobsView
     const { job, files } = jobOfEntry(entry);
     return { ...toJobRow(job), outputs: files.length, ...previewPart(previewOf(files)) };
   });
-  return { rows, unreadable: answer.unreadable };
+  return { rows, unreadable: answer.unreadable, nextOffset: answer.next_offset };
 }
 
 const isFound = (answer: HistoryAnswer | JobSearchAnswer): answer is JobSearchAnswer => Array.isArray(answer.jobs);

@@ -46,6 +46,7 @@ export function ListPages({ query: { offset, limit }, rows, newCount, view, tota
         count={rows.length}
         total={total}
         hasMore={hasMore}
+        nextOffset={view.nextOffset}
         hrefOf={(to) => state.hrefOf({ offset: to })}
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >

@@ -35,7 +35,7 @@ export function writeExactJson(value: unknown, indent = 0): string {
 }
 
 /** Whether it contains a BigInt or a spelling. A circular value is left for JSON.stringify to reject. */
-export function needsSpelling(root: unknown): boolean {
+function needsSpelling(root: unknown): boolean {
   const open: unknown[] = [root];
   const seen = new Set<unknown>();
   for (let size = 1; size > 0; size = open.length) {

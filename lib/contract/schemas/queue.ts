@@ -84,6 +84,8 @@ export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = component("History", {
   history: entries(historyEntrySchema),
   unreadable: unreadableCount,
+  /** Added by the console to a page that has fewer entries than requested, because they are large. */
+  next_offset: foreign(maybe(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 

@@ -21,6 +21,7 @@ const DRAWING = ["extra_pnginfo", "workflow"];
 
 /** Places in a submitted workflow: `{ prompt, extra_data }` or a bare graph. */
 export function placesInWorkflow(workflow: unknown): SecretPlace[] {
+  if (!isMasked(workflow)) return [];
   const places: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
     for (const [input, value] of Object.entries(node.inputs ?? {})) {
@@ -33,14 +34,21 @@ export function placesInWorkflow(workflow: unknown): SecretPlace[] {
 
 function placesInExtra(extraData: JsonObject): SecretPlace[] {
   const places: SecretPlace[] = [];
-  const walk = (value: unknown, path: string[]) => {
+  /** One list for the whole walk, since most of what is visited is not masked. */
+  const path: string[] = [];
+  const walk = (value: unknown) => {
     if (places.length >= MOST_PLACES || path.length > DEEPEST) return;
-    const isWhole = typeof value === "string" || path.join("\n") === DRAWING.join("\n");
-    if (isWhole && isMasked(value)) places.push({ kind: "extra", path });
-    else if (!isWhole && typeof value === "object" && value !== null)
-      for (const [name, item] of Object.entries(value)) walk(item, [...path, name]);
+    const isWhole = typeof value === "string" || (path.length === DRAWING.length && DRAWING.every((name, at) => path[at] === name));
+    if (isWhole && isMasked(value)) places.push({ kind: "extra", path: [...path] });
+    else if (!isWhole && typeof value === "object" && value !== null) {
+      for (const [name, item] of Object.entries(value)) {
+        path.push(name);
+        walk(item);
+        path.pop();
+      }
+    }
   };
-  walk(extraData, []);
+  walk(extraData);
   return places;
 }
 

@@ -43,12 +43,12 @@ export function maskText(text: string, literals: readonly string[] = []): string
 }
 
 /** A pattern that is given more text at once may run out of stack. */
-const WINDOW = 256 * 1024;
+export const WINDOW = 256 * 1024;
 /** No key is longer than this. */
 const LONGEST_KEY = 8 * 1024;
 
 /** Ends after a blank or a quote, so that no secret is cut in two; else after a character that no key has. */
-function endOfWindow(text: string, from: number): number {
+export function endOfWindow(text: string, from: number): number {
   const end = from + WINDOW;
   if (end >= text.length) return text.length;
   const tail = text.slice(end - LONGEST_KEY, end);

@@ -1,6 +1,6 @@
 // View models of job outputs, and the media kind of a file.
 
-import { isObject, numberOf, textOf } from "../json/json";
+import { isObject, numberOf, objectOf, textOf } from "../json/json";
 import { type Outputs, type PreviewOutput } from "../schemas/execution";
 
 export const mediaKinds = ["image", "video", "audio", "text", "3d", "file", "json"] as const;
@@ -95,15 +95,18 @@ export type OutputView = {
 };
 
 export function listOutputs(outputs: Outputs | null | undefined): OutputView[] {
-  if (!isObject(outputs)) return [];
-  return Object.entries(outputs).flatMap(([nodeId, node]) =>
-    isObject(node)
-      ? Object.entries(node).flatMap(([key, value]) =>
-          key === "animated" ? [] : listUnderKey({ nodeId, key, value, flags: node.animated }),
-        )
-      : [],
-  );
+  const views: OutputView[] = [];
+  for (const [nodeId, node] of Object.entries(isObject(outputs) ? outputs : {})) {
+    for (const [key, value] of Object.entries(isObject(node) ? node : {})) {
+      if (views.length >= MAX_OUTPUTS) return views;
+      if (key !== "animated") views.push(...listUnderKey({ nodeId, key, value, flags: objectOf(node)?.animated }));
+    }
+  }
+  return views;
 }
+
+/** More than a job of single frames has; a hostile answer could have hundreds of thousands. */
+const MAX_OUTPUTS = 20_000;
 
 /** preview_output in the same shape; undefined if there is nothing to show. */
 export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
@@ -123,7 +126,7 @@ function listUnderKey({ nodeId, key, value, flags }: { nodeId: string; key: stri
   if (!Array.isArray(value)) return toView(place, value, false);
   const holdsItems = value.some((item) => typeof item === "string" || (isObject(item) && textOf(item.filename) !== undefined));
   if (!holdsItems) return value.every((item) => item === null) ? [] : [jsonView(place, value)];
-  return value.flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
+  return value.slice(0, MAX_OUTPUTS).flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
 }
 
 function toView(place: Place, item: unknown, animated: boolean): OutputView[] {

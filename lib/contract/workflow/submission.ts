@@ -47,7 +47,7 @@ export type SubmissionReport =
   /** It was sent, but no readable answer came. */
   | { state: "unknown"; failure: { code: string; message: string } };
 
-const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE"]);
+const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"]);
 
 const accepted = object({}, { prompt_id: text, job_id: text });
 

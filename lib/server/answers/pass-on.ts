@@ -1,36 +1,36 @@
 // Processes upstream responses: masks secrets, adds names and live progress, and indexes jobs.
 
 import "server-only";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
-import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
-import { type Operation } from "@/lib/contract/operation";
+import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { skippedIn } from "@/lib/contract/json/readers";
+import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
-import { placesInJob, placesInWorkflow, type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { composition } from "../composition";
 import { type Target } from "../composition-type";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type CallInput } from "../upstream/outgoing";
+import { type Upstream } from "../upstream/upstream";
 import { withNames } from "../workflows/with-names";
 import { filesShownIn, readsJobs } from "./job-files";
 import { noteTotal, withLiveProgress } from "./landed";
-import { toBrowser } from "./to-browser";
+import { toBrowser, withOwnAddresses } from "./to-browser";
+
+/** By which a page that is too large is divided. */
+const FEWER = 5;
 
 type Asker = { memberId: string; role: Role };
-/** `sent`: the submitted body, masked. `digested`: the places in a large answer, found in the thread that read it. */
-type Found = { sent?: unknown; digested?: readonly SecretPlace[] };
 
-async function withSecretPlaces<T>(operation: Operation, connectionId: string, value: T, asker: Asker, found: Found): Promise<T>;
-async function withSecretPlaces(
-  { tells }: Operation,
-  connectionId: string,
-  value: unknown,
-  asker: Asker,
-  { sent, digested }: Found,
-): Promise<unknown> {
+/** `sent`: the submitted body, masked. */
+async function withSecretPlaces<T>(operation: Operation, connectionId: string, value: T, asker: Asker, sent: unknown): Promise<T>;
+async function withSecretPlaces({ tells }: Operation, connectionId: string, value: unknown, asker: Asker, sent: unknown): Promise<unknown> {
   if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
-  const places = tells === "submission" ? placesInWorkflow(sent) : (digested ?? placesInJob(value));
+  const places = tells === "submission" ? placesInWorkflow(sent) : placesInJob(value);
   const isShown = places.length > 0 && (tells === "submission" || (await isOwner(connectionId, value.id, asker)));
   // Adds the field only if there are places to tell, and removes one that the service sent under this name.
   if (!isShown && !("held_secrets" in value)) return value;
@@ -79,29 +79,60 @@ type From = {
   fingerprint: string | undefined;
   target: Target;
   viewer: { memberId: string; role: Role; credential: { kind: string; name?: string } };
+  upstream: Pick<Upstream, "exchange">;
 };
-/** `sent` is the JSON body of the call, if it had one. */
-type About = { sent?: unknown };
+type BrowserAnswer<O extends Operation> = { status: number; value: AnswerOf<O>; skipped: number };
 
-export async function passOn<T>(operation: Operation, from: From, value: T, about: About = {}): Promise<T> {
-  const { ledger, now, largeAnswers } = composition();
+type Exchange<O extends Operation> = Promise<Result<{ status: number; value: AnswerOf<O> }, Failure>>;
+
+/**
+ * A page of the history that is too large is read again with fewer entries, and names where the next one begins. Programs get the
+ * failure: they would take a short page for the last one.
+ */
+function exchangeBounded<O extends Operation>(operation: O, from: From, input: CallInput | undefined): Exchange<O>;
+async function exchangeBounded(operation: Operation, { upstream, viewer }: From, input: CallInput = {}): Exchange<Operation> {
+  const first = await upstream.exchange(operation, input);
+  const { query } = input;
+  const offset = numberOf(query?.offset) ?? 0;
+  let count = numberOf(query?.max_items) ?? 0;
+  if (operation.tells !== "history" || viewer.credential.kind === "token") return first;
+  for (let page = first; !page.ok && page.failure.code === "UPSTREAM_TOO_LARGE" && count > 1;) {
+    count = Math.max(1, Math.floor(count / FEWER));
+    page = await upstream.exchange(operation, { ...input, query: { ...query, max_items: count } });
+    if (page.ok) return ok({ ...page.value, value: { ...objectOf(page.value.value), next_offset: offset + count } });
+  }
+  return first;
+}
+
+/** The only way from a service's answer to a browser: masked, with names and live progress. The job index learns from it. */
+export async function callForBrowser<O extends Operation>(
+  operation: O,
+  from: From,
+  input?: CallInput,
+): Promise<Result<BrowserAnswer<O>, Failure>> {
+  const result = await exchangeBounded(operation, from, input);
+  if (!result.ok) return failed(toBrowser(result.failure, from));
+  const { status, value } = result.value;
+  return ok({ status, value: await enriched(operation, from, value, input?.json), skipped: skippedIn(value) });
+}
+
+async function enriched<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T> {
+  const { ledger, now } = composition();
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
   const { tells } = operation;
-  // A large answer was already read in the worker thread, which also noted its secrets and files.
-  const digest = largeAnswers.digestOf(value);
-  const sent = toBrowser(about.sent, from);
-  const masked = toBrowser(await withNames(operation, from.connection.id, value, about.sent), from);
-  const placed = await withSecretPlaces(operation, from.connection.id, masked, from.viewer, { sent, digested: digest?.secretPlaces });
+  const sent = toBrowser(body, from);
+  const named = withOwnAddresses(await withNames(operation, from, value, body), from);
+  // A large answer takes long in each step, so others' requests come in between.
+  await nextTurn();
+  const placed = await withSecretPlaces(operation, from.connection.id, named, from.viewer, sent);
   if (tells === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
-  if (from.connection.seenOf !== undefined && readsJobs(operation))
-    await noteShownFiles(from.connection, digest?.files ?? filesShownIn(passed));
+  if (from.connection.seenOf !== undefined && readsJobs(operation)) await noteShownFiles(from.connection, filesShownIn(passed));
   const atMs = now();
-  if (tells === "removal") forget(from.connection.id, about.sent);
+  if (tells === "removal") forget(from.connection.id, body);
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
     ledger.see(from.connection.id, () => {
-      if (digest) return digest.notes;
       const answered = answeredOf(tells, passed, { sent, memberId, token, atMs });
       return answered ? notesOf(answered) : [];
     });

@@ -12,41 +12,30 @@ import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
 export function toBrowser<T>(value: T, { connection, apiKey }: From): T {
-  // Large answers are already masked and are not walked through again.
-  const large = runningComposition()?.largeAnswers;
-  const masked = maskSecrets(value, apiKey === undefined ? [] : [apiKey], large?.isMasked);
-  return isEmbedded(connection.baseUrl) ? rewritten(masked, { connectionId: connection.id, isClean: large?.isClean }) : masked;
+  return withOwnAddresses(maskSecrets(value, apiKey === undefined ? [] : [apiKey]), { connection });
 }
 
-function rewritten<T>(value: T, { connectionId, isClean }: { connectionId: string; isClean?: (value: object) => boolean }): T {
-  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(text, connectionId) : text), isClean);
+/** For values that are masked already: addresses of the embedded service become the console's own. */
+export function withOwnAddresses<T>(value: T, { connection: { id, baseUrl } }: Pick<From, "connection">): T {
+  if (!isEmbedded(baseUrl)) return value;
+  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(text, id) : text));
 }
 
 /**
  * Maps the strings in a JSON value; `name` is the field name. Unchanged values are returned without copying, because pages are polled
  * every second. Copies keep the spelling of their numbers.
  */
-function mapStrings<T>(value: T, change: (text: string, name?: string) => string, isClean?: (value: object) => boolean): T;
-function mapStrings(
-  value: unknown,
-  change: (text: string, name?: string) => string,
-  isClean?: (value: object) => boolean,
-  name?: string,
-): unknown;
-function mapStrings(
-  value: unknown,
-  change: (text: string, name?: string) => string,
-  isClean?: (value: object) => boolean,
-  name?: string,
-): unknown {
+function mapStrings<T>(value: T, change: (text: string, name?: string) => string): T;
+function mapStrings(value: unknown, change: (text: string, name?: string) => string, name?: string): unknown;
+function mapStrings(value: unknown, change: (text: string, name?: string) => string, name?: string): unknown {
   if (typeof value === "string") return change(value, name);
-  if (typeof value !== "object" || value === null || isClean?.(value)) return value;
+  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => mapStrings(item, change, isClean));
+    const items = value.map((item: unknown) => mapStrings(item, change));
     return items.every((item, index) => item === value[index]) ? value : withSpellingsOf(value, items);
   }
   const before = Object.entries(value);
-  const after = before.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, isClean, key)]);
+  const after = before.map(([key, item]): [string, unknown] => [key, mapStrings(item, change, key)]);
   return after.every(([, item], index) => item === before[index]?.[1]) ? value : withSpellingsOf(value, Object.fromEntries(after));
 }
 

@@ -21,10 +21,9 @@ import { type NodeError } from "@/lib/contract/schemas/execution";
 import { errorLine, type JobErrorView, type JobProgressView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { submittedJob } from "@/lib/contract/workflow/submission";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { ok, type Result } from "@/lib/shared/result";
 import { landedOf } from "../answers/landed";
-import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/pass-on";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
@@ -121,9 +120,9 @@ export async function refreshRun(
   const found =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
   if (found.jobId === undefined || !movingStates.some((state) => state === found.state)) return ok(found);
-  const detail = await access.upstream.call(operations.getJob, { params: { job_id: found.jobId }, waits: "poll" });
+  const detail = await callForBrowser(operations.getJob, access, { params: { job_id: found.jobId }, waits: "poll" });
   if (!detail.ok) {
-    if (detail.failure.code !== "NOT_FOUND") return failed(toBrowser(detail.failure, access));
+    if (detail.failure.code !== "NOT_FOUND") return detail;
     if (isTakenBack) return ok(await change(access.composition, found, { state: "cancelled", endedAt: access.composition.now() }));
     return ok(
       await change(access.composition, found, {
@@ -132,7 +131,7 @@ export async function refreshRun(
       }),
     );
   }
-  const job = await passOn(operations.getJob, access, detail.value);
+  const job = detail.value.value;
   const view = toJobView(job);
   const state = view.state === "unknown" ? found.state : view.state;
   if (!view.terminal) {

@@ -6,17 +6,17 @@ import { type AppDefinition, type AppInput, type AppRunError, type AppValues } f
 import { type AppProblem, fillApp, isFileKind, problemSentence, valueOfText } from "@/lib/contract/apps/fill";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { listOf } from "@/lib/contract/editor-workflow/file";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { setSpelling, withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { type JsonObject } from "@/lib/contract/json/json";
+import { type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { operations } from "@/lib/contract/operations";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { readNodeInfos } from "../answers/catalogue";
 import { type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type Asked } from "../context";
@@ -80,25 +80,19 @@ function unprocessable(problems: readonly AppProblem[]): Failure {
   return refusal("UNPROCESSABLE", problems.slice(0, 5).map(problemSentence).join(". "), { problems });
 }
 
-const CATALOGUE_KEPT_MS = 60_000;
-
 /** Undefined if it is of another graph or cannot take the values. */
 async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Promise<JsonObject | undefined> {
   if (!readDrawingOf(editor, graph)) return undefined;
-  const info = await catalogueOf(access);
+  const info = await readNodeInfos(access, classesOf(editor, graph));
   return info && writable(editor, info).withValues(graph).file;
 }
 
-/** Megabytes, and the same for each run of an app; therefore cached. */
-async function catalogueOf({ connection, upstream, composition }: Access): Promise<ObjectInfo | undefined> {
-  const { catalogues, now } = composition;
-  const key = `${connection.id} ${connection.baseUrl}`;
-  const cached = catalogues.get(key);
-  if (cached && now() - cached.atMs < CATALOGUE_KEPT_MS) return cached.info;
-  const read = await upstream.call(operations.getObjectInfo);
-  if (!read.ok) return undefined;
-  catalogues.set(key, { info: read.value, atMs: now() });
-  return read.value;
+/** Of the graph and of the file, which also has nodes that the graph lacks. */
+function classesOf(editor: JsonObject, graph: Graph): string[] {
+  const groups = Object.values(objectOf(objectOf(editor.extra)?.groupNodes) ?? {});
+  const nets = [editor, ...listOf(objectOf(editor.definitions)?.subgraphs), ...groups];
+  const types = nets.flatMap((net) => listOf(objectOf(net)?.nodes)).flatMap((node) => textOf(objectOf(node)?.type) ?? []);
+  return [...new Set([...Object.values(graph).map(({ class_type }) => class_type), ...types])];
 }
 
 export type Begun = Pick<StoredRun, "id" | "createdAt">;

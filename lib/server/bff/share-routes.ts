@@ -9,7 +9,7 @@ import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { passOn } from "../answers/pass-on";
+import { callForBrowser } from "../answers/pass-on";
 import { verifyPassword } from "../auth/passwords";
 import { type Opened } from "../context";
 import { clientAddress } from "../limits/attempt-limit";
@@ -72,8 +72,8 @@ export function shareThumbnailRoute(): Handler {
 export function shareWorkflowRoute(): Handler {
   return ofShare("shareWorkflow", async (asked, { share, access }) => {
     if (!share.showsWorkflow || share.jobId === undefined) return failed(noShare);
-    const job = await access.upstream.call(operations.getJob, { params: { job_id: share.jobId }, signal: asked.request.signal });
-    const workflow = job.ok ? objectOf((await passOn(operations.getJob, access, job.value)).workflow) : undefined;
+    const job = await callForBrowser(operations.getJob, access, { params: { job_id: share.jobId }, signal: asked.request.signal });
+    const workflow = job.ok ? objectOf(job.value.value.workflow) : undefined;
     if (!workflow) return failed(noShare);
     const prompt = isObject(workflow.prompt) ? workflow.prompt : workflow;
     const headers = new Headers({ "content-disposition": 'attachment; filename="workflow.json"', "cache-control": "private, no-store" });

@@ -3,7 +3,9 @@
 // A raw FILE/move/DEST is the move; a file of that name is reached with its slashes encoded.
 
 import "server-only";
+import { RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
+import { skippedIn } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -28,9 +30,11 @@ export function userdataRoute(operation: Operation): Handler {
 
 export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
-  return guarded({ action, role, connection: true }, async ({ request, ...context }) => {
-    const files = await listFiles(context, searchOf(request), request.signal);
-    return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(files.value))) : files;
+  return guarded({ action, role, connection: true }, async (asked) => {
+    const search = searchOf(asked.request);
+    if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, asked, ok({}));
+    const files = await listFiles(asked, search, asked.request.signal);
+    return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
   });
 }
 

@@ -9,8 +9,7 @@ import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readsJobs } from "../answers/job-files";
-import { jobsOnly, passOn, refusalOf } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser, jobsOnly, refusalOf } from "../answers/pass-on";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { type Context, lostRights, type Viewer } from "../auth/viewer";
 import { type Target } from "../composition-type";
@@ -195,6 +194,6 @@ async function read<O extends Operation>(
 ): Promise<Result<AnswerOf<O>, Failure>> {
   const access = await opening;
   if (!access.ok) return access;
-  const result = await access.value.upstream.call(operation, input);
-  return result.ok ? ok(await passOn(operation, access.value, result.value)) : failed(toBrowser(result.failure, access.value));
+  const result = await callForBrowser(operation, access.value, input);
+  return result.ok ? ok(result.value.value) : result;
 }

@@ -95,7 +95,10 @@ function toRefusal(failure: Failure): Outcome {
   const { retryAfterMs } = failure;
   if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   // A page or a redirect: some server answers there.
-  return { outcome: failure.code === "UPSTREAM_UNREADABLE" || status >= 400 ? "strange" : "unreachable", message };
+  return {
+    outcome: ["UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"].includes(failure.code) || status >= 400 ? "strange" : "unreachable",
+    message,
+  };
 }
 
 /** The address may not be a service at all: only a short line of its words is repeated. */

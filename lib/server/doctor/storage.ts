@@ -255,7 +255,7 @@ const execute = promisify(execFile);
 
 /** `build`: the folder of the built pages for the configured base path. */
 export async function checkProgram({ root, service }: Env, { version, build }: { version: string; build: string }): Promise<Finding[]> {
-  const missing = ["dist/console.mjs", "dist/node-worker.mjs", "dist/answer-thread.mjs"].find((file) => !existsSync(join(root, file)));
+  const missing = ["dist/console.mjs", "dist/node-worker.mjs", "dist/answer-worker.mjs"].find((file) => !existsSync(join(root, file)));
   return [
     passed("version", `Lightdesk ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}.`),
     missing

@@ -14,8 +14,7 @@ import { toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
-import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/pass-on";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
 import { searchLedger } from "./job-search";
@@ -29,8 +28,8 @@ type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
   async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
     if (isSearch(query)) return ok(await searchLedger(access.composition, access.connection.id, page));
-    const result = await access.upstream.call(operations.listJobs, { query: page, signal });
-    return result.ok ? ok(await passOn(operations.listJobs, access, result.value)) : failed(toBrowser(result.failure, access));
+    const result = await callForBrowser(operations.listJobs, access, { query: page, signal });
+    return result.ok ? ok(result.value.value) : result;
   }
   let offset = 0;
   let before: ReadonlySet<string> = new Set();
@@ -210,13 +209,13 @@ async function withInputs(
   signal: AbortSignal,
 ): Promise<Result<ExportedJob[], Failure>> {
   if (inputs.length === 0) return ok(jobs.map((job) => ({ job, inputs: [] })));
-  const read = await Promise.all(jobs.map(async ({ id }) => access.upstream.call(operations.getJob, { params: { job_id: id }, signal })));
+  const read = await Promise.all(jobs.map(async ({ id }) => callForBrowser(operations.getJob, access, { params: { job_id: id }, signal })));
   const exported: ExportedJob[] = [];
   for (const [index, job] of jobs.entries()) {
     const detail = read[index];
     if (!detail) continue;
-    if (!detail.ok && detail.failure.status !== 404) return failed(toBrowser(detail.failure, access));
-    const values = toInputs(detail.ok ? (await passOn(operations.getJob, access, detail.value)).workflow : undefined);
+    if (!detail.ok && detail.failure.status !== 404) return detail;
+    const values = toInputs(detail.ok ? detail.value.value.workflow : undefined);
     const named = inputs.map((each) => {
       const { node, input, name } = inputOf(each);
       return { name, value: values.get(node)?.get(input) };

@@ -103,7 +103,7 @@ export async function searchLedger(
   const found = await store.jobLedger.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
   const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
-  const named = await withNames(operations.listJobs, id, { jobs: found.jobs, pagination });
+  const named = await withNames(operations.listJobs, { connection: { id }, apiKey: undefined }, { jobs: found.jobs, pagination });
   if (words.length === 0) return named;
   const jobs = named.jobs.map((job, index) => {
     const { error } = toJobView(job);

@@ -41,13 +41,13 @@ export function textsOf(graph: unknown): string {
 /** The texts behind an input named "positive", as samplers have one. */
 function positiveTexts(graph: JsonObject): Set<string> {
   const texts = new Set<string>();
-  const seen = new Set<string>();
-  const waiting = Object.values(graph).flatMap((node) => sourceOf(objectOf(objectOf(node)?.inputs)?.positive));
-  for (let id = waiting.shift(); id !== undefined && seen.size < MAX_POSITIVE_NODES; id = waiting.shift()) {
-    const inputs = seen.has(id) ? undefined : objectOf(objectOf(own(graph, id))?.inputs);
-    seen.add(id);
-    for (const [name, value] of Object.entries(inputs ?? {})) {
-      if (isLink(value)) waiting.push(...sourceOf(value));
+  // A set visits what is added meanwhile, and each id once.
+  const ids = new Set(Object.values(graph).flatMap((node) => sourceOf(objectOf(objectOf(node)?.inputs)?.positive)));
+  let visited = 0;
+  for (const id of ids) {
+    if (++visited > MAX_POSITIVE_NODES) break;
+    for (const [name, value] of Object.entries(objectOf(objectOf(own(graph, id))?.inputs) ?? {})) {
+      if (isLink(value)) for (const source of sourceOf(value)) ids.add(source);
       else if (PROMPT_NAME.test(name)) collect(value, texts, DEEPEST);
     }
   }

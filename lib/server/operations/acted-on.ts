@@ -7,7 +7,7 @@ import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { passOn } from "../answers/pass-on";
+import { callForBrowser } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
 import { pageOf } from "../ledger/list-reader";
@@ -56,9 +56,9 @@ export function downloaded(source: string, fileName: string | null = null): Audi
 /** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
 async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<ActedOn> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MOST_THINGS };
-  const listed = await access.upstream.call(operations.listJobs, { query, signal, limits: LOOK });
+  const listed = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOK });
   if (!listed.ok) return { things: [] };
-  const answer = await passOn(operations.listJobs, access, listed.value);
+  const answer = listed.value.value;
   const { jobs, pagination } = answer;
   const { isLast, isCut, end } = pageOf(answer, 0);
   return {

@@ -2,17 +2,21 @@
 
 import "server-only";
 import { type AuditThing, writeThings } from "@/lib/contract/audit/audit-items";
+import { RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
 import { looksLikeToken } from "@/lib/contract/people/sign-in";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { readCatalogue } from "../answers/catalogue";
 import { listenForLanded } from "../answers/landed";
-import { passOn } from "../answers/pass-on";
+import { maskJsonStream } from "../answers/mask-stream";
+import { callForBrowser } from "../answers/pass-on";
 import { forPrograms, toBrowser } from "../answers/to-browser";
 import { type Access, openFor } from "../connections/access";
 import { type Asked } from "../context";
@@ -21,6 +25,7 @@ import { connectionIn, readJson, readOperationQuery, searchOf } from "../request
 import {
   bytesAnswer,
   emptyAnswer,
+  fileAnswer,
   jsonAnswer,
   passedRequestHeaders,
   refusedRange,
@@ -30,6 +35,9 @@ import {
 import { absent } from "../upstream/failures";
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./acted-on";
+
+/** Of a downloaded answer. */
+const MAX_NAME_LENGTH = 100;
 
 /** `broken` tells afterwards why the stream ended early, if it did. */
 type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" | undefined };
@@ -95,6 +103,8 @@ export async function runOperation(
   }
   const input = { params: params.value, query: query.value, signal: asked.request.signal };
   if (answersBytes(operation)) return readBytes(operation, asked, access.value, input);
+  if (search.has(RAW_PARAMETER) && operation.method === "GET") return sendRaw(operation, access.value, input);
+  if (operation.name === operations.getObjectInfo.name) return sendCatalogue(access.value, input);
   if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
   if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
   const json = await readJson(asked, operation.body.schema);
@@ -105,12 +115,27 @@ export async function runOperation(
   return call(operation, asked, access.value, { ...input, json: sent });
 }
 
+/** An answer of any size as a file: masked, but not parsed. */
+async function sendRaw(operation: Operation, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const result = await access.upstream.forward(operation, input);
+  if (!result.ok) return failed(toBrowser(result.failure, access));
+  const { body } = result.value;
+  const name = [operation.name, ...Object.values(input.params ?? {})].join("-").replaceAll(/[^\w.-]+/g, "_");
+  return ok(fileAnswer(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
+}
+
+/** Already written, and not parsed here. */
+async function sendCatalogue(access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const catalogue = await readCatalogue(access, { ...input, waits: "poll" });
+  return catalogue.ok ? ok(writtenAnswer(catalogue.value.json)) : catalogue;
+}
+
 async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const asking = isRead(operation) ? { things: [] } : await askedOf(operation, access, input);
   asked.note({ outcome: writeThings(asking.things, undefined, asking) });
-  const result = await access.upstream.exchange(operation, input);
-  if (!result.ok) return failed(toBrowser(result.failure, access));
-  const value = await passOn(operation, access, result.value.value, { sent: input.json });
+  const result = await callForBrowser(operation, access, input);
+  if (!result.ok) return result;
+  const { status, value, skipped } = result.value;
   // A submission is named by its job: the audit log uses that to tell who submitted it.
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   const acted: ActedOn =
@@ -119,15 +144,8 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
     outcome: writeThings(acted.things, outcomeOf(value), acted),
     ...(jobId !== undefined && { target: jobId }),
   });
-  const { status } = result.value;
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
-  const { digestOf, written } = asked.composition.largeAnswers;
-  const headers = unreadableHeaders(result.value.value);
-  return ok(
-    digestOf(result.value.value)
-      ? writtenAnswer(written(value), status, headers)
-      : jsonAnswer(toSender(value, asked, access), status, headers),
-  );
+  return ok(jsonAnswer(toSender(value, asked, access), status, unreadableHeaders(skipped)));
 }
 
 function toSender(value: unknown, { composition: { env }, request, viewer }: Asked, { connection }: Access): unknown {

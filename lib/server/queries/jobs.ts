@@ -4,20 +4,16 @@ import "server-only";
 import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobState } from "@/lib/contract/jobs/job-list";
-import { objectOf } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { type JobDetail, type JobListItem, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
-import { type HistoryAnswer, queueListSchema } from "@/lib/contract/schemas/queue";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { ok, type Result } from "@/lib/shared/result";
+import { readCatalogue } from "../answers/catalogue";
 import { noteTotalsInQueue } from "../answers/landed";
-import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/pass-on";
 import { type Context } from "../auth/viewer";
 import { canStop } from "../capabilities/has-capability";
 import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
-import { unreadable } from "../upstream/failures";
-import { TOO_LARGE } from "../upstream/read-body";
-import { learnClassNames } from "../workflows/with-names";
 
 export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
   return readThrough(context, connection, operations.listJobs, { query });
@@ -61,12 +57,10 @@ export async function listLackingClasses(
   // Connections that no one is using at the moment are asked too.
   const access = await openQuietly(context, connection);
   if (!access.ok) return access;
-  // Not parsed by the schema: only the names are needed.
-  const info = await access.value.upstream.exchange(operations.getObjectInfo, { waits: "poll" });
-  if (!info.ok) return failed(toBrowser(info.failure, access.value));
-  learnClassNames(access.value.connection.id, info.value.value);
-  const classes = objectOf(info.value.value) ?? {};
-  return ok({ lacking: names.filter((name) => !Object.hasOwn(classes, name)) });
+  const catalogue = await readCatalogue(access.value, { waits: "poll" });
+  if (!catalogue.ok) return catalogue;
+  const classes = new Set(catalogue.value.classes.map(([name]) => name));
+  return ok({ lacking: names.filter((name) => !classes.has(name)) });
 }
 
 const MAX_ROWS = 1000;
@@ -77,50 +71,40 @@ type QueuePlaces = ReadonlyMap<string, number | undefined>;
 export async function getQueue(context: Context, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
-  const { upstream } = access.value;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_ROWS };
-  const jobs = await upstream.call(operations.listJobs, { query, signal, waits: signal ? "poll" : "page" });
-  if (!jobs.ok) return failed(toBrowser(jobs.failure, access.value));
-  const waiting = jobs.value.jobs.filter(isPending).map(({ id }) => id);
+  const answer = await callForBrowser(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
+  if (!answer.ok) return answer;
+  const { jobs, pagination, unreadable } = answer.value.value;
+  const waiting = jobs.filter(isPending).map(({ id }) => id);
   const places = await findPlaces(access.value, waiting, signal);
-  if (!places.ok) return places;
-  const mayStop = jobs.value.jobs.length > waiting.length && (await canStop(access.value, signal));
-  const named = await passOn(operations.listJobs, access.value, jobs.value);
-  const view = toQueueView(named.jobs, places.value);
-  return ok({ ...view, canStop: mayStop, total: jobs.value.pagination.total, unreadable: jobs.value.unreadable });
+  const mayStop = jobs.length > waiting.length && (await canStop(access.value, signal));
+  const view = toQueueView(jobs, places);
+  return ok({ ...view, canStop: mayStop, total: pagination.total, unreadable });
 }
 
 /** Undefined if nothing tells the places. Kept from poll to poll: the order of waiting jobs does not change while they wait. */
-async function findPlaces(
-  access: Access,
-  waiting: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<Result<QueuePlaces | undefined, Failure>> {
+async function findPlaces(access: Access, waiting: readonly string[], signal: AbortSignal | undefined): Promise<QueuePlaces | undefined> {
   const { capabilities, queuePlaces } = access.composition;
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
   const cachedPlaces = queuePlaces.get(key);
-  if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return ok(undefined);
+  if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return undefined;
   const currentPlaces = cachedPlaces && waiting.every((job) => cachedPlaces.has(job)) ? cachedPlaces : undefined;
-  const found = currentPlaces ? ok(currentPlaces) : await readPlaces(access, signal);
-  if (!found.ok || !found.value) return found;
+  const found = currentPlaces ?? (await readPlaces(access, signal));
+  if (!found) return undefined;
   // Drops jobs that have left the queue; their places are read again if they return.
-  const places = new Map(waiting.map((job) => [job, found.value?.get(job)]));
+  const places = new Map(waiting.map((job) => [job, found.get(job)]));
   queuePlaces.set(key, places);
-  return ok(places);
+  return places;
 }
 
-async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<Result<QueuePlaces | undefined, Failure>> {
-  // The graphs are not parsed.
-  const answer = await access.upstream.exchange(operations.listQueue, { signal });
-  if (!answer.ok) return ok(undefined);
-  const queue = queueListSchema.safeParse(answer.value.value);
-  // The service's answer had this shape; if this value does not, it had too many rows to be read one by one.
-  if (!queue.success) return failed(toBrowser(unreadable(access.connection.baseUrl, 200, TOO_LARGE), access));
+async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<QueuePlaces | undefined> {
+  const queue = await access.upstream.call(operations.listQueue, { signal });
+  if (!queue.ok) return undefined;
   // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
-  const order = [...queue.data.queue_pending].sort((one, other) => one[0] - other[0]);
-  noteTotalsInQueue(access, [...queue.data.queue_running, ...order]);
-  return ok(new Map(order.map(([, job], index) => [job, index])));
+  const order = [...queue.value.queue_pending].sort((one, other) => one[0] - other[0]);
+  noteTotalsInQueue(access, [...queue.value.queue_running, ...order]);
+  return new Map(order.map(([, job], index) => [job, index]));
 }
 
 export function toQueueView(jobs: readonly JobListItem[], places: QueuePlaces | undefined): Omit<QueueView, "canStop"> {

@@ -19,10 +19,9 @@ import {
 } from "@/lib/contract/people/usage";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
-import { failed, ok, type Result } from "@/lib/shared/result";
+import { ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
-import { passOn } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/pass-on";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
@@ -173,12 +172,11 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
-  const newest = await access.value.upstream.call(operations.listJobs, { query });
-  if (!newest.ok) return failed(toBrowser(newest.failure, access.value));
-  await passOn(operations.listJobs, access.value, newest.value);
+  const newest = await callForBrowser(operations.listJobs, access.value, { query });
+  if (!newest.ok) return newest;
   const { store, ledger, now } = context.composition;
   const { id } = access.value.connection;
-  await ledger.reader.sawNewest(id, newest.value);
+  await ledger.reader.sawNewest(id, newest.value.value);
   // Taken before counting: jobs read meanwhile are counted only for some days.
   const gap = ledger.reader.gapOf(id);
   await ledger.settled();
@@ -192,7 +190,7 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
       for (const { ms, count } of counted) runs.push({ ms, state, count });
     }
   }
-  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(context.composition, id, newest.value) }));
+  return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(context.composition, id, newest.value.value) }));
 }
 
 /** Undefined if everything is known. */

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { type z } from "zod";
-import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
@@ -31,19 +31,21 @@ export function searchOf(request: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? "" : request.url.slice(at + 1).split("#")[0]);
 }
 
+const consoleParameters = [CONNECTION_PARAMETER, RAW_PARAMETER];
+
 /** The id of the connection that the request names. */
 export function connectionIn(request: Request): string | undefined {
   return searchOf(request).get(CONNECTION_PARAMETER) ?? undefined;
 }
 
-/** Without a schema, all parameters are left out. The console's own parameter is always left out. */
+/** Without a schema, all parameters are left out. The console's own parameters are always left out. */
 export function readQuery<S extends z.ZodObject>(search: URLSearchParams, schema: S): Result<z.output<S>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure>;
 export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefined): Result<Record<string, unknown>, Failure> {
   if (!schema) return ok({});
   const raw = [...new Set(search.keys())].flatMap((name) => {
     const values = search.getAll(name);
-    return name === CONNECTION_PARAMETER ? [] : [[name, values.length > 1 ? values : values[0]]];
+    return consoleParameters.includes(name) ? [] : [[name, values.length > 1 ? values : values[0]]];
   });
   const parsed = schema.safeParse(Object.fromEntries(raw));
   if (!parsed.success) {
@@ -60,7 +62,7 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
 
 /** The query of an interface operation. */
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
-  const names = [...search.keys()].filter((name) => name !== CONNECTION_PARAMETER);
+  const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
   const unknown = query && unknownFilter(query, names);
   return unknown ? failed(invalid("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
 }

@@ -3,7 +3,6 @@
 import "server-only";
 import { errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { skippedIn } from "@/lib/contract/json/readers";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { oneChunk } from "../upstream/streams";
@@ -25,12 +24,12 @@ export function jsonAnswer(value: unknown, status = 200, headers = new Headers()
 }
 
 /** For JSON that is already written. */
-export function writtenAnswer(json: Uint8Array, status: number, headers: Headers): Response {
-  return inJson(oneChunk(json), status, headers);
+export function writtenAnswer(json: Uint8Array): Response {
+  return inJson(oneChunk(json), 200, new Headers());
 }
 
-export function unreadableHeaders(list: unknown): Headers {
-  const count = skippedIn(list);
+/** `count`: how many entries of a list could not be read. */
+export function unreadableHeaders(count: number): Headers {
   return new Headers(count > 0 ? { [UNREADABLE_HEADER]: String(count) } : {});
 }
 
@@ -106,6 +105,16 @@ export function bytesAnswer(from: Response): Response {
   // Private and revalidated each time: the validator makes that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
+}
+
+/** JSON as a file to save. */
+export function fileAnswer(body: ReadableStream<Uint8Array> | null, name: string): Response {
+  const headers = {
+    "content-type": "application/json",
+    "content-disposition": `attachment; filename="${name}"`,
+    "cache-control": "no-store",
+  };
+  return new Response(body, { headers });
 }
 
 /** The envelope with the size of the whole, so that the caller can ask again. */

@@ -15,7 +15,7 @@ import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { passOn } from "../answers/pass-on";
+import { callForBrowser } from "../answers/pass-on";
 import { toBrowser } from "../answers/to-browser";
 import { hashPassword } from "../auth/passwords";
 import { type Parts } from "../composition-type";
@@ -111,9 +111,9 @@ async function chosenAssets(access: Access, ids: readonly string[], signal: Abor
 
 /** Lasting files; temporary ones only if there are no others. */
 async function outputsOf(access: Access, id: string, signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
-  const job = await access.upstream.call(operations.getJob, { params: { job_id: id }, signal });
-  if (!job.ok) return failed(toBrowser(job.failure, access));
-  const outputs = listOutputs((await passOn(operations.getJob, access, job.value)).outputs);
+  const job = await callForBrowser(operations.getJob, access, { params: { job_id: id }, signal });
+  if (!job.ok) return job;
+  const outputs = listOutputs(job.value.value.outputs);
   const lasting = outputs.filter(({ temporary }) => !temporary);
   return ok((lasting.length > 0 ? lasting : outputs).flatMap((output) => toItem(output, isEmbedded(access.connection.baseUrl))));
 }

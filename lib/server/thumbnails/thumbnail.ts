@@ -6,6 +6,7 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { errorStatus, type Failure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
+import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";
@@ -13,7 +14,6 @@ import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 import { type Breaker } from "./breaker";
-import { type ThumbnailCache } from "./cache";
 import {
   fileOf,
   headersIfTooLarge,
@@ -49,7 +49,7 @@ const notNow: Failure = {
 
 export function getThumbnail(
   access: Access,
-  { thumbnails, pictureBreaker }: { thumbnails: ThumbnailCache; pictureBreaker: Breaker },
+  { thumbnails, pictureBreaker }: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
   wanted: { subject: ThumbnailSubject; edge: number; fit?: ThumbnailFit; version?: string; isFixed: boolean; asker: Request },
 ): Promise<Result<Uint8Array, Failure>> {
   const { subject, edge, fit = "whole", version = "", isFixed, asker } = wanted;
@@ -161,7 +161,7 @@ async function shrink(access: Access, { patience, ...wanted }: Drawing, { answer
 /** `isKept`: the address names everything that the picture depends on. */
 export async function thumbnailAnswer(
   access: Access,
-  made: { thumbnails: ThumbnailCache; pictureBreaker: Breaker },
+  made: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
   asked: Parameters<typeof getThumbnail>[2],
   isKept: boolean,
 ): Promise<Result<Response, Failure>> {

@@ -90,11 +90,14 @@ export function unreadable(baseUrl: string, status: number, why: string): Failur
   return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${why}.`, status };
 }
 
-/** Thrown if an answer cannot be used. `why`: the end of a sentence. */
-export class UnreadableAnswer extends Error {
-  constructor(readonly why: string) {
-    super(why);
-  }
+/** `download`: the console's path of the same answer as a file, without its base path. */
+export function tooLarge(baseUrl: string, download: string | undefined): Failure {
+  return {
+    code: "UPSTREAM_TOO_LARGE",
+    message: `The answer of ${hostOf(baseUrl)} is too large to be read here.`,
+    status: 200,
+    ...(download !== undefined && { details: { download } }),
+  };
 }
 
 export function callerWentAway(): Failure {

@@ -10,7 +10,14 @@ import { MASK, spellingsOf } from "@/lib/contract/secrets/secret-texts";
 import { type Send } from "./send";
 
 /** `text`: for everything received as text, including JSON. `has`: for headers, which are dropped if the key is in them. */
-export type KeyGate = { text(raw: string): Promise<string>; has(value: string): boolean };
+export type KeyGate = {
+  text(raw: string): Promise<string>;
+  has(value: string): boolean;
+  /** For a part of a longer JSON string: masks the beginning of a key wherever it is. */
+  part(raw: string): string;
+  /** How many of its last letters may be the start of the key. */
+  heldBack(raw: string): number;
+};
 
 /** Beginnings that many keys share, and package names too: they reveal nothing. */
 const sharedBeginning = /^(?:comfyui|sk|ld|hf|r8)[-_]/;
@@ -19,7 +26,7 @@ const LONG_TEXT = 1024 * 1024;
 /** An escaped slash or letter that needs no escape: such escapes hide a word from a search. */
 const needlessEscape = /\\(?:u00[2-7]|\/)/i;
 
-const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false };
+const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false, part: (raw) => raw, heldBack: () => 0 };
 
 export function keyGate(apiKey: string | undefined): KeyGate {
   const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
@@ -38,6 +45,16 @@ export function keyGate(apiKey: string | undefined): KeyGate {
         text = once(text, spelling);
       }
       return withoutCut(text, apiKey, cut);
+    },
+    part: (raw) => withoutCut(spellings().reduce(once, raw), apiKey, cut, true),
+    heldBack(raw) {
+      let most = 0;
+      for (const spelling of spellings()) {
+        let length = Math.min(raw.length, spelling.length - 1);
+        while (length > most && !raw.endsWith(spelling.slice(0, length))) length -= 1;
+        most = Math.max(most, length);
+      }
+      return most;
     },
     has: (value) => spellings().some((spelling) => value.includes(spelling)) || withoutCut(value, apiKey, cut) !== value,
   };
@@ -77,8 +94,8 @@ function inBase64(apiKey: string, before: number): string[] {
   return [digits, digits.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
-/** Removes the beginning of a key where a text was cut off: before the end, a quote, a line end or dots; anywhere if half a key or more. */
-function withoutCut(text: string, apiKey: string, shortest: number): string {
+/** Removes the beginning of a key where a text was cut off: before the end, a quote, a line end or dots; anywhere if half a key or more, or if `isAnywhere`. */
+function withoutCut(text: string, apiKey: string, shortest: number, isAnywhere = false): string {
   const beginning = apiKey.slice(0, shortest);
   if (apiKey.length <= shortest) return text;
   const parts: string[] = [];
@@ -86,7 +103,10 @@ function withoutCut(text: string, apiKey: string, shortest: number): string {
   for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, at + shortest)) {
     let end = at + shortest;
     while (end - at < apiKey.length && text[end] === apiKey[end - at]) end += 1;
-    if (at < done || (end < text.length && end - at < apiKey.length / 2 && !/^(?:["'\\\r\n\u2026]|\.\.)/.test(text.slice(end, end + 2))))
+    if (
+      at < done ||
+      (!isAnywhere && end < text.length && end - at < apiKey.length / 2 && !/^(?:["'\\\r\n\u2026]|\.\.)/.test(text.slice(end, end + 2)))
+    )
       continue;
     parts.push(text.slice(done, at), MASK);
     done = end;

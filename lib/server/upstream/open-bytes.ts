@@ -10,6 +10,7 @@ import { createDeadline } from "./deadline";
 import { callerWentAway, refusal, timedOut, unreachable, unreadable } from "./failures";
 import { keyGate } from "./key-gate";
 import { type CallInput, keyHeader, toRequest, toUrl } from "./outgoing";
+import { TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
 import { readBytes } from "./streams";
 
@@ -69,6 +70,8 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     const text = body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "";
     return failed(refusal(answer, text, { operation, now: options.now() }));
   } catch (error) {
+    // A local server's answer that is too large to be translated, as the server sent it.
+    if (error instanceof TooLargeAnswer && error.whole) return ok(new Response(error.whole));
     if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
     if (input.signal?.aborted) return failed(callerWentAway());
     return failed(unreachable(options.baseUrl, error));

@@ -3,6 +3,7 @@
 // Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
 
 import "server-only";
+import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fillPath, type Operation } from "@/lib/contract/operation";
 import { isAddressableId } from "@/lib/contract/params";
@@ -41,6 +42,15 @@ export function toUrl(baseUrl: string, operation: Operation, input: CallInput): 
     if (text !== undefined) url.searchParams.set(name, text);
   }
   return url;
+}
+
+/** The console's own path of a read whose answer is downloaded unparsed. Undefined for a change, which must not be sent twice. */
+export function rawPath(operation: Operation, input: CallInput, connectionId: string | undefined): string | undefined {
+  if (operation.method !== "GET") return undefined;
+  const { pathname, searchParams } = toUrl("http://console.invalid", { ...operation, alwaysAsked: undefined }, input);
+  searchParams.set(RAW_PARAMETER, "true");
+  if (connectionId !== undefined) searchParams.set(CONNECTION_PARAMETER, connectionId);
+  return `${pathname}?${searchParams.toString()}`;
 }
 
 /** The only place where a key becomes part of a request. */

@@ -1,42 +1,91 @@
-// From the bytes of an answer to the value that the contract's schema makes of its JSON; the connection's key is removed on the way.
-// Guarantees: runs unchanged in the main thread or in the thread for large answers; an answer with more values than can be transferred in a
-// moment is refused. Must never: pass on what was not parsed.
+// Reads a service's JSON answer: bounds, key gate, schema, and the masks of what is passed on to a browser.
+// Guarantees: runs unchanged on the main thread and in the answer worker; nothing beyond the bounds is parsed.
 
 import "server-only";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { isObject, numberOf } from "@/lib/contract/json/json";
-import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { parseServiceJson } from "@/lib/contract/json/parse-json";
+import { parseServiceJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { coreListIn, type Operation, type OperationAnswer } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { exceededBound } from "@/lib/shared/json-depth";
 import { keyGate } from "./key-gate";
+import { oneChunk, readUpTo } from "./streams";
 
-/** A hundred graphs of a thousand nodes have fewer. More values take too long to transfer between threads, wherever they were read. */
-const MOST_VALUES = 2_000_000;
+/** Larger answers are not parsed: the client gets a failure, and can download the answer. */
+export const MAX_JSON_BYTES = 8 * 1024 ** 2;
+/** Node catalogues are parsed in the worker alone. */
+export const MAX_CATALOGUE_BYTES = 64 * 1024 ** 2;
+/** Answers up to this size take a few milliseconds, and are read on the main thread. */
+export const MAX_INLINE_BYTES = 1024 ** 2;
+/** Parsing and writing more at once holds up all other requests. A graph of sixty thousand nodes has fewer. */
+const bounds = { values: 1_000_000, names: 500_000 } as const;
+const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
 /** Different names: each takes ten times as long as a repeated one. */
-export const MAX_NAMES = 120_000;
+const MAX_DISTINCT_NAMES = 64_000;
 
-export type ToRead = { operation: Operation; status: number; apiKey: string | undefined; mostRows: number | undefined };
-/** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
-export type ReadBody = { ok: true; value: unknown; skipped?: number } | { ok: false; why: string };
+/** The answer exceeds a bound. `whole`: all of it, unread; whoever catches this must read or cancel it. */
+export class TooLargeAnswer extends Error {
+  constructor(readonly whole?: ReadableStream<Uint8Array>) {
+    super("the answer is too large");
+  }
 
-export async function readBody(bytes: Uint8Array, { operation, status, apiKey, mostRows }: ToRead): Promise<ReadBody> {
-  const expected = answerFor(operation, status);
-  if (expected?.kind !== "json") return { ok: true, value: undefined };
-  const raw = new TextDecoder().decode(bytes);
-  if (raw.length > MOST_VALUES && exceededBound(raw, { values: MOST_VALUES })) return { ok: false, why: TOO_LARGE };
-  const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
-  if (!json.ok) return { ok: false, why: json.isTooLarge ? TOO_LARGE : "its answer is not JSON" };
-  if (raw.length > MAX_NAMES && hasManyNames(json.value)) return { ok: false, why: TOO_LARGE };
-  const { schema } = expected;
-  const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
-  if (parsed.success) return { ok: true, ...counted(schema, parsed.data) };
-  return { ok: false, why: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
+  discard(): void {
+    // A sender that fails now does not matter: nothing more is read.
+    void this.whole?.cancel().catch(() => undefined);
+  }
 }
 
-export const TOO_LARGE = "its answer is too large";
+/** `isMasked`: it is passed on to a browser, so fields and texts that look like secrets are masked. */
+export type ToRead = {
+  operation: Operation;
+  status: number;
+  apiKey: string | undefined;
+  mostRows?: number;
+  isMasked: boolean;
+  isCatalogue?: boolean;
+};
+/** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
+export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; why: string };
+
+/** Throws TooLargeAnswer. */
+export async function readBody(bytes: Uint8Array, how: ToRead): Promise<ReadBody> {
+  const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = how;
+  const expected = answerFor(operation, status);
+  if (expected?.kind !== "json") return { ok: true, value: undefined, skipped: 0 };
+  const raw = new TextDecoder().decode(bytes);
+  if (!isWithinBounds(raw, isCatalogue)) throw new TooLargeAnswer();
+  const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
+  if (json === TOO_MANY_NUMBERS) throw new TooLargeAnswer();
+  if (!json.ok) return { ok: false, why: "its answer is not JSON" };
+  if (!isCatalogue && raw.length > MAX_DISTINCT_NAMES && hasManyNames(json.value)) throw new TooLargeAnswer();
+  const { schema } = expected;
+  const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
+  if (!parsed.success) return { ok: false, why: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
+  const { value, skipped } = counted(schema, parsed.data);
+  return { ok: true, value: isMasked ? maskSecrets(value, apiKey === undefined ? [] : [apiKey]) : value, skipped };
+}
+
+/**
+ * The JSON alone, for answers that are translated before `readBody` reads them. A long one is parsed in a turn of its own.
+ * Throws TooLargeAnswer.
+ */
+export async function parseAnswer(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
+  const read = await readUpTo(body, MAX_JSON_BYTES);
+  if ("stream" in read) throw new TooLargeAnswer(read.stream);
+  const { bytes } = read;
+  const raw = new TextDecoder().decode(bytes);
+  const json = isWithinBounds(raw, false) ? parseJson(raw) : undefined;
+  if (!json || json === TOO_MANY_NUMBERS) throw new TooLargeAnswer(oneChunk(bytes));
+  if (bytes.byteLength > MAX_INLINE_BYTES) await nextTurn();
+  return json;
+}
+
+function isWithinBounds(raw: string, isCatalogue: boolean): boolean {
+  const { values, names } = isCatalogue ? catalogueBounds : bounds;
+  return raw.length <= names || exceededBound(raw, { values, names }) === undefined;
+}
 
 export function answerFor({ answers }: Operation, status: number): OperationAnswer | undefined {
   return answers[status] ?? Object.values(answers)[0];
@@ -62,7 +111,7 @@ function hasManyNames(value: unknown): boolean {
         names.add(name);
         left.push(next[name]);
       }
-      if (names.size > MAX_NAMES) return true;
+      if (names.size > MAX_DISTINCT_NAMES) return true;
     }
   }
   return false;
@@ -82,19 +131,22 @@ function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
 }
 
 /** A key of digits may be part of a number, where replacing it breaks the JSON: then it is removed from the texts one by one. */
-function parseAfter(raw: string, clean: string, apiKey: string | undefined): ReturnType<typeof parseJson> {
+function parseAfter(raw: string, clean: string, apiKey: string | undefined): Parsed {
   const json = parseJson(clean);
-  if (json.ok || clean === raw || apiKey === undefined) return json;
+  if (json === TOO_MANY_NUMBERS || json.ok || clean === raw || apiKey === undefined) return json;
   const whole = parseJson(raw);
-  return whole.ok ? { ok: true, value: maskSecrets(whole.value, [apiKey]) } : whole;
+  return whole !== TOO_MANY_NUMBERS && whole.ok ? { ok: true, value: maskSecrets(whole.value, [apiKey]) } : whole;
 }
 
+const TOO_MANY_NUMBERS = "too many exact numbers";
+type Parsed = { ok: true; value: unknown } | { ok: false } | typeof TOO_MANY_NUMBERS;
+
 /** A local server answers some changes with an empty body: it is read as an object without fields, and the schema decides. */
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false; isTooLarge: boolean } {
+function parseJson(text: string): Parsed {
   if (text.trim() === "") return { ok: true, value: {} };
   try {
     return { ok: true, value: parseServiceJson(text) };
   } catch (error) {
-    return { ok: false, isTooLarge: error instanceof TooManyExactNumbers };
+    return error instanceof TooManyExactNumbers ? TOO_MANY_NUMBERS : { ok: false };
   }
 }

@@ -24,7 +24,7 @@ export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void)
 export async function readBytes(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
-  { signal, onChunk }: { signal?: AbortSignal; onChunk?: () => void } = {},
+  { signal, onChunk }: { signal?: AbortSignal; onChunk?: (chunk: Uint8Array) => void } = {},
 ): Promise<Uint8Array | undefined> {
   if (source === null) return new Uint8Array(0);
   const reader = source.getReader();
@@ -36,7 +36,7 @@ export async function readBytes(
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      onChunk?.();
+      onChunk?.(next.value);
       size += next.value.byteLength;
       if (size > limit) {
         // If cancelling the sender fails, that does not matter: nothing more is read.
@@ -51,6 +51,37 @@ export async function readBytes(
   } finally {
     signal?.removeEventListener("abort", leave);
   }
+}
+
+/** All bytes, or a stream of them if there are more than `limit`, which the caller must read or cancel. */
+export async function readUpTo(
+  source: ReadableStream<Uint8Array> | null,
+  limit: number,
+): Promise<{ bytes: Uint8Array } | { stream: ReadableStream<Uint8Array> }> {
+  if (source === null) return { bytes: new Uint8Array(0) };
+  const reader = source.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value);
+    size += next.value.byteLength;
+    if (size <= limit) continue;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const early = chunks.shift();
+          const { done, value } = early ? { done: false, value: early } : await reader.read();
+          if (done || !value) return controller.close();
+          controller.enqueue(value);
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+    return { stream };
+  }
+  const [only] = chunks;
+  return { bytes: only && chunks.length === 1 ? only : Buffer.concat(chunks, size) };
 }
 
 /** Bytes that are already here, passed on without a copy. */

@@ -9,9 +9,12 @@ import { own } from "@/lib/contract/json/own";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { sleep } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { observed } from "@/lib/shared/telemetry";
+import { type AnswerReader } from "./answer-reader";
+import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue";
 import { createDeadline, type GiveUp, type Silences } from "./deadline";
 import {
   callerWentAway,
@@ -21,37 +24,30 @@ import {
   nothingThere,
   refusal,
   timedOut,
+  tooLarge,
   unreachable,
   unreadable,
-  UnreadableAnswer,
 } from "./failures";
 import { keyGate } from "./key-gate";
-import { LARGE_ANSWER, type LargeAnswers } from "./large-answers";
 import { openBytes } from "./open-bytes";
-import { type CallInput, isAddressable, toRequest, toUrl } from "./outgoing";
-import { answerFor, readBody, TOO_LARGE } from "./read-body";
+import { type CallInput, isAddressable, rawPath, toRequest, toUrl } from "./outgoing";
+import { answerFor, MAX_INLINE_BYTES, MAX_JSON_BYTES, readBody, TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
 import { readBytes, watched } from "./streams";
 
 const MAX_REFUSAL_LENGTH = 1024 * 1024;
 
-type Answered = { status: number; value: unknown };
+type Answered<T = unknown> = { status: number; value: T };
 
-type Context = {
+type Context<T> = {
   operation: Operation;
   baseUrl: string;
   apiKey: string | undefined;
-  jsonBytes: number;
   now: number;
-  mostRows: number | undefined;
-  signal: AbortSignal;
-  /** The answer is only passed on: large parts of it may stay JSON text. */
-  isPassedOn: boolean;
-  /** Without it, large answers are read in the main thread. */
-  largeAnswers: LargeAnswers | undefined;
+  readJson(): Promise<ReadAnswer<T>>;
 };
 
-async function readAnswer(answer: Response, context: Context): Promise<Result<Answered, Failure>> {
+async function readAnswer<T>(answer: Response, context: Context<T>): Promise<Result<Answered<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
   const gate = keyGate(apiKey);
   if (answer.status >= 400) {
@@ -71,15 +67,8 @@ async function readAnswer(answer: Response, context: Context): Promise<Result<An
     await answer.body?.cancel();
     return failed(unreadable(baseUrl, answer.status, "it answers a web page"));
   }
-  const bytes = await readBytes(answer.body, context.jsonBytes);
-  if (bytes === undefined) return failed(unreadable(baseUrl, answer.status, TOO_LARGE));
-  const how = { operation, status: answer.status, apiKey, mostRows: context.mostRows };
-  const elsewhere = bytes.byteLength > LARGE_ANSWER ? context.largeAnswers : undefined;
-  const read = await (elsewhere ? elsewhere.read(bytes, { ...how, isPassedOn: context.isPassedOn }, context.signal) : readBody(bytes, how));
-  if (!read.ok) return failed(unreadable(baseUrl, answer.status, read.why));
-  const { value, skipped = 0 } = read;
-  // A list that the worker thread read is a copy and lacks the count.
-  return ok({ status: answer.status, value: typeof value === "object" && value !== null ? noteSkipped(value, skipped) : value });
+  const read = await context.readJson();
+  return read.ok ? ok({ status: answer.status, value: read.value }) : failed(unreadable(baseUrl, answer.status, read.why));
 }
 
 function toText(bytes: Uint8Array): string {
@@ -135,7 +124,7 @@ const usualLimits: UpstreamLimits = {
   pageMs: 10_000,
   silentMs: 5_000,
   writeMs: 60_000,
-  jsonBytes: 64 * 1024 ** 2,
+  jsonBytes: MAX_JSON_BYTES,
   attempts: 3,
   firstRetryMs: 250,
   longestWaitMs: 3000,
@@ -155,15 +144,23 @@ export type UpstreamOptions = {
   onAnswer?: (operation: Operation, answer: unknown) => void;
   /** Called before each call; answers why it must not be made. */
   refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
-  largeAnswers?: LargeAnswers;
+  /** Without it, answers of any size are read on the main thread. */
+  answers?: AnswerReader;
+  /** Without it, `catalogue` cannot be called. */
+  readCatalogue?: JsonReader<Catalogue>;
+  /** Names the connection in the download path of an answer that is too large. */
+  connectionId?: string;
   /** `service`: a name shared by all calls of a connection at one address. */
   silences?: { of: Silences; service: string };
 };
 
 export type Upstream = {
+  /** For the console's own use: free of the key, but not masked. */
   call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
-  /** Like `call`, with the service's status, for answers that are passed on: large parts may be written JSON (`LargeAnswers`). */
-  exchange(operation: Operation, input?: CallInput): Promise<Result<Answered, Failure>>;
+  /** To pass on to a browser: masked, and with the service's status. */
+  exchange<O extends Operation>(operation: O, input?: CallInput): Promise<Result<Answered<AnswerOf<O>>, Failure>>;
+  /** The whole node catalogue, masked. */
+  catalogue(input?: CallInput): Promise<Result<Catalogue, Failure>>;
   /** The content itself, as a stream; redirects to stored bytes are followed without the key. */
   forward(operation: Operation, input?: CallInput): Promise<Result<Response, Failure>>;
 };
@@ -173,13 +170,30 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
+  function jsonReader(isMasked: boolean): JsonReader<unknown> {
+    return async (answer, how, signal) => {
+      const bytes = await readBytes(answer.body, limits.jsonBytes);
+      if (bytes === undefined) throw new TooLargeAnswer();
+      const elsewhere = bytes.byteLength > MAX_INLINE_BYTES ? options.answers : undefined;
+      const read = await (elsewhere ? elsewhere.value(bytes, { ...how, isMasked }, signal) : readBody(bytes, { ...how, isMasked: false }));
+      if (!read.ok) return read;
+      // Unmasked where possible: a masked preview address cannot be opened.
+      options.onAnswer?.(how.operation, read.value);
+      const value = isMasked && !elsewhere ? maskSecrets(read.value, apiKey === undefined ? [] : [apiKey]) : read.value;
+      // The worker's value and a masked one are copies, which lack the count.
+      return { ok: true, value: typeof value === "object" && value !== null ? noteSkipped(value, read.skipped) : value };
+    };
+  }
+  const plainly = jsonReader(false);
+  const masked = jsonReader(true);
+
   /** `wait`: the read may be given up for a silence. `isAnsweredElsewhere` is set if that was because another request got an answer. */
-  async function once(
+  async function once<T>(
     operation: Operation,
     input: CallInput,
-    isPassedOn: boolean,
+    reader: JsonReader<T>,
     wait?: { isAnsweredElsewhere: boolean },
-  ): Promise<Result<Answered, Failure>> {
+  ): Promise<Result<Answered<T | undefined>, Failure>> {
     const reads = isRead(operation);
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
@@ -205,23 +219,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       answered();
       options.learn?.(operation, answer.status);
       const { signal } = deadline;
-      const { largeAnswers } = options;
-      const how = {
-        operation,
-        baseUrl,
-        apiKey,
-        jsonBytes: limits.jsonBytes,
-        now: now(),
-        mostRows: mostRowsOf(input),
-        signal,
-        isPassedOn: isPassedOn && reads,
-        largeAnswers,
-      };
-      return await readAnswer(answer, how);
+      const how = { operation, status: answer.status, apiKey, mostRows: mostRowsOf(input) };
+      const readJson = () => reader(answer, how, signal);
+      return await readAnswer(answer, { operation, baseUrl, apiKey, now: now(), readJson });
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
-      if (error instanceof UnreadableAnswer) return failed(unreadable(baseUrl, 200, error.why));
+      if (error instanceof TooLargeAnswer) {
+        error.discard();
+        return failed(tooLarge(baseUrl, rawPath(operation, input, options.connectionId)));
+      }
       return failed(unreachable(baseUrl, error));
     } finally {
       endWait?.();
@@ -229,15 +236,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  async function exchange(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
+  async function exchange<T>(
+    operation: Operation,
+    input: CallInput,
+    reader: JsonReader<T>,
+  ): Promise<Result<Answered<T | undefined>, Failure>> {
     if (!isAddressable(operation, input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
       const wait = isRead(operation) && input.waits ? { isAnsweredElsewhere: false } : undefined;
-      let result = await observedCall(operation, () => once(operation, input, isPassedOn, wait));
+      let result = await observedCall(operation, () => once(operation, input, reader, wait));
       // The read's connection may be dead while the service is back: try once more. If it is only slow, this try has the full time.
-      if (!result.ok && wait?.isAnsweredElsewhere) result = await observedCall(operation, () => once(operation, input, isPassedOn));
-      if (result.ok) options.onAnswer?.(operation, result.value.value);
+      if (!result.ok && wait?.isAnsweredElsewhere) result = await observedCall(operation, () => once(operation, input, reader));
       if (result.ok || operation.method !== "GET" || attempt >= attempts) return result;
       const waitMs = waitBeforeRetry(result.failure, limits.firstRetryMs * 2 ** (attempt - 1));
       if (waitMs === undefined || waitMs > limits.longestWaitMs) return result;
@@ -246,26 +256,34 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   /** A 404 of a job or an asset is requested once more; it counts only while the service finds other jobs or assets. */
-  async function confirmed(operation: Operation, input: CallInput, isPassedOn = false): Promise<Result<Answered, Failure>> {
+  async function confirmed<T>(
+    operation: Operation,
+    input: CallInput,
+    reader: JsonReader<T>,
+  ): Promise<Result<Answered<T | undefined>, Failure>> {
     const refused = await options.refusalOf?.(operation, input);
     if (refused) return failed(refused);
-    const result = await exchange(operation, input, isPassedOn);
+    const result = await exchange(operation, input, reader);
     const listing = listingOf(operation);
     if (!listing) return decided(operation, input, result);
     if (result.ok || result.failure.status !== 404 || !isAddressable(operation, input)) return result;
     if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(callerWentAway());
-    const again = await exchange(operation, input, isPassedOn);
+    const again = await exchange(operation, input, reader);
     if (again.ok || again.failure.status !== 404) return again;
-    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits });
+    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, plainly);
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
   /** A 404 of an extension is about the operation if the item it was asked for exists and allows the operation. */
-  async function decided(operation: Operation, input: CallInput, result: Result<Answered, Failure>): Promise<Result<Answered, Failure>> {
+  async function decided<T>(
+    operation: Operation,
+    input: CallInput,
+    result: Result<Answered<T>, Failure>,
+  ): Promise<Result<Answered<T>, Failure>> {
     if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
     const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
     if (!lookup) return result;
-    const found = await exchange(lookup.operation, lookup.input);
+    const found = await exchange(lookup.operation, lookup.input, plainly);
     if (!found.ok || !lookup.finds(found.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item says nothing about other items.
@@ -276,13 +294,24 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   // The typed signature for callers: AnswerOf takes its type from the schema that made the value.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
-    const result = await confirmed(operation, input);
+    const result = await confirmed(operation, input, plainly);
     return result.ok ? ok(result.value.value) : result;
+  }
+  function passOn<O extends Operation>(operation: O, input?: CallInput): Promise<Result<Answered<AnswerOf<O>>, Failure>>;
+  function passOn(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
+    return confirmed(operation, input, masked);
   }
 
   return {
     call,
-    exchange: (operation, input = {}) => confirmed(operation, input, true),
+    exchange: passOn,
+    async catalogue(input = {}) {
+      if (!options.readCatalogue) throw new Error("there is no reader of catalogues");
+      const result = await confirmed(operations.getObjectInfo, input, options.readCatalogue);
+      if (!result.ok) return result;
+      const { status, value } = result.value;
+      return value ? ok(value) : failed(unreadable(baseUrl, status, "its answer is empty"));
+    },
     forward: async (operation, input = {}) => {
       const refused = await options.refusalOf?.(operation, input);
       if (refused) return failed(refused);

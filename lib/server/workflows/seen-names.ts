@@ -2,7 +2,6 @@
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
-import { looseGraph } from "@/lib/contract/workflow/graph";
 import { createLru } from "@/lib/shared/lru";
 
 const MOST = 20_000;
@@ -40,7 +39,10 @@ export function createClassNames() {
   return {
     learn(connectionId: string, names: readonly ClassName[]): void {
       const of = known.get(connectionId) ?? new Map<string, string>();
-      for (const [className, name] of names) if (of.has(className) || of.size < MOST_CLASSES) of.set(className, name);
+      for (const [className, name] of names) {
+        if (name === "" || name === className || className.length > LONGEST) continue;
+        if (of.has(className) || of.size < MOST_CLASSES) of.set(className, name.slice(0, LONGEST));
+      }
       known.set(connectionId, of);
     },
     /** Undefined if none of them has a name. */
@@ -57,16 +59,13 @@ function namedIn(names: ReadonlyMap<string, string>, className: string): [string
   return name === undefined ? [] : [[className, name]];
 }
 
-/** The names in a catalogue, or in a part of one. */
-export function classNamesIn(catalogue: unknown): ClassName[] {
-  return Object.entries(objectOf(catalogue) ?? {}).flatMap(([className, info]): ClassName[] => {
-    const name = textOf(objectOf(info)?.display_name)?.trim().slice(0, LONGEST);
-    return name === undefined || name === className || className.length > LONGEST ? [] : [[className, name]];
-  });
-}
-
 /** The classes in a job's workflow, each once. */
 export function classesIn(job: unknown): string[] {
-  const nodes = Object.values(looseGraph(objectOf(job)?.workflow) ?? {});
-  return [...new Set(nodes.flatMap(({ class_type: className }) => (className === undefined ? [] : [className])))];
+  const workflow = objectOf(objectOf(job)?.workflow);
+  const classes = new Set<string>();
+  for (const node of Object.values(objectOf(workflow?.prompt) ?? workflow ?? {})) {
+    const className = textOf(objectOf(node)?.class_type);
+    if (className !== undefined) classes.add(className);
+  }
+  return [...classes];
 }

@@ -6,48 +6,42 @@
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { composition } from "../composition";
-import { classesIn, classNamesIn } from "./seen-names";
+import { indexOf } from "../upstream/answer-reader";
+import { classesIn } from "./seen-names";
 
 const LONGEST_ID = 200;
 
-/** `sent` is the JSON body of the call, if it had one. */
-export async function withNames<T>(operation: Operation, connectionId: string, value: T, sent?: unknown): Promise<T>;
-export async function withNames(operation: Operation, connectionId: string, value: unknown, sent?: unknown): Promise<unknown> {
+type From = { connection: { id: string }; apiKey: string | undefined };
+
+/** `value` is masked, and so is what is added. `sent` is the JSON body of the call, if it had one. */
+export async function withNames<T>(operation: Operation, from: From, value: T, sent?: unknown): Promise<T>;
+export async function withNames(operation: Operation, from: From, value: unknown, sent?: unknown): Promise<unknown> {
+  const connectionId = from.connection.id;
   if (operation.tells === "submission") await learn(connectionId, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
-  if (operation.tells === "nodes") learnClassNames(connectionId, value);
-  if (operation.tells === "job") await learn(connectionId, objectOf(value)?.workflow_id, nameOfWorkflow(value));
-  const answer = await put(operation, connectionId, value);
+  if (operation.tells === "nodes") composition().classNames.learn(connectionId, indexOf(value));
+  if (operation.tells === "job")
+    await learn(connectionId, objectOf(value)?.workflow_id, nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data));
+  const answer = await put(operation, from, value);
   composition().seenNames.learn(connectionId, answer);
   return answer;
 }
 
-async function put(operation: Operation, connectionId: string, value: unknown): Promise<unknown> {
+async function put(operation: Operation, from: From, value: unknown): Promise<unknown> {
   const list = operation.tells === "jobs" || operation.tells === "history" ? operation.tells : undefined;
   const rows: unknown = list && objectOf(value)?.[list];
-  if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(connectionId, rows) };
+  if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(from, rows) };
   if (operation.tells === "job") {
-    const { classNames, largeAnswers } = composition();
-    const class_names = classNames.of(connectionId, largeAnswers.digestOf(value)?.classes ?? classesIn(value));
-    const [job] = await named(connectionId, [value]);
+    const class_names = composition().classNames.of(from.connection.id, classesIn(value));
+    const [job] = await named(from, [value]);
     const id = textOf(objectOf(value)?.id);
-    const reruns = id === undefined ? [] : await composition().store.jobLabels.rerunsOf(connectionId, id);
-    return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? reruns : undefined } : job;
+    const reruns = id === undefined ? [] : await composition().store.jobLabels.rerunsOf(from.connection.id, id);
+    return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? maskSecrets(reruns) : undefined } : job;
   }
   return value;
-}
-
-export function learnClassNames(connectionId: string, catalogue: unknown): void {
-  const { classNames, largeAnswers } = composition();
-  classNames.learn(connectionId, largeAnswers.digestOf(catalogue)?.classNames ?? classNamesIn(catalogue));
-}
-
-/** The workflow itself may be written JSON, which is not read here. */
-function nameOfWorkflow(job: unknown): string | undefined {
-  const digest = composition().largeAnswers.digestOf(job);
-  return digest ? digest.workflowName : nameInExtraData(objectOf(objectOf(job)?.workflow)?.extra_data);
 }
 
 async function learn(connectionId: string, workflowId: unknown, given: string | undefined): Promise<void> {
@@ -77,7 +71,8 @@ function excerptOf(texts: string | undefined): string | undefined {
   return letters.length > MAX_EXCERPT ? `${letters.slice(0, MAX_EXCERPT - 1).join("")}…` : letters.join("");
 }
 
-async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> {
+async function named({ connection: { id: connectionId }, apiKey }: From, jobs: unknown[]): Promise<unknown[]> {
+  const literals = apiKey === undefined ? [] : [apiKey];
   const { workflowNames, jobLabels, jobLedger, audit } = composition().store;
   const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
   const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
@@ -102,8 +97,7 @@ async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> 
       !["submitted_by", "submitted_token", "rerun_of", "prompt_excerpt", "search_match"].some(isOwnField)
     )
       return job;
-    return {
-      ...job,
+    const added = {
       ...(name !== undefined && { workflow_name: name }),
       ...(known?.label !== undefined && { job_label: known.label }),
       prompt_excerpt: excerpt,
@@ -112,5 +106,6 @@ async function named(connectionId: string, jobs: unknown[]): Promise<unknown[]> 
       submitted_by: by?.name,
       submitted_token: by?.token,
     };
+    return { ...job, ...maskSecrets(added, literals) };
   });
 }

@@ -122,8 +122,7 @@ test("a local server's answer whose bytes are on their way is asked for once", a
     const answer = pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({}));
     return unlessGivenUp(request, answer);
   };
-  const noThread = { word: () => Promise.reject(new Error("nothing here is large")) };
-  const { read, poll } = asking(speakLocal(server, Date.now, noThread, "me"));
+  const { read, poll } = asking(speakLocal(server, Date.now, "me"));
   const slow = read(operations.listQueue);
   await vi.advanceTimersByTimeAsync(7_000);
   expect(await poll()).toMatchObject({ ok: true });

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
-import { isNoRoute, type LocalExchange, notThere, readLocal, translated, type Translation, wording } from "./local-exchange";
+import { isNoRoute, notThere, readLocal, translated, type Translation } from "./local-exchange";
 
 const LONGEST_REFUSAL = 64 * 1024;
 const folders = ["input", "output", "temp"];
@@ -16,18 +16,12 @@ const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const oneAsset = /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/|$)/i;
 const listSchema = z.looseObject({ assets: z.array(z.unknown()) });
 
-const assetWords = wording("assets", ([answer]) => {
-  const list = listSchema.safeParse(answer);
-  return list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(answer);
-});
-export const wordsOfAssets = [assetWords];
-
 export const assetTranslations: readonly Translation[] = [
   {
     // Without --enable-assets every path of them is a 503, which elsewhere means "try again"; older versions do not know the paths.
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
-    async speak({ request, pass, url, caught, say }) {
+    async speak({ request, pass, url, caught }) {
       const answer = await pass();
       const isRoot = caught[1] === undefined;
       // A missing asset is reported in JSON; a HEAD for its hash has no body.
@@ -39,17 +33,18 @@ export const assetTranslations: readonly Translation[] = [
       if (answer.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(answer);
       const tellsAssets = caught[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
       return tellsAssets && /\bjson\b/i.test(answer.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(caught[1] ?? "")
-        ? withFiles(answer, say)
+        ? withFiles(answer)
         : answer;
     },
   },
 ];
 
-async function withFiles(answer: Response, say: LocalExchange["say"]): Promise<Response> {
+async function withFiles(answer: Response): Promise<Response> {
   const read = await readLocal(answer);
   if (!read.ok) return read.answer;
-  const worded = await say(assetWords, [read.bytes], undefined);
-  return worded ? new Response(worded.body, { status: answer.status, headers: worded.headers }) : translated(null);
+  const list = listSchema.safeParse(read.value);
+  const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(read.value);
+  return translated(value, answer.status);
 }
 
 function toAsset(asset: unknown): unknown {

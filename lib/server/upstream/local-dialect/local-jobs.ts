@@ -5,37 +5,16 @@ import { z } from "zod";
 import { own } from "@/lib/contract/json/own";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
-import { UnreadableAnswer } from "../failures";
-import { TOO_LARGE } from "../read-body";
+import { TooLargeAnswer } from "../read-body";
 import { historyEntries, historyJob, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
-import { type Ended, hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation, wording } from "./local-exchange";
+import { type Ended, hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation } from "./local-exchange";
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
-const READINGS = [1000, 200, 40];
+const READINGS = [1000, 200, 40, 8];
 const MAX_ENDED = 1000;
 /** One entry tells whether a job has ended since; a few more tell which. */
 const PEEKS = [1, 20];
 const ENDED = ["completed", "failed", "cancelled"];
-
-const queuedJobs = wording("queued-jobs", ([queue]) => {
-  const { queue_running, queue_pending } = queueSchema.parse(queue);
-  return [...queue_pending.map((item) => toQueuedJob(item, "pending")), ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
-});
-/** Newest first. */
-const endedJobs = wording("ended-jobs", ([history]) =>
-  historyEntries(history)
-    .slice(-MAX_ENDED - 1)
-    .map(({ id, entry }): LocalJob => (entry ? toEndedJob(id, entry) : { id }))
-    .reverse(),
-);
-const endedJob = wording("ended-job", ([history], { id }: { id: string }) => historyJob(history, id));
-const queuedJob = wording("queued-job", ([queue], { id }: { id: string }) => {
-  const { queue_running, queue_pending } = queueSchema.parse(queue);
-  const running = queue_running.find((one) => one?.[1] === id);
-  const item = running ?? queue_pending.find((one) => one?.[1] === id);
-  return item && { ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) };
-});
-export const wordsOfOlderJobs = [queuedJobs, endedJobs, endedJob, queuedJob];
 
 async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const query = jobsQuerySchema.parse(Object.fromEntries(exchange.url.searchParams));
@@ -45,7 +24,9 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
     (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
   const queue = await readLocal(await exchange.ask("/api/queue"));
   if (!queue.ok) return queue.answer;
-  const moving = await exchange.learn(queuedJobs, [queue.bytes], undefined);
+  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
+  const moving = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
   const wantsEnded = ENDED.some(wants);
   const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: { newestFirst: [], isCut: false } };
   if (!ended.ok) return ended.answer;
@@ -63,15 +44,18 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   return translated({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
 }
 
-async function olderJob({ ask, say }: LocalExchange, id: string): Promise<Response> {
+async function olderJob({ ask }: LocalExchange, id: string): Promise<Response> {
   const history = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
   if (!history.ok) return history.answer;
-  const ended = await say(endedJob, [history.bytes], { id });
-  if (ended) return ended;
+  const ended = historyJob(history.value, id);
+  if (ended) return translated(ended);
   const queue = await readLocal(await ask("/api/queue"));
   if (!queue.ok) return queue.answer;
-  const moving = await say(queuedJob, [queue.bytes], { id });
-  return moving ?? translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
+  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const running = queue_running.find((one) => one?.[1] === id);
+  const item = running ?? queue_pending.find((one) => one?.[1] === id);
+  if (!item) return translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
+  return translated({ ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) });
 }
 
 /** Newest first. */
@@ -98,11 +82,12 @@ async function readEnded(exchange: LocalExchange): Promise<Read<Ended>> {
     ended.keep(base, now);
     return { ok: true, value: now };
   }
-  throw new UnreadableAnswer(TOO_LARGE);
+  throw new TooLargeAnswer();
 }
 
 function unlessTooLarge(error: unknown): undefined {
-  if (!(error instanceof UnreadableAnswer) || error.why !== TOO_LARGE) throw error;
+  if (!(error instanceof TooLargeAnswer)) throw error;
+  error.discard();
 }
 
 function cutTo(most: number, newestFirst: readonly LocalJob[], wasCut = false): Ended {
@@ -111,9 +96,11 @@ function cutTo(most: number, newestFirst: readonly LocalJob[], wasCut = false): 
 
 type Read<T> = { ok: true; value: T } | { ok: false; answer: Response };
 
-async function readNewest({ ask, learn }: LocalExchange, count: number): Promise<Read<readonly LocalJob[]>> {
+async function readNewest({ ask }: LocalExchange, count: number): Promise<Read<readonly LocalJob[]>> {
   const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));
-  return read.ok ? { ok: true, value: await learn(endedJobs, [read.bytes], undefined) } : read;
+  if (!read.ok) return read;
+  const newest = historyEntries(read.value).slice(-MAX_ENDED - 1);
+  return { ok: true, value: newest.map(({ id, entry }): LocalJob => (entry ? toEndedJob(id, entry) : { id })).reverse() };
 }
 
 /** Sorts like newer versions: a missing time counts as zero. */
@@ -134,20 +121,6 @@ const jobSchema = z.looseObject({
   execution_end_time: z.unknown().optional(),
   execution_error: z.looseObject({ exception_message: z.string() }).optional().catch(undefined),
 });
-
-/** Undefined for a waiting or running job without a graph. */
-const wholeJob = wording("job", ([answer]) => {
-  const job = jobSchema.parse(answer);
-  return job.workflow === undefined && ["pending", "in_progress"].includes(job.status) ? undefined : job;
-});
-const jobInQueue = wording("job-in-queue", ([answer, queue]) => {
-  const job = jobSchema.parse(answer);
-  const { queue_running, queue_pending } = queueSchema.parse(queue);
-  const item = [...queue_running, ...queue_pending].find((one) => one?.[1] === job.id);
-  return { ...job, ...(item && wholeOf(item)) };
-});
-const jobStatus = wording("job-status", ([job]) => toStatus(jobSchema.parse(job)));
-export const wordsOfJobs = [wholeJob, jobInQueue, jobStatus];
 
 export const jobTranslations: readonly Translation[] = [
   {
@@ -176,8 +149,7 @@ export const jobTranslations: readonly Translation[] = [
     path: /\/api\/job\/([^/]+)\/status$/,
     async speak(exchange) {
       const read = await readLocal(await readJob(exchange));
-      if (!read.ok) return read.answer;
-      return (await exchange.say(jobStatus, [read.bytes], undefined)) ?? translated(null);
+      return read.ok ? translated(toStatus(jobSchema.parse(read.value))) : read.answer;
     },
   },
 ];
@@ -192,12 +164,13 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   }
   const read = await readLocal(answer);
   if (!read.ok) return read.answer;
-  // Copied, because the bytes are transferred; a Buffer's own slice does not copy.
-  const whole = await exchange.say(wholeJob, [new Uint8Array(read.bytes)], undefined);
-  if (whole) return whole;
+  const job = jobSchema.parse(read.value);
+  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return translated(job);
   const queue = await readLocal(await exchange.ask("/api/queue"));
   if (!queue.ok) return queue.answer;
-  return (await exchange.say(jobInQueue, [read.bytes, queue.bytes], undefined)) ?? translated(null);
+  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const item = [...queue_running, ...queue_pending].find((one) => one?.[1] === job.id);
+  return translated({ ...job, ...(item && wholeOf(item)) });
 }
 
 function toStatus(job: z.infer<typeof jobSchema>) {

@@ -3,28 +3,14 @@
 import "server-only";
 import { z } from "zod";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
-import { UnreadableAnswer } from "../failures";
+import { TooLargeAnswer } from "../read-body";
 import { extraSchema, historyEntries, type HistoryEntry, historyEntry, type QueueItem, queueSchema } from "./local-entries";
-import { hasNoJobs, type LocalExchange, readLocal, toBytes, translated, type Translation, wording } from "./local-exchange";
+import { hasNoJobs, type LocalExchange, NotJson, readLocal, translated, type Translation } from "./local-exchange";
 
 const totalSchema = z.looseObject({ pagination: z.looseObject({ total: loosely(anyCount) }) });
 
 const ENDED = "completed,failed,cancelled";
 const USUAL_ITEMS = 200;
-
-const endedTotal = wording("ended-total", ([jobs]) => totalSchema.parse(jobs).pagination.total);
-/** `skipped`: the number of newest entries to leave out. */
-const historyPage = wording("history-page", ([history], { skipped }: { skipped: number }) => {
-  const newest = historyEntries(history).reverse();
-  return { history: newest.slice(skipped).map(({ id, entry }) => entry && toEntry(id, entry)) };
-});
-const oneEntry = wording("history-entry", ([history], { id }: { id: string }) => {
-  const entry = historyEntry(history, id);
-  if (!entry) return undefined;
-  const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
-  return { [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } };
-});
-export const wordsOfHistory = [endedTotal, historyPage, oneEntry];
 
 export const historyTranslations: readonly Translation[] = [
   {
@@ -42,19 +28,22 @@ export const historyTranslations: readonly Translation[] = [
       const query = { max_items: count, ...(first !== undefined && { offset: first }) };
       const read = await readLocal(await exchange.ask("/api/history", { query }));
       if (!read.ok) return read.answer;
-      const page = await exchange.say(historyPage, [read.bytes], { skipped: first === undefined ? offset : 0 });
-      return page ?? translated(null);
+      const newest = historyEntries(read.value).reverse();
+      const page = first === undefined ? newest.slice(offset) : newest;
+      return translated({ history: page.map(({ id, entry }) => entry && toEntry(id, entry)) });
     },
   },
   {
     method: "GET",
     path: /\/api\/history_v2\/([^/]+)$/,
-    async speak({ ask, caught, say }) {
+    async speak({ ask, caught }) {
       const id = decodeURIComponent(caught[0] ?? "");
       const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
       if (!read.ok) return read.answer;
-      const entry = await say(oneEntry, [read.bytes], { id });
-      return entry ?? translated({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
+      const entry = historyEntry(read.value, id);
+      if (!entry) return translated({ code: "NOT_FOUND", message: "There is no such entry in the history." }, 404);
+      const [priority, prompt_id, prompt, extra_data, outputs_to_execute] = entry.prompt;
+      return translated({ [id]: { ...entry, prompt: { priority, prompt_id, prompt, extra_data, outputs_to_execute } } });
     },
   },
   {
@@ -71,11 +60,11 @@ export const historyTranslations: readonly Translation[] = [
 ];
 
 /** How many jobs have ended. Undefined if the server has no readable list: history is then read from its newest end and cut to the page. */
-async function countEnded({ ask, learn }: LocalExchange): Promise<number | undefined | Response> {
+async function countEnded({ ask }: LocalExchange): Promise<number | undefined | Response> {
   const answer = await ask("/api/jobs", { query: { status: ENDED, limit: 1 } });
   if (hasNoJobs(answer)) return void (await answer.body?.cancel());
   const read = await readLocal(answer);
-  return read.ok ? learn(endedTotal, [read.bytes], undefined) : read.answer;
+  return read.ok ? totalSchema.parse(read.value).pagination.total : read.answer;
 }
 
 function toEntry(id: string, { prompt: [priority, promptId, , extraData], outputs, status, meta }: HistoryEntry) {
@@ -99,26 +88,17 @@ const idsSchema = z.record(z.string(), z.unknown()).catch({});
 /** Enough for all jobs that may have begun and ended between two looks. */
 const RECENT_ENTRIES = 200;
 
-const queueWords = wording("queue", ([queue]) => {
-  const { queue_running, queue_pending } = queueSchema.parse(queue);
-  // The lowest priority goes first, whatever the order of the list.
-  const pending = queue_pending.sort((one, other) => (one?.[0] ?? 0) - (other?.[0] ?? 0));
-  return { queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) };
-});
-const queueIds = wording("queue-ids", ([queue]) => {
-  const { queue_running, queue_pending } = queueSchema.parse(queue);
-  return { running: idsOf(queue_running), waiting: idsOf(queue_pending) };
-});
-const historyIds = wording("history-ids", ([history]) => Object.keys(idsSchema.parse(history)));
-export const wordsOfQueue = [queueWords, queueIds, historyIds];
-
 export const queueTranslations: readonly Translation[] = [
   {
     method: "GET",
     path: /\/api\/queue$/,
     async speak(exchange) {
       const queue = await readLocal(await exchange.ask("/api/queue"));
-      return queue.ok ? ((await exchange.say(queueWords, [queue.bytes], undefined)) ?? translated(null)) : queue.answer;
+      if (!queue.ok) return queue.answer;
+      const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+      // The lowest priority goes first, whatever the order of the list.
+      const pending = queue_pending.sort((one, other) => (one?.[0] ?? 0) - (other?.[0] ?? 0));
+      return translated({ queue_running: queue_running.map(toTuple), queue_pending: pending.map(toTuple) });
     },
   },
   {
@@ -155,7 +135,7 @@ export const queueTranslations: readonly Translation[] = [
       }
       if (now instanceof Response) return now;
       if (!now.running.includes(id)) return cancelledNot(exchange, id);
-      const answer = await exchange.ask("/api/interrupt", { json: toBytes({ prompt_id: id }) });
+      const answer = await exchange.ask("/api/interrupt", { json: { prompt_id: id } });
       if (answer.status >= 300) return answer;
       await answer.body?.cancel();
       return translated({ cancelled: true });
@@ -165,13 +145,13 @@ export const queueTranslations: readonly Translation[] = [
     // The server reads a body without checking whether there is one.
     method: "POST",
     path: /\/api\/free$/,
-    speak: ({ request, ask, pass }) => (request.body === null ? ask("/api/free", { json: toBytes({}) }) : pass()),
+    speak: ({ request, ask, pass }) => (request.body === null ? ask("/api/free", { json: {} }) : pass()),
   },
 ];
 
 /** The jobs of `meant` that were cancelled before they ran. */
 async function takeOut(exchange: LocalExchange, meant: readonly string[], body: object): Promise<string[] | Response> {
-  const answer = await exchange.ask("/api/queue", { json: toBytes(body) });
+  const answer = await exchange.ask("/api/queue", { json: body });
   if (answer.status >= 300) return answer;
   await answer.body?.cancel();
   const after = await readIds(exchange);
@@ -181,26 +161,30 @@ async function takeOut(exchange: LocalExchange, meant: readonly string[], body: 
 }
 
 /** For a job that neither waits nor runs: it has ended, or the server does not know it. */
-async function cancelledNot({ ask, learn }: LocalExchange, id: string): Promise<Response> {
+async function cancelledNot({ ask }: LocalExchange, id: string): Promise<Response> {
   const read = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
   if (!read.ok) return read.answer;
-  const hasEnded = (await learn(historyIds, [read.bytes], undefined)).includes(id);
+  const hasEnded = Object.hasOwn(idsSchema.parse(read.value), id);
   return hasEnded ? translated({ cancelled: false }) : translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
 }
 
-async function readIds({ ask, learn }: LocalExchange): Promise<{ running: string[]; waiting: string[] } | Response> {
+async function readIds({ ask }: LocalExchange): Promise<{ running: string[]; waiting: string[] } | Response> {
   const read = await readLocal(await ask("/api/queue"));
-  return read.ok ? learn(queueIds, [read.bytes], undefined) : read.answer;
+  if (!read.ok) return read.answer;
+  const { queue_running, queue_pending } = queueSchema.parse(read.value);
+  return { running: idsOf(queue_running), waiting: idsOf(queue_pending) };
 }
 
-async function recentIds({ ask, learn }: LocalExchange): Promise<string[]> {
+async function recentIds({ ask }: LocalExchange): Promise<string[]> {
   try {
     const read = await readLocal(await ask("/api/history", { query: { max_items: RECENT_ENTRIES } }));
-    return read.ok ? await learn(historyIds, [read.bytes], undefined) : [];
+    return read.ok ? Object.keys(idsSchema.parse(read.value)) : [];
   } catch (error) {
     // This only adds details to the answer about a change, so its failure must not fail the change.
-    if (error instanceof UnreadableAnswer) return [];
-    throw error;
+    if (error instanceof NotJson) return [];
+    if (!(error instanceof TooLargeAnswer)) throw error;
+    error.discard();
+    return [];
   }
 }
 

@@ -7,64 +7,39 @@ import "server-only";
 import { z } from "zod";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { UnreadableAnswer } from "../failures";
-import { type LargeAnswers } from "../large-answers";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Send } from "../send";
-import { assetTranslations, wordsOfAssets } from "./local-assets";
-import {
-  type AnyWording,
-  createEndedMemory,
-  Misread,
-  openExchange,
-  readLocal,
-  translated,
-  type Translation,
-  wording,
-} from "./local-exchange";
-import { jobTranslations, wordsOfJobs, wordsOfOlderJobs } from "./local-jobs";
-import { historyTranslations, queueTranslations, wordsOfHistory, wordsOfQueue } from "./local-queue";
+import { assetTranslations } from "./local-assets";
+import { createEndedMemory, NotJson, openExchange, readLocal, translated, type Translation } from "./local-exchange";
+import { jobTranslations } from "./local-jobs";
+import { historyTranslations, queueTranslations } from "./local-queue";
 
 const LARGEST_EDGE = "res";
 
 const promptSchema = z.looseObject({ client_id: z.string().optional(), extra_data: z.looseObject({}).nullish() });
 
-/**
- * `client_id`: the console's, so that it gets messages about the job; without one, a cached job reports no outputs.
- * `create_time`: versions before /api/jobs record none; later ones overwrite it. Undefined if the body is no prompt.
- */
-const promptWords = wording("prompt", ([body], { create_time, client_id }: { create_time: number; client_id: string }) => {
-  const given = promptSchema.safeParse(body);
-  const extra = objectOf(objectOf(body)?.extra_data) ?? {};
-  return given.success ? { client_id, ...given.data, extra_data: withSpellingsOf(extra, { ...extra, create_time }) } : undefined;
-});
-/** The fault is the console's; the server did not get the job. */
-const NOT_SENT = "The job was not sent: the console could not prepare a workflow of this size now. Submit it again in a moment.";
-
-function unlessUnreadable(error: unknown): "unreadable" {
-  if (error instanceof UnreadableAnswer) return "unreadable";
-  throw error;
-}
-
-const activeUser = wording("active-user", () => ({ status: "active" }));
-
 const otherTranslations: readonly Translation[] = [
   {
     method: "POST",
     path: /\/api\/prompt$/,
-    async speak({ request, pass, ask, ended, write, clientId }) {
-      const body = new Uint8Array(await request.clone().arrayBuffer());
-      const json = await write(promptWords, [body], { create_time: ended.now(), client_id: clientId }).catch(unlessUnreadable);
-      if (json === "unreadable") return translated({ code: "SERVICE_UNAVAILABLE", message: NOT_SENT }, 503);
-      return json ? ask("/api/prompt", { json }) : pass();
+    // `client_id`: the console's, so that it gets messages about the job; without one, a cached job reports no outputs.
+    // `create_time`: versions before /api/jobs record none; later ones overwrite it.
+    async speak({ request, pass, ask, ended, clientId }) {
+      const body = parseJson(await request.clone().text());
+      const prompt = promptSchema.safeParse(body);
+      if (!prompt.success) return pass();
+      const extra = objectOf(objectOf(body)?.extra_data) ?? {};
+      const extra_data = withSpellingsOf(extra, { ...extra, create_time: ended.now() });
+      return ask("/api/prompt", { json: { client_id: clientId, ...prompt.data, extra_data } });
     },
   },
   {
     // Everyone who can reach a local server may use it.
     method: "GET",
     path: /\/api\/user$/,
-    async speak({ ask, say }) {
+    async speak({ ask }) {
       const read = await readLocal(await ask("/api/system_stats"));
-      return read.ok ? ((await say(activeUser, [read.bytes], undefined)) ?? translated(null)) : read.answer;
+      return read.ok ? translated({ status: "active" }) : read.answer;
     },
   },
   {
@@ -96,18 +71,7 @@ const translations: readonly Translation[] = [
   ...otherTranslations,
 ];
 
-/** All of them, for the thread. */
-export const wordings: readonly AnyWording[] = [
-  ...wordsOfJobs,
-  ...wordsOfOlderJobs,
-  ...wordsOfQueue,
-  ...wordsOfHistory,
-  ...wordsOfAssets,
-  promptWords,
-  activeUser,
-];
-
-export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<LargeAnswers, "word">, clientId: string): Send {
+export function speakLocal(send: Send, now: () => number, clientId: string): Send {
   const ended = createEndedMemory(now);
   return async (request, onHead) => {
     const sendAndTell: Send = async (one) => {
@@ -115,7 +79,7 @@ export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<Lar
       onHead?.();
       return answer;
     };
-    const tools = { send: sendAndTell, ended, largeAnswers, clientId };
+    const tools = { send: sendAndTell, ended, clientId };
     const { pathname } = new URL(request.url);
     for (const { method, path, speak } of translations) {
       const caught = method === "*" || method === request.method ? path.exec(pathname) : null;
@@ -123,9 +87,10 @@ export function speakLocal(send: Send, now: () => number, largeAnswers: Pick<Lar
       try {
         return await speak(openExchange(tools, request, caught));
       } catch (error) {
-        if (!(error instanceof Misread) && !(error instanceof z.ZodError)) throw error;
         // No operation is answered with null or with text that is not JSON, so the reader of answers refuses it.
-        return error instanceof Misread && !error.isJson ? new Response("no JSON") : translated(null);
+        if (error instanceof NotJson) return new Response("no JSON");
+        if (error instanceof z.ZodError) return translated(null);
+        throw error;
       }
     }
     return send(request);

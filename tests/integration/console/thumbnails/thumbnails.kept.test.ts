@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createThumbnailCache, type ThumbnailCache } from "@/lib/server/thumbnails/cache";
+import { type Failure } from "@/lib/contract/failure";
+import { createDiskCache, type DiskCache } from "@/lib/shared/disk-cache";
 import { createMetrics } from "@/lib/shared/metrics";
 import { ok } from "@/lib/shared/result";
 import { keepTelemetry } from "@/lib/shared/telemetry";
@@ -23,8 +24,10 @@ afterEach(async () => {
 
 const SIZE = 10_000;
 const asker = new AbortController();
+const openCache = (place: string, maxBytes = 512 * 1024 ** 2) =>
+  createDiskCache<Failure>({ folder: place, maxBytes, extension: "webp", hasMetrics: true });
 
-async function get(cache: ThumbnailCache, name: string): Promise<Uint8Array> {
+async function get(cache: DiskCache<Failure>, name: string): Promise<Uint8Array> {
   const answer = await cache.get({ name: [name], asker }, async () => {
     made.push(name);
     return ok(Buffer.alloc(SIZE, name));
@@ -45,20 +48,20 @@ async function bytes(): Promise<number> {
 test("the folder stays within its bound, also beside another process and over what an earlier one left; the last used stay", async () => {
   await mkdir(join(folder, "old"));
   for (let at = 0; at < 60; at += 1) await writeFile(join(folder, "old", `${at}.webp`), Buffer.alloc(SIZE));
-  const mostBytes = 40 * SIZE;
-  const [one, other] = [createThumbnailCache({ folder, mostBytes }), createThumbnailCache({ folder, mostBytes })];
+  const maxBytes = 40 * SIZE;
+  const [one, other] = [openCache(folder, maxBytes), openCache(folder, maxBytes)];
   await get(one, "first");
-  await until("what was left is within the bound", async () => (await bytes()) <= mostBytes);
+  await until("what was left is within the bound", async () => (await bytes()) <= maxBytes);
   for (let at = 0; at < 80; at += 1) {
     await get(at % 2 ? one : other, `picture ${at}`);
     await get(one, "first");
   }
-  await until("all of it is within the bound", async () => (await bytes()) <= mostBytes);
+  await until("all of it is within the bound", async () => (await bytes()) <= maxBytes);
   expect(made.filter((name) => name === "first")).toHaveLength(1);
 });
 
 test("a file that was cut, changed, emptied or laid there by somebody else is made again, and mended", async () => {
-  const cache = createThumbnailCache({ folder });
+  const cache = openCache(folder);
   const whole = await get(cache, "a");
   const [path = ""] = await files();
   const damages = [
@@ -73,7 +76,7 @@ test("a file that was cut, changed, emptied or laid there by somebody else is ma
     expect([at, Buffer.compare(await get(cache, "a"), whole)]).toEqual([at, 0]);
     expect([at, made.length]).toEqual([at, at + 2]);
   }
-  await get(createThumbnailCache({ folder }), "a");
+  await get(openCache(folder), "a");
   expect(made).toHaveLength(damages.length + 1);
 });
 
@@ -81,20 +84,20 @@ test("where the disk takes nothing the picture is answered all the same, and mad
   const path = join(folder, "a file in the folder's place");
   await writeFile(path, "");
   for (const place of [path, join(path, "deeper")]) {
-    const cache = createThumbnailCache({ folder: place, mostBytes: 1 });
+    const cache = openCache(place, 1);
     expect((await get(cache, "a")).length).toBe(SIZE);
     expect((await get(cache, "a")).length).toBe(SIZE);
   }
   expect(made).toHaveLength(4);
   await rm(folder, { recursive: true });
-  const gone = createThumbnailCache({ folder, mostBytes: 1 });
+  const gone = openCache(folder, 1);
   expect((await get(gone, "b")).length).toBe(SIZE);
 });
 
 test("the metrics tell of thumbnails that were made and that were kept, and how large the folder is, with what an earlier process left", async () => {
   const metrics = await createMetrics();
   keepTelemetry({ metrics });
-  const cache = createThumbnailCache({ folder });
+  const cache = openCache(folder);
   const all = async () => readScrape((await metrics.text()).body).series;
   const size = async () => (await all()).find(({ name }) => name === "lightdesk_thumbnail_cache_bytes")?.value;
   await get(cache, "a");
@@ -105,6 +108,6 @@ test("the metrics tell of thumbnails that were made and that were kept, and how 
     { labels: { result: "made" }, value: 2 },
     { labels: { result: "kept" }, value: 2 },
   ]);
-  await get(createThumbnailCache({ folder }), "c");
+  await get(openCache(folder), "c");
   await until("a new process counts all three", async () => (await size()) === 3 * (SIZE + 32));
 });

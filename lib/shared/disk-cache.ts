@@ -1,14 +1,11 @@
-// A size-limited disk cache of thumbnails.
+// A size-limited cache of files, which concurrent requests for the same file fill once.
 
-import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Failure } from "@/lib/contract/failure";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { filesByAge, readCached, writeCached } from "@/lib/shared/files";
-import { ok, type Result } from "@/lib/shared/result";
-import { telemetry } from "@/lib/shared/telemetry";
+import { filesByAge, readCached, writeCached } from "./files";
+import { ok, type Result } from "./result";
+import { telemetry } from "./telemetry";
 
 /** Parts of the bound: deletion starts above FULL and goes down to ROOM, so that not every write looks through the whole folder. */
 const FULL = 0.9;
@@ -62,7 +59,7 @@ function createBound(folder: string, mostBytes: number) {
   };
 }
 
-type Made = Result<Uint8Array, Failure>;
+type Made<E> = Result<Uint8Array, E>;
 type Wanted = {
   name: readonly string[];
   /** The content under this name may change: it is shared by those who ask now, but not stored. */
@@ -70,30 +67,34 @@ type Wanted = {
   /** A client that leaves does not end the work for others. The request itself is kept: once it is freed, its signal does not fire. */
   asker: { signal: AbortSignal };
 };
-export type ThumbnailCache = {
+export type DiskCache<E> = {
   /** `make` runs once for all who ask meanwhile; failures are not stored. */
-  get(wanted: Wanted, make: (signal: AbortSignal) => Promise<Made>): Promise<Made>;
+  get(wanted: Wanted, make: (signal: AbortSignal) => Promise<Made<E>>): Promise<Made<E>>;
 };
-type Making = { made: Promise<Made>; askers: number; giveUp: AbortController };
+type Making<E> = { made: Promise<Made<E>>; askers: number; giveUp: AbortController };
 
 const DIGEST_BYTES = 32;
 
-export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { folder: string; mostBytes?: number }): ThumbnailCache {
-  const making = new Map<string, Making>();
-  const bound = createBound(folder, mostBytes);
-  telemetry().metrics?.read("lightdesk_thumbnail_cache_bytes", bound.bytes);
+/** `hasMetrics`: it is the cache of thumbnails, which the metrics count. */
+type Options = { folder: string; maxBytes: number; extension: string; hasMetrics?: boolean };
 
-  async function readOrMake(key: string, make: () => Promise<Made>): Promise<Made> {
-    const file = join(folder, key.slice(0, 2), `${key.slice(2)}.webp`);
+export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = false }: Options): DiskCache<E> {
+  const making = new Map<string, Making<E>>();
+  const bound = createBound(folder, maxBytes);
+  const metrics = hasMetrics ? telemetry().metrics : undefined;
+  metrics?.read("lightdesk_thumbnail_cache_bytes", bound.bytes);
+
+  async function readOrMake(key: string, make: () => Promise<Made<E>>): Promise<Made<E>> {
+    const file = join(folder, key.slice(0, 2), `${key.slice(2)}.${extension}`);
     const kept = await readKept(file);
-    telemetry().metrics?.count("lightdesk_thumbnails_total", { result: kept ? "kept" : "made" });
+    metrics?.count("lightdesk_thumbnails_total", { result: kept ? "kept" : "made" });
     if (kept) return ok(kept);
     const made = await make();
     if (made.ok && (await keep(file, made.value))) bound.grew(made.value.byteLength + DIGEST_BYTES);
     return made;
   }
 
-  function start(key: string, { isPassing }: Wanted, make: (signal: AbortSignal) => Promise<Made>): Making {
+  function start(key: string, { isPassing }: Wanted, make: (signal: AbortSignal) => Promise<Made<E>>): Making<E> {
     const giveUp = new AbortController();
     const made = isPassing ? make(giveUp.signal) : readOrMake(key, () => make(giveUp.signal));
     const entry = { made: made.finally(() => leave(key, entry)), askers: 0, giveUp };
@@ -102,14 +103,16 @@ export function createThumbnailCache({ folder, mostBytes = 512 * 1024 ** 2 }: { 
   }
 
   /** Work that was given up is not shared: a new request starts it again. */
-  function leave(key: string, entry: Making): void {
+  function leave(key: string, entry: Making<E>): void {
     if (making.get(key) === entry) making.delete(key);
   }
 
   return {
     async get(wanted, make) {
       const { name, asker } = wanted;
-      const key = createHash("sha256").update(writeExactJson(name)).digest("hex");
+      const key = createHash("sha256")
+        .update(name.map((part) => `${part.length}:${part}`).join(""))
+        .digest("hex");
       const entry = making.get(key) ?? start(key, wanted, make);
       entry.askers += 1;
       const gone = () => {

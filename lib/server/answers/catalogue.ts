@@ -1,0 +1,74 @@
+// Node catalogues for handlers and queries: as a whole, and the descriptions of single classes.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { own } from "@/lib/contract/json/own";
+import { operations } from "@/lib/contract/operations";
+import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { createLimiter } from "@/lib/shared/async";
+import { failed, type Result } from "@/lib/shared/result";
+import { type Composition } from "../composition-type";
+import { type Catalogue } from "../upstream/catalogue";
+import { type CallInput } from "../upstream/outgoing";
+import { type Upstream } from "../upstream/upstream";
+import { toBrowser } from "./to-browser";
+
+type From = {
+  composition: Pick<Composition, "classNames" | "nodeInfos" | "now">;
+  connection: { id: string; baseUrl: string };
+  apiKey: string | undefined;
+  upstream: Pick<Upstream, "call" | "catalogue">;
+};
+
+export async function readCatalogue(from: From, input?: CallInput): Promise<Result<Catalogue, Failure>> {
+  const read = await from.upstream.catalogue(input);
+  if (!read.ok) return failed(toBrowser(read.failure, from));
+  from.composition.classNames.learn(from.connection.id, read.value.classes);
+  return read;
+}
+
+const CACHED_MS = 60_000;
+/** The whole catalogue costs less than more requests for single classes. */
+const MAX_SINGLE_CLASSES = 60;
+const MAX_CONCURRENT_READS = 4;
+
+/** Class by class where the service offers that, else from its whole catalogue. Undefined if it has neither; unknown classes are left out. */
+export async function readNodeInfos(from: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
+  const { nodeInfos, now } = from.composition;
+  const { id, baseUrl } = from.connection;
+  const keyOf = (name: string) => `${id} ${baseUrl} ${name}`;
+  const cachedOf = (name: string) => {
+    const cached = nodeInfos.get(keyOf(name));
+    return cached && now() - cached.atMs < CACHED_MS ? cached : undefined;
+  };
+  const missing = classes.filter((name) => cachedOf(name) === undefined);
+  if (missing.length > 0) {
+    const read = (await readSingly(from, missing)) ?? (await readTogether(from, missing));
+    if (!read) return undefined;
+    for (const name of missing) nodeInfos.set(keyOf(name), { info: own(read, name), atMs: now() });
+  }
+  const found = classes.map((name): [string, NodeInfo | undefined] => [name, cachedOf(name)?.info]);
+  return Object.fromEntries(found.flatMap(([name, info]) => (info ? [[name, info]] : [])));
+}
+
+/** Undefined if a class could not be read by itself. */
+async function readSingly({ upstream }: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
+  if (classes.length > MAX_SINGLE_CLASSES) return undefined;
+  const inTurn = createLimiter(MAX_CONCURRENT_READS);
+  let isLacking = false;
+  const reads = classes.map((name) =>
+    inTurn(async () => {
+      const read = isLacking ? undefined : await upstream.call(operations.getObjectInfoOf, { params: { class: name } });
+      // An unknown class is an empty object; any refusal leaves the answer to the whole catalogue.
+      if (!read?.ok) isLacking = true;
+      return read?.ok ? read.value : {};
+    }),
+  );
+  const infos = await Promise.all(reads);
+  return isLacking ? undefined : Object.fromEntries(infos.flatMap((info) => Object.entries(info)));
+}
+
+async function readTogether(from: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
+  const catalogue = await readCatalogue(from);
+  return catalogue.ok ? catalogue.value.pick(classes) : undefined;
+}

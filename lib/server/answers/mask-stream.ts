@@ -1,0 +1,223 @@
+// Masks a JSON text of any length while it passes through, for answers that are too large to be parsed.
+// Guarantees: masks at least what the parsed answer would mask: the connection's key in every spelling, texts that look like secrets, and
+// all texts below a field with the name of a secret. Memory is bounded. What is not JSON ends the stream with an error.
+
+import "server-only";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
+import { endOfWindow, MASK, maskText, WINDOW } from "@/lib/contract/secrets/secret-texts";
+import { keyGate } from "../upstream/key-gate";
+
+/** Values this deep are masked; the parser of masked answers does the same. */
+const MAX_VISIBLE_DEPTH = 200;
+const MAX_DEPTH = 10_000;
+const MAX_NUMBER_LENGTH = 10_000;
+const SLICE_BYTES = 64 * 1024;
+
+class NotJson extends Error {}
+
+/** A list or an object that is open. `name`: the field that holds it. */
+type Level = {
+  parent: Level | undefined;
+  depth: number;
+  isList: boolean;
+  name: string;
+  isSecret: boolean;
+  /** The field that is being read; undefined where a name is expected. */
+  field?: string;
+  /** Of a node in the editor's format, which lists its values without their names. */
+  hasInputs?: boolean;
+  hasSecretInput?: boolean;
+};
+/** `held`: the end of what is masked, which may be the beginning of a key. */
+type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; held: string; raw: string; isEmpty: boolean };
+
+function createMasker(apiKey: string | undefined) {
+  const gate = keyGate(apiKey);
+  let level: Level | undefined;
+  let text: OpenText | undefined;
+  /** A number or a word that may go on. */
+  let word = "";
+  let out = "";
+
+  function open(isList: boolean): void {
+    const depth = (level?.depth ?? 0) + 1;
+    if (depth > MAX_DEPTH) throw new NotJson("the answer is nested too deep");
+    const isSecret = isSecretHere() || depth > MAX_VISIBLE_DEPTH;
+    level = { parent: level, depth, isList, name: level?.field ?? "", isSecret };
+  }
+
+  function isSecretHere(): boolean {
+    if (!level || level.isList) return level?.isSecret === true;
+    const { field = "", isSecret, hasInputs, hasSecretInput } = level;
+    // Values that come before the inputs could belong to any of them.
+    return isSecret || isSecretName(field) || (field === "widgets_values" && (!hasInputs || hasSecretInput === true));
+  }
+
+  function beginText(): void {
+    const isName = level !== undefined && !level.isList && level.field === undefined;
+    text = { isSecret: !isName && isSecretHere(), isName, name: "", text: "", held: "", raw: "", isEmpty: true };
+    out += '"';
+  }
+
+  /** `raw`: more of the text as it is in JSON, with whole escapes only. */
+  function moreText(raw: string, isLast: boolean): void {
+    if (!text) return;
+    if (raw !== "") {
+      const plain = raw.includes("\\") ? unescaped(raw) : raw;
+      text.isEmpty = false;
+      if (text.name.length <= 100) text.name += plain.slice(0, 101);
+      if (!text.isSecret) text.text += plain;
+    }
+    while (text.text.length > WINDOW || (isLast && text.text !== "")) {
+      const end = endOfWindow(text.text, 0);
+      pass(maskText(text.text.slice(0, end)), isLast && end === text.text.length);
+      text.text = text.text.slice(end);
+    }
+    if (isLast) {
+      if (text.held !== "") pass("", true);
+      endText();
+    }
+  }
+
+  function pass(masked: string, isLast: boolean): void {
+    if (!text) return;
+    const raw = text.held + writeExactJson(masked).slice(1, -1);
+    const end = isLast ? raw.length : raw.length - gate.heldBack(raw);
+    out += gate.part(raw.slice(0, end));
+    text.held = raw.slice(end);
+  }
+
+  function endText(): void {
+    if (!text) return;
+    const { isName, isSecret, isEmpty, name } = text;
+    if (isSecret && !isEmpty) out += MASK;
+    out += '"';
+    text = undefined;
+    if (isName && level) {
+      level.field = name;
+      if (name === "inputs") level.hasInputs = true;
+    } else if (level?.field === "name" && level.parent?.isList && level.parent.name === "inputs" && isSecretName(name)) {
+      const node = level.parent.parent;
+      if (node) node.hasSecretInput = true;
+    }
+  }
+
+  function endWord(): void {
+    if (word === "") return;
+    const isPlain = /^(?:true|false|null|NaN|-?Infinity|-?\d[\d.eE+-]*)$/.test(word);
+    if (!isPlain || word.length > MAX_NUMBER_LENGTH) throw new NotJson("the answer is not JSON");
+    // A key of digits may be part of a number.
+    out += gate.part(word) === word ? word : `"${MASK}"`;
+    word = "";
+  }
+
+  function sign(letter: string): void {
+    endWord();
+    if (letter === '"') return beginText();
+    out += letter;
+    if (letter === "{" || letter === "[") open(letter === "[");
+    else if (letter === "}" || letter === "]") {
+      if (!level || level.isList !== (letter === "]")) throw new NotJson("the answer is not JSON");
+      level = level.parent;
+    } else if (letter === "," && level) level.field = undefined;
+  }
+
+  return (chunk: string, isLast: boolean): string => {
+    let at = 0;
+    while (at < chunk.length) {
+      if (text) {
+        const raw = text.raw + chunk.slice(at);
+        const end = endOfText(raw);
+        // An escape that is cut in two is kept for the next chunk.
+        const cut = end ?? raw.length - unfinishedEscape(raw);
+        at += (end === undefined ? raw.length : end + 1) - text.raw.length;
+        text.raw = end === undefined ? raw.slice(cut) : "";
+        moreText(raw.slice(0, cut), end !== undefined);
+        continue;
+      }
+      signs.lastIndex = at;
+      const next = signs.exec(chunk)?.index ?? chunk.length;
+      for (const part of chunk.slice(at, next).split(/(\s+)/)) {
+        if (/^\s/.test(part)) {
+          endWord();
+          out += part;
+        } else word += part;
+      }
+      if (word.length > MAX_NUMBER_LENGTH) throw new NotJson("the answer is not JSON");
+      if (next < chunk.length) sign(chunk.charAt(next));
+      at = next + 1;
+    }
+    if (isLast) {
+      endWord();
+      if (level || text) throw new NotJson("the answer ends too early");
+    }
+    const done = out;
+    out = "";
+    return done;
+  };
+}
+
+const signs = /["{}[\],:]/g;
+
+/** Where the quote is that ends the text. */
+function endOfText(raw: string): number | undefined {
+  for (let at = raw.indexOf('"'); at >= 0; at = raw.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (raw.charAt(at - 1 - slashes) === "\\") slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return undefined;
+}
+
+/** How many letters at its end are an escape of which more may follow. */
+function unfinishedEscape(raw: string): number {
+  const tail = /(\\+)(u[\da-fA-F]{0,3})?$/.exec(raw);
+  if (!tail) return 0;
+  const [whole, slashes = "", code] = tail;
+  if (slashes.length % 2 === 0) return 0;
+  return code === undefined ? 1 : whole.length - slashes.length + 1;
+}
+
+function unescaped(raw: string): string {
+  try {
+    return parseExactJson<string>(`"${raw}"`);
+  } catch {
+    throw new NotJson("the answer is not JSON");
+  }
+}
+
+/** `source` is read as fast as the result is. */
+export function maskJsonStream(source: ReadableStream<Uint8Array>, apiKey: string | undefined): ReadableStream<Uint8Array> {
+  const mask = createMasker(apiKey);
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+    for await (const chunk of source) {
+      for (let from = 0; from < chunk.byteLength; from += SLICE_BYTES) {
+        const masked = mask(decoder.decode(chunk.subarray(from, from + SLICE_BYTES), { stream: true }), false);
+        if (masked !== "") yield encoder.encode(masked);
+        // Others' requests come in between.
+        await nextTurn();
+      }
+    }
+    const rest = mask(decoder.decode(), true);
+    if (rest !== "") yield encoder.encode(rest);
+  }
+  const reading = pieces();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await reading.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await reading.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,140 @@
+// Reads the JSON answers of services: small ones here, larger ones in one worker thread, one at a time.
+// Guarantees: a value is the same wherever it was read; a worker that is lost, or too busy, is a failure and never an empty answer.
+
+import "server-only";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { createLimiter } from "@/lib/shared/async";
+import { codeOf } from "@/lib/shared/error-codes";
+import { type Log } from "../log";
+import { MAX_INLINE_BYTES, type ReadBody, readBody, TooLargeAnswer, type ToRead } from "./read-body";
+
+const MAX_WAITING_BYTES = 256 * 1024 ** 2;
+/** A catalogue of 64 MiB takes ten times as much memory while it is parsed. */
+const HEAP_MB = 1024;
+const IDLE_MS = 60_000;
+
+export type AnswerTask = { bytes: Uint8Array; operationName: string; how: Omit<ToRead, "operation">; only?: readonly string[] };
+export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: number } | { ok: false; why: string; isTooLarge?: true };
+
+/** All methods throw TooLargeAnswer, and reject when the signal is aborted. The bytes are unusable afterwards. */
+export type AnswerReader = {
+  /** For more than MAX_INLINE_BYTES. */
+  value(bytes: Uint8Array, how: ToRead, signal: AbortSignal): Promise<ReadBody>;
+  /** The answer as JSON text. `only`: the fields to return. */
+  json(bytes: Uint8Array, how: ToRead, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson>;
+  close(): Promise<void>;
+};
+
+/** Runs on either thread. */
+export async function readJson(bytes: Uint8Array, how: ToRead, only?: readonly string[]): Promise<ReadJson> {
+  const read = await readBody(bytes, how);
+  if (!read.ok) return read;
+  const json = writeExactJson(only ? pick(read.value, only) : read.value);
+  const text = how.isCatalogue && !only ? `${writeExactJson(indexOf(read.value))}\n${json}` : json;
+  return { ok: true, json: new TextEncoder().encode(text), skipped: read.skipped };
+}
+
+function pick(value: unknown, names: readonly string[]): Record<string, unknown> {
+  const fields = objectOf(value) ?? {};
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])));
+}
+
+/** Each class of a catalogue with its display name, which may be empty. */
+export type ClassIndex = readonly (readonly [className: string, displayName: string])[];
+
+export function indexOf(catalogue: unknown): ClassIndex {
+  return Object.entries(objectOf(catalogue) ?? {}).map(([name, info]) => [name, textOf(objectOf(info)?.display_name)?.trim() ?? ""]);
+}
+
+export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
+  const inTurn = createLimiter(1);
+  let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let waitingBytes = 0;
+
+  function started(): Worker {
+    clearTimeout(idle);
+    if (worker) return worker;
+    const made = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+    made.on("error", (err) => log.error({ err }, "answer worker lost"));
+    made.once("exit", () => worker === made && (worker = undefined));
+    return (worker = made);
+  }
+
+  async function end(): Promise<void> {
+    clearTimeout(idle);
+    const ended = worker;
+    worker = undefined;
+    await ended?.terminate();
+  }
+
+  async function inWorker(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
+    const reader = started();
+    const settled = new AbortController();
+    try {
+      return await new Promise<ReadJson>((resolve, reject) => {
+        const lost = (error: Error) => reject(error);
+        reader.once("message", resolve).once("error", lost);
+        settled.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
+        signal.addEventListener("abort", () => reject(new Error("given up")), { once: true, signal: settled.signal });
+        reader.postMessage(task, task.bytes.buffer instanceof ArrayBuffer ? [task.bytes.buffer] : []);
+      });
+    } catch (error) {
+      await end();
+      if (signal.aborted) throw error;
+      if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
+      return { ok: false, why: "its answer could not be read here" };
+    } finally {
+      settled.abort();
+      worker?.unref();
+      idle = setTimeout(() => void end(), IDLE_MS).unref();
+    }
+  }
+
+  /** Refuses if the queue is too long. */
+  async function queued(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
+    // Read now: once transferred to the worker, the bytes have no length.
+    const size = task.bytes.byteLength;
+    if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, why: "too many large answers came at once" };
+    waitingBytes += size;
+    try {
+      return await inTurn(async () => {
+        signal.throwIfAborted();
+        return inWorker(task, signal);
+      });
+    } finally {
+      waitingBytes -= size;
+    }
+  }
+
+  async function json(...[bytes, how, signal, only]: Parameters<AnswerReader["json"]>): Promise<ReadJson> {
+    if (bytes.byteLength <= MAX_INLINE_BYTES) return readJson(bytes, how, only);
+    const { operation, ...rest } = how;
+    const read = await queued({ bytes: owned(bytes), operationName: operation.name, how: rest, only }, signal);
+    if (!read.ok && read.isTooLarge) throw new TooLargeAnswer();
+    return read;
+  }
+
+  return {
+    json,
+    async value(bytes, how, signal) {
+      const read = await json(bytes, how, signal);
+      if (!read.ok) return read;
+      const value = parseExactJson(new TextDecoder().decode(read.json));
+      // Whatever the caller does with the value is a turn of its own.
+      await nextTurn();
+      return { ok: true, value, skipped: read.skipped };
+    },
+    close: end,
+  };
+}
+
+/** A copy unless the bytes fill their buffer: otherwise other contents of the buffer would be transferred too. */
+function owned(bytes: Uint8Array): Uint8Array {
+  // A Buffer's own slice does not copy.
+  return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
+}

@@ -1,0 +1,23 @@
+// The program of the answer worker. Returns a service's answer as JSON that passed the key gate, the schema and the masks.
+// Must never: make a request.
+
+import "server-only";
+import { parentPort } from "node:worker_threads";
+import { allOperations } from "@/lib/contract/operations";
+import { type AnswerTask, type ReadJson, readJson } from "./answer-reader";
+import { TooLargeAnswer } from "./read-body";
+
+parentPort?.on("message", (task: AnswerTask) => {
+  void read(task).then((result) => parentPort?.postMessage(result, result.ok ? [result.json.buffer] : []));
+});
+
+async function read({ bytes, operationName, how, only }: AnswerTask): Promise<ReadJson> {
+  const operation = allOperations.find(({ name }) => name === operationName);
+  if (!operation) throw new Error(`there is no operation ${operationName}`);
+  try {
+    return await readJson(bytes, { operation, ...how }, only);
+  } catch (error) {
+    if (error instanceof TooLargeAnswer) return { ok: false, why: error.message, isTooLarge: true };
+    throw error;
+  }
+}

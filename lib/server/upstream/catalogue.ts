@@ -1,0 +1,60 @@
+// Reads node catalogues: megabytes that only a browser needs as a whole. They are cached on disk by their content, so that the same
+// catalogue is parsed once.
+// Must never: hold a key. The cache's names and contents are free of it.
+
+import "server-only";
+import { createHmac } from "node:crypto";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { operations } from "@/lib/contract/operations";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type DiskCache } from "@/lib/shared/disk-cache";
+import { failed, ok } from "@/lib/shared/result";
+import { type AnswerReader, type ClassIndex } from "./answer-reader";
+import { MAX_CATALOGUE_BYTES, TooLargeAnswer, type ToRead } from "./read-body";
+import { readBytes } from "./streams";
+
+export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; why: string };
+/** Reads a JSON answer. Throws TooLargeAnswer. */
+export type JsonReader<T> = (answer: Response, how: Omit<ToRead, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
+
+export type Catalogue = {
+  classes: ClassIndex;
+  json: Uint8Array;
+  /** The descriptions of these classes. */
+  pick(names: readonly string[]): Promise<ObjectInfo>;
+};
+
+const NEWLINE = 10;
+
+type Parts = { answers: AnswerReader; cache: DiskCache<string>; connectionId: string };
+
+/** The content is the version: a catalogue lists files too, so it changes without a new version of the service. */
+export function catalogueReader({ answers, cache, connectionId }: Parts): JsonReader<Catalogue> {
+  return async (answer, how, signal) => {
+    // With the key, so that what was masked with one key is not reused for another.
+    const content = createHmac("sha256", how.apiKey ?? "");
+    const bytes = await readBytes(answer.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => content.update(chunk) });
+    if (!bytes) throw new TooLargeAnswer();
+    const name = ["catalogue", connectionId, content.digest("hex")];
+    const cached = await cache.get({ name, asker: { signal } }, async (work) => {
+      const read = await answers.json(bytes, { ...how, isMasked: true, isCatalogue: true }, work);
+      return read.ok ? ok(read.json) : failed(read.why);
+    });
+    if (!cached.ok) return { ok: false, why: cached.failure };
+    const end = cached.value.indexOf(NEWLINE);
+    const toText = (part: Uint8Array) => new TextDecoder().decode(part);
+    const json = cached.value.subarray(end + 1);
+    return {
+      ok: true,
+      value: {
+        classes: parseExactJson<ClassIndex>(toText(cached.value.subarray(0, end))),
+        json,
+        async pick(names) {
+          const picking = { ...how, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
+          const picked = await answers.json(new Uint8Array(json), picking, signal, names);
+          return picked.ok ? parseExactJson<ObjectInfo>(toText(picked.json)) : {};
+        },
+      },
+    };
+  };
+}

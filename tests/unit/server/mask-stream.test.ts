@@ -1,0 +1,129 @@
+// A JSON text of any length is masked while it passes: at least what the parsed answer would mask.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { maskJsonStream } from "@/lib/server/answers/mask-stream";
+import { oneChunk } from "@/lib/server/upstream/streams";
+
+const KEY = "comfyui-0123456789abcdef0123456789abcdef";
+
+async function masked(json: string, { key = KEY, size = json.length }: { key?: string; size?: number } = {}): Promise<string> {
+  const bytes = new TextEncoder().encode(json);
+  const source = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+      controller.close();
+    },
+  });
+  return new Response(maskJsonStream(source, key)).text();
+}
+
+test("returns JSON without secrets unchanged, wherever its chunks end", async () => {
+  const value = { id: "job-1", list: [1, -0.5, 1e21, true, null, 'a "quoted" \\ line\nlighthouse é 🗼'], "": {}, deep: [[[{}]]] };
+  const json = JSON.stringify(value).replace('"id"', '"seed":18446744073709551615,"cfg":7.0,"id"');
+  for (const size of [1, 2, 3, 7, json.length]) expect(await masked(json, { size })).toBe(json);
+  const spaced = JSON.stringify(value, null, 2);
+  expect(await masked(spaced, { size: 5 })).toBe(spaced);
+});
+
+const escaped = (text: string) => [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+const spellings = [
+  ["plain", KEY],
+  ["escaped", escaped(KEY)],
+  ["half escaped", KEY.slice(0, 20) + escaped(KEY.slice(20))],
+  ["in JSON inside a text", JSON.stringify(JSON.stringify({ told: KEY })).slice(1, -1)],
+  ["escaped in JSON inside a text", escaped(KEY).replaceAll("\\", "\\\\")],
+  ["percent-encoded", [...KEY].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("")],
+  ["in base64", Buffer.from(`x${KEY}y`).toString("base64")],
+  ["cut off", `${KEY.slice(0, 24)}..`],
+] as const;
+
+test.each(spellings)("masks a key that is %s, wherever the chunks end", async (_, spelling) => {
+  for (const before of ["", "words ", "x".repeat(300_000), "w ".repeat(131_060)]) {
+    const json = `{"told":["${before}${spelling}${before}"],"${spelling}":1}`;
+    for (const size of [13, 64 * 1024]) {
+      const text = await masked(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
+      expect(JSON.parse(text)).toHaveProperty("told");
+      const found = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60), Buffer.from(KEY).toString("base64").slice(4, 40)];
+      for (const part of found) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
+      expect(text).toContain("[REDACTED]");
+    }
+  }
+});
+
+test("masks a key of digits in a number", async () => {
+  expect(await masked('{"seed":11234567890123456,"list":[2]}', { key: "1234567890123456", size: 4 })).toBe(
+    '{"seed":"[REDACTED]","list":[2]}',
+  );
+});
+
+test("masks all texts below the name of a secret, and all values of a node with such an input", async () => {
+  const value = {
+    api_key: "hidden",
+    auth: { user: ["hidden", 5, ""] },
+    nodes: [
+      { inputs: [{ name: "text" }], widgets_values: ["shown"] },
+      { inputs: [{ name: "text" }, { name: "api_key" }], widgets_values: ["hidden", { a: "hidden" }] },
+      { widgets_values: ["hidden"], inputs: [{ name: "password" }] },
+    ],
+    url: "https://user:hidden@host/?token=hidden&x=shown",
+  };
+  const text = await masked(JSON.stringify(value), { size: 3 });
+  expect(text).not.toContain("hidden");
+  expect(JSON.parse(text)).toMatchObject({ auth: { user: ["[REDACTED]", 5, ""] }, nodes: [{ widgets_values: ["shown"] }, {}, {}] });
+});
+
+test("masks at least what a parsed answer masks, of any JSON", async () => {
+  const words = fc.constantFrom(
+    "api_key",
+    "name",
+    "inputs",
+    "widgets_values",
+    "text",
+    KEY,
+    "bearer abc123def456",
+    "hf_0123456789012345678901",
+    "x",
+  );
+  const json = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, words, fc.integer(), fc.string(), tie("list"), tie("object")),
+    list: fc.array(tie("value"), { maxLength: 4 }),
+    object: fc.dictionary(fc.oneof(words, fc.string()), tie("value"), { maxKeys: 4 }),
+  })).value;
+  const textsOf = (value: unknown): string[] =>
+    typeof value === "string"
+      ? [value]
+      : typeof value === "object" && value !== null
+        ? Object.entries(value).flatMap(([, item]) => textsOf(item))
+        : [];
+  await fc.assert(
+    fc.asyncProperty(json, fc.integer({ min: 1, max: 9 }), async (value, size) => {
+      const passed = textsOf(JSON.parse(await masked(JSON.stringify(value), { size })));
+      const clean = textsOf(maskSecrets(value, [KEY]));
+      expect(passed).toHaveLength(clean.length);
+      for (const [at, text] of passed.entries()) if (text !== "[REDACTED]") expect(text).toBe(clean[at]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"}'])(
+  "ends with an error for what is not JSON: %s",
+  async (text) => {
+    await expect(masked(text)).rejects.toThrow();
+  },
+);
+
+test("reads no further than its reader", async () => {
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>(
+    { pull: (controller) => controller.enqueue(new TextEncoder().encode(sent++ === 0 ? "[1" : ",1")) },
+    { highWaterMark: 0 },
+  );
+  const reader = maskJsonStream(endless, KEY).getReader();
+  await reader.read();
+  await reader.read();
+  await reader.cancel();
+  expect(sent).toBeLessThan(5);
+  expect(await new Response(maskJsonStream(oneChunk(new TextEncoder().encode("[]")), KEY)).text()).toBe("[]");
+});
