@@ -36,29 +36,29 @@ const classes = (count: number) =>
   );
 
 const openings: readonly Opening[] = [
-  { name: "a job with one text", dialect: "cloud", path: "/api/jobs/job-1", body: job({}, { note: "words and ".repeat(1.5 * MIB) }) },
-  { name: "a job with a graph of 90,000 nodes", dialect: "cloud", path: "/api/jobs/job-1", body: job(graph(90_000), {}) },
+  { name: "a job with one text", dialect: "cloud", path: "/api/jobs/job-1", body: job({}, { note: "words and ".repeat(0.8 * MIB) }) },
+  { name: "a job with a graph of 60,000 nodes", dialect: "cloud", path: "/api/jobs/job-1", body: job(graph(60_000), {}) },
   { name: "a catalogue of 3,500 node classes", dialect: "cloud", path: "/api/object_info", body: JSON.stringify(classes(3500)) },
   {
-    name: "a local server's history of 200 jobs of 600 nodes",
+    name: "a local server's history of 120 jobs of 600 nodes",
     dialect: "local",
     path: "/api/history_v2",
-    body: JSON.stringify(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`job-${index}`, entryOf(`job-${index}`, 600)]))),
+    body: JSON.stringify(Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`job-${index}`, entryOf(`job-${index}`, 600)]))),
   },
   {
-    name: "a local server's queue of 50 jobs of 2,000 nodes",
+    name: "a local server's queue of 35 jobs of 2,000 nodes",
     dialect: "local",
     path: "/api/queue",
     body: JSON.stringify({
       queue_running: [],
-      queue_pending: Array.from({ length: 50 }, (_, index) => entryOf(`job-${index}`, 2000).prompt),
+      queue_pending: Array.from({ length: 35 }, (_, index) => entryOf(`job-${index}`, 2000).prompt),
     }),
   },
   {
-    name: "a local server's job with a graph of 90,000 nodes",
+    name: "a local server's job with a graph of 60,000 nodes",
     dialect: "local",
     path: "/api/jobs/job-1",
-    body: JSON.stringify({ "job-1": entryOf("job-1", 90_000) }),
+    body: JSON.stringify({ "job-1": entryOf("job-1", 60_000) }),
   },
 ];
 
