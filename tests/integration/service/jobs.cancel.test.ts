@@ -47,7 +47,8 @@ describe("a running job that is cancelled", () => {
       expect(job).not.toHaveProperty("preview_output");
       expect(job).not.toHaveProperty("execution_error");
       expect(record(job.execution_status)).toMatchObject({ status_str: "error", completed: false });
-      expect(JSON.stringify(record(job.execution_status).messages)).toContain('"execution_interrupted"');
+      const stoppedIn = expect.objectContaining({ node_id: "4", node_type: record(record(heavy(1))["4"]).class_type });
+      expect(record(job.execution_status).messages).toContainEqual(["execution_interrupted", stoppedIn]);
       expect(record((await ada.get(`/api/job/${id}/status`)).body).status).toBe("cancelled");
       expect(Object.keys(record((await ada.get(`/api/history_v2/${id}`)).body))).toEqual([id]);
       expect(list(record((await ada.get(`/api/jobs/${id}/assets`)).body).assets)).toEqual([]);
