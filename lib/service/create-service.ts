@@ -134,7 +134,7 @@ export async function startService(options: ServiceOptions) {
         log.error({ err: cause }, "no job can begin until the next start"),
       );
     });
-    const liveRuns = createLiveRuns({ runs: engine.runs, database, blobs, questions, shared: opened.progress, log });
+    const liveRuns = createLiveRuns({ runs: engine.runs, database, blobs, questions, isShared: settings.databaseUrl !== undefined, log });
     const downloads = createDownloads({ database, processes, questions, blobs, folders, settings, now, log });
     await downloads.start();
 
@@ -171,6 +171,7 @@ export async function startService(options: ServiceOptions) {
         { name: "downloads", everyMs: 2000, round: downloads.lookAround },
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
         ...opened.chores,
+        { name: "progress of jobs", everyMs: 60_000, isShared: true, round: liveRuns.sweep },
         ...runnerChores({
           database,
           now,

@@ -11,7 +11,6 @@ import { type Chore } from "./housekeeping";
 import { type CreateQueue } from "./jobs/queue/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
 import { openSharedQueue, type SharedQueue } from "./jobs/queue/postgres-queue";
-import { createPostgresProgress, type SharedProgress } from "./jobs/run/live-runs";
 import { type ServiceLog } from "./options";
 import { type ServiceSettings } from "./settings";
 import { requireDatabase, requireNoFiles } from "./store/data-folder";
@@ -29,7 +28,6 @@ export type Opened = {
   createQueue: CreateQueue;
   close(): Promise<void>;
   elsewhere: Elsewhere;
-  progress: SharedProgress | undefined;
   /** What has to be done for the database again and again. */
   chores: readonly Chore[];
 };
@@ -45,7 +43,7 @@ export async function openServiceDatabase(
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings, reserve);
     const assetSearch = createSqliteSearch(database);
-    const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse(), progress: undefined };
+    const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse() };
     return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);
@@ -62,13 +60,9 @@ export async function openServiceDatabase(
     await claimDataFolder(database, folders.root, settings.blobs !== undefined);
     queue = await openSharedQueue(databaseUrl, processes, log);
     const elsewhere = createPostgresElsewhere(database, processes, log);
-    const progress = createPostgresProgress(database, log);
-    const chores: Chore[] = [
-      { name: "long notices", everyMs: 60_000, isShared: true, round: () => removeOldNotices(database) },
-      { name: "progress of jobs", everyMs: 60_000, isShared: true, round: progress.sweep },
-    ];
+    const chores: Chore[] = [{ name: "long notices", everyMs: 60_000, isShared: true, round: () => removeOldNotices(database) }];
     const assetSearch = createPostgresSearch(database);
-    return { database, assetSearch, processes, elsewhere, progress, createQueue: queue.create, chores, close };
+    return { database, assetSearch, processes, elsewhere, createQueue: queue.create, chores, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,4 +1,4 @@
-// A job in the interface's three views. The list has milliseconds, the details whole seconds, the status RFC 3339.
+// A job in the interface's three views, and the queue. The list has milliseconds, the details whole seconds, the status RFC 3339.
 // Outputs, preview and timeline are shown in terminal states only; progress while the job runs.
 
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
@@ -8,7 +8,19 @@ import { readAssets } from "../assets/asset-row";
 import { fileNameOf, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
-import { damaged, inputTexts, objectText, readRecord, resultTexts, type StoredJob, whole } from "./job-row";
+import {
+  damaged,
+  inPieces,
+  inputTexts,
+  listText,
+  objectText,
+  queuedTexts,
+  readRecord,
+  resultTexts,
+  type StoredJob,
+  together,
+  whole,
+} from "./job-row";
 import { resultOfNoRun } from "./run/finish";
 import { type Progress, type Queued } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
@@ -161,4 +173,39 @@ export async function listJobAssets(reader: Reader, jobId: string, page: { limit
     output_index: asset.output_index,
   }));
   return { job_id: jobId, assets, pagination: { offset, limit, total, has_more: offset + assets.length < total } };
+}
+
+/** The list is cut here; GET /api/prompt counts exactly. */
+const MAX_LISTED = 5000;
+
+/** As JSON text in pieces: [position from 1, id, graph, output node ids, { create_time }]; oldest first. */
+export async function* listQueue(reader: Reader, userId: number): AsyncIterable<string> {
+  const waiting = (state: KnownJobState) =>
+    reader.rows(
+      query
+        .selectFrom("jobs")
+        .select(["seq", "id", "create_time"])
+        .where("user_id", "=", userId)
+        .where("state", "=", state)
+        .orderBy("seq")
+        .limit(MAX_LISTED),
+    );
+  const running = await waiting("in_progress");
+  const pending = await waiting("pending");
+  async function* tuples(jobs: typeof running): AsyncIterable<string> {
+    let position = 0;
+    for await (const some of together(reader, jobs)) {
+      const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
+      for (const { seq, id, create_time } of some) {
+        const stored = texts.get(seq);
+        // A job that was removed meanwhile is left out; a damaged text is empty.
+        if (!stored) continue;
+        const { prompt, outputs_to_execute } = stored;
+        const parts = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];
+        yield listText([...parts, writeExactJson({ create_time })]);
+      }
+    }
+  }
+  yield* inPieces('{"queue_running":[', tuples(running), "]");
+  yield* inPieces(',"queue_pending":[', tuples(pending), "]}");
 }

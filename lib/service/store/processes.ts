@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
+import { z } from "zod";
 import { type ServiceLog } from "../options";
 import { type Transaction } from "./database";
 
@@ -76,13 +77,15 @@ const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 1000;
 
 export type Questions = ReturnType<typeof createQuestions>;
+/** Anyone who may use the database can send anything here. */
+const messageSchema = z.object({ id: z.string(), content: z.unknown().optional(), answer: z.unknown().optional() }).catch({ id: "" });
 type Open = { waitsFor: Set<string>; answers: unknown[]; settle(): void };
 
 export function createQuestions(processes: Processes, log: ServiceLog) {
   const open = new Map<string, Open>();
 
   processes.listen(ANSWERS, (message, from) => {
-    const { id, answer } = readMessage(message);
+    const { id, answer } = messageSchema.parse(message);
     const question = open.get(id);
     if (!question?.waitsFor.delete(from)) return;
     if (answer !== undefined && answer !== null) question.answers.push(answer);
@@ -127,7 +130,7 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
     /** Sets how this process answers. Undefined: it has nothing to say. */
     answer(channel: string, give: (content: unknown) => Promise<unknown>): void {
       processes.listen(channel, (message) => {
-        const { id, content } = readMessage(message);
+        const { id, content } = messageSchema.parse(message);
         give(content)
           .catch((error: unknown) => void log.error({ err: error, channel }, "another process could not be answered"))
           .then((answer) => processes.tell(ANSWERS, { id, answer }))
@@ -135,11 +138,4 @@ export function createQuestions(processes: Processes, log: ServiceLog) {
       });
     },
   };
-}
-
-/** Anyone who may use the database can send anything here. */
-function readMessage(message: unknown): { id: string; content?: unknown; answer?: unknown } {
-  if (typeof message !== "object" || message === null || !("id" in message) || typeof message.id !== "string") return { id: "" };
-  const { id } = message;
-  return { id, ...("content" in message && { content: message.content }), ...("answer" in message && { answer: message.answer }) };
 }

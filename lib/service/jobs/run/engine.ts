@@ -1,19 +1,20 @@
 // Runs, stops and cancels claimed jobs in worker slots, and tracks runs in other processes.
 
+import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
-import { endAttempt } from "@/lib/service/runners/attempts";
+import { endAttempt, isHandedOver } from "@/lib/service/runners/attempts";
 import { kindWith } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { coalesce } from "@/lib/shared/async";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-queue";
+import { isUnfinished } from "../transitions";
 import { CANCELLED, createCancels } from "./cancel";
 import { resumeJob, type Running } from "./claim";
 import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
-import { failAround } from "./finish";
-import { giveBack, recoverJobs } from "./recover";
+import { failAround, giveBack } from "./finish";
 import { executeJob, giveBackLost } from "./run-job";
 
 type Workplace = Patience & {
@@ -96,7 +97,7 @@ async function tidyUp(
 export type Engine = ReturnType<typeof createEngine>;
 
 export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
-  const { database, log, now, pool } = parts;
+  const { database, processes, log, now, pool } = parts;
   /** By id, the jobs that run here. */
   const running = new Map<string, Running>();
   let accepting = false;
@@ -113,11 +114,28 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     inBackground: background.add,
   });
 
-  /** Returns the jobs that dead processes sent to a runner, where they may go on; their other jobs wait again or have failed. */
+  /** Jobs of dead processes, never of a living one, wait again or fail. Returns those that were sent to a runner, where they may go on. */
   async function recover(): Promise<number[]> {
-    const { returned, lost, sent } = await recoverJobs({ ...parts, queue });
-    if (returned + lost > 0) log.warn({ returned, lost }, "jobs were running at a process of the service that has ended");
-    return sent;
+    return database.commitFreeing(async (tx) => {
+      await queue.takeBack(tx, await processes.giveUpSilent(tx));
+      const left = query
+        .selectFrom("jobs")
+        .select(["seq", "id", "user_id as userId", "needs", "attempts"])
+        .select(sql<unknown>`exists (select 1 from attempts where job_seq = seq and ended_at is null)`.as("isSent"))
+        .where(isHandedOver)
+        .where(isUnfinished)
+        .where(processes.isHolderGone)
+        .orderBy("seq");
+      const sent: number[] = [];
+      let [returned, lost] = [0, 0];
+      for (const { isSent, ...job } of await tx.rows(left)) {
+        if (isSent) sent.push(job.seq);
+        else if (await giveBack(tx, { now, queue }, job, { counts: true })) returned += 1;
+        else lost += 1;
+      }
+      if (returned + lost > 0) log.warn({ returned, lost }, "jobs were running at a process of the service that has ended");
+      return sent;
+    });
   }
 
   /** Goes on with jobs that are at a runner, unless they have ended here meanwhile. */

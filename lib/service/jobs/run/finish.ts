@@ -1,11 +1,14 @@
-// How a job ends: one commit that moves its state, stores what is kept, and releases the files that it had pinned.
+// How a job ends: one commit that moves its state, stores what is kept, and releases the files that it had pinned. Or it is given back, and
+// waits for another attempt.
 // Inside a commit. Functions that end one job return false if it has already left the expected state.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround } from "@/lib/service/nodes/run";
+import { kindOf } from "@/lib/service/runners/pool";
 import { asStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
-import { move, moveAll } from "../transitions";
+import { type JobQueue, type Waiting } from "../queue/job-queue";
+import { MAX_ATTEMPTS, move, moveAll } from "../transitions";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 
@@ -65,6 +68,29 @@ export async function failAround(tx: Transaction, job: Job, cause: unknown, at: 
     message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
   };
   return failJob(tx, job, type, message, at);
+}
+
+type GiveBackParts = { now: () => number; queue: Pick<JobQueue, "enqueue"> };
+type Lost = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
+
+/** A job that lost its worker or process. Returns the job if it waits again; undefined if it has failed, or belongs to another attempt. */
+export async function giveBack(
+  tx: Transaction,
+  { now, queue }: GiveBackParts,
+  { userId, ...job }: Lost,
+  { counts, reason = "" }: { counts: boolean; reason?: string },
+): Promise<Waiting | undefined> {
+  const { seq, fence, attempts } = job;
+  const at = now();
+  if (counts && attempts >= MAX_ATTEMPTS) {
+    await failJob(tx, job, "WorkerLost", `The worker was lost ${attempts} times while it ran this job.${reason && ` ${reason}`}`, at);
+    return undefined;
+  }
+  const back = { start_time: null, slot: null, runner: null, attempts: counts ? attempts : attempts - 1 };
+  if (!(await move(tx, { seq, fence, from: "in_progress", to: "pending", at }, back))) return undefined;
+  const waiting = { userId, seq, kind: await kindOf(tx, job) };
+  await queue.enqueue(tx, waiting, true);
+  return waiting;
 }
 
 function runTimes(record: RunRecord, at: number) {

@@ -15,18 +15,9 @@ import { type Progress } from "./run-record";
 const WRITE_EVERY_MS = 500;
 
 type ProgressHere = { id: string; fence: number; record: { progress(): Progress } };
-export type SharedProgress = {
-  /** `running`: returns what runs here; called again and again. */
-  share(running: () => Iterable<ProgressHere>): void;
-  /** The progress of jobs that run elsewhere. */
-  read(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>>;
-  /** Removes what is left of jobs that no longer run. */
-  sweep(): Promise<void>;
-  stop(): Promise<void>;
-};
 
-export function createPostgresProgress(database: Database, log: ServiceLog): SharedProgress {
-  let timer: NodeJS.Timeout | undefined;
+/** The progress of running jobs in a table, for other processes. `running`: what runs here. */
+function shareProgress(database: Database, running: () => Iterable<ProgressHere>, log: ServiceLog) {
   let writing: Promise<void> | undefined;
   /** What was last written, by job. */
   let written = new Map<string, string>();
@@ -43,16 +34,15 @@ export function createPostgresProgress(database: Database, log: ServiceLog): Sha
     written = latest;
   }
 
-  return {
-    share(running) {
-      timer = setInterval(() => {
-        writing ??= write(running())
-          .catch((error: unknown) => log.warn({ err: error }, "how far jobs are could not be told to other processes"))
-          .finally(() => (writing = undefined));
-      }, WRITE_EVERY_MS).unref();
-    },
+  const timer = setInterval(() => {
+    writing ??= write(running())
+      .catch((error: unknown) => log.warn({ err: error }, "how far jobs are could not be told to other processes"))
+      .finally(() => (writing = undefined));
+  }, WRITE_EVERY_MS).unref();
 
-    async read(reader, jobIds) {
+  return {
+    /** The progress of jobs that run elsewhere. */
+    async read(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       if (jobIds.length === 0) return new Map();
       const rows = await reader.rows(
         plainStatement<{ job_id: string; progress: string }>(
@@ -63,12 +53,13 @@ export function createPostgresProgress(database: Database, log: ServiceLog): Sha
       return new Map(rows.map(({ job_id, progress }) => [job_id, parseExactJson<Progress>(progress)]));
     },
 
-    async sweep() {
+    /** Removes what is left of jobs that no longer run. */
+    async sweep(): Promise<void> {
       const over = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
       await database.rows(plainStatement(`DELETE FROM run_progress WHERE ${over}`));
     },
 
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await writing;
     },
@@ -97,15 +88,15 @@ type Parts = {
   database: Database;
   blobs: BlobStore;
   questions: Questions;
-  /** Undefined if no other process runs jobs. */
-  shared: SharedProgress | undefined;
+  /** Whether other processes may run jobs. */
+  isShared: boolean;
   log: ServiceLog;
 };
 
-export function createLiveRuns({ runs, database, blobs, questions, shared, log }: Parts) {
+export function createLiveRuns({ runs, database, blobs, questions, isShared, log }: Parts) {
+  const shared = isShared ? shareProgress(database, runs, log) : undefined;
   const lent = new WeakMap<Live, Map<string, Promise<void>>>();
 
-  shared?.share(runs);
   questions.answer(FILE, async (asked) => {
     const { data } = questionSchema.safeParse(asked);
     const found = data && findHere(data.userId, data.hash);
@@ -178,6 +169,7 @@ export function createLiveRuns({ runs, database, blobs, questions, shared, log }
       return answerSchema.safeParse(answer).data;
     },
 
+    sweep: () => shared?.sweep() ?? Promise.resolve(),
     stop: () => shared?.stop(),
   };
 }

@@ -15,8 +15,7 @@ import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Running } from "./claim";
 import { type EngineParts, type Patience } from "./engine-parts";
-import { finishRun } from "./finish";
-import { giveBack } from "./recover";
+import { finishRun, giveBack } from "./finish";
 import { type RunRecord } from "./run-record";
 
 /** `isClean`: the record lists all files in the folder. */

@@ -3,6 +3,7 @@
 // that listen.
 
 import { sql, type SqlBool } from "kysely";
+import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "@/lib/service/new-id";
 import { type ServiceLog } from "@/lib/service/options";
@@ -19,7 +20,8 @@ const PROCESSES = `${SERVICE_SCHEMA}.processes`;
 const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
 
 type Listener = { channel: string; receive: (payload: unknown, from: string) => void; missed: () => void };
-type Notice = { from: string; channel: string; payload: unknown };
+const noticeSchema = z.object({ from: z.string(), channel: z.string(), payload: z.unknown().optional() });
+type Notice = z.output<typeof noticeSchema>;
 
 /** The ids of living processes, the oldest first: ids begin with the time. */
 export async function liveProcesses(database: Reader): Promise<string[]> {
@@ -138,11 +140,7 @@ export async function slotsOfLive(database: Database, without = ""): Promise<num
 /** Anyone who may use the database can send anything there. */
 function readNotice(text: string): Notice | undefined {
   try {
-    const notice: unknown = JSON.parse(text);
-    if (typeof notice !== "object" || notice === null || !("from" in notice) || !("channel" in notice)) return undefined;
-    const { from, channel } = notice;
-    if (typeof from !== "string" || typeof channel !== "string") return undefined;
-    return { from, channel, payload: "payload" in notice ? notice.payload : undefined };
+    return noticeSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
