@@ -134,8 +134,8 @@ async function askJson(address: string, path: string, ask: Ask = {}): Promise<Re
   }
 }
 
-/** A file of the server as a stream; the caller reads or destroys `bytes`. `size`: as promised. */
-type Opened = { bytes: Readable; size: number | undefined; range: string | undefined };
+/** A file of the server as a stream; the caller reads or destroys `bytes`. `size`: of the whole file, as promised. */
+type Opened = { bytes: Readable; size: number | undefined };
 
 async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
   try {
@@ -144,13 +144,9 @@ async function openFile(address: string, path: string, ask: Ask = {}): Promise<R
       body.destroy();
       return failed(refusal(statusCode, ""));
     }
-    const length = Number(headers["content-length"] ?? NaN);
     const range = headers["content-range"];
-    return ok({
-      bytes: body,
-      size: Number.isSafeInteger(length) ? length : undefined,
-      range: typeof range === "string" ? range : undefined,
-    });
+    const size = range === undefined ? Number(headers["content-length"] ?? NaN) : Number(/\/(\d+)$/.exec(String(range))?.[1]);
+    return ok({ bytes: body, size: Number.isSafeInteger(size) ? size : undefined });
   } catch (error) {
     return failed(toExchangeFailure(error, address));
   }
@@ -216,7 +212,7 @@ export function comfyServer(address: string, signal?: AbortSignal, answerMs?: nu
   return {
     ...createComfyClient<ExchangeFailure>((path, ask) => askJson(address, path, { signal, answerMs, ...ask }), nonsense),
     upload: (form: FormData) => askJson(address, "/upload/image", { signal, form }),
-    /** A file, or its first byte: then `range` says how large it is. */
+    /** A file, or the part of it that the headers name. */
     open: (file: OutputFile, headers?: Record<string, string>) =>
       openFile(address, viewPath(file), { signal, ...(headers && { headers }) }),
   };

@@ -16,10 +16,10 @@ import { quotaExceeded, refusalOf, roomFor, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { errorAround, type ProducedFile } from "../nodes/run";
 import { asRefusal, asStorageFailure } from "../service-error";
-import { withUserNames } from "./input-names";
 import { type NodeFile, type NodeOutputs, outputsByNode, readOutputs } from "./read-outputs";
 import { type RemoteJob } from "./remote-job";
 import { type Listening } from "./report-events";
+import { withUserNames } from "./submit-there";
 
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
 /** Nodes of one job; the outputs of the rest come at the end. */

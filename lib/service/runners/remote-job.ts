@@ -11,7 +11,6 @@ import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
 import { type Database, whileAway } from "../store/database";
 import { type Attempt, openClients, writeAttempt } from "./attempts";
-import { type Input } from "./input-names";
 
 export type RemoteLimits = {
   /** How long a runner may be out of reach before its job is given up as lost. */
@@ -24,6 +23,9 @@ export type RemoteLimits = {
 };
 
 export type RemoteParts = { database: Database; limits: RemoteLimits; now: () => number; log: ServiceLog };
+
+/** `name`: the name in the graph, possibly with an annotation such as " [output]". */
+export type Input = { name: string; hash: string; mediaType: string; size: number; path: string };
 
 export type Order = {
   jobId: string;

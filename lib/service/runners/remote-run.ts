@@ -8,7 +8,6 @@ import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { bringOutputs } from "./bring-outputs";
-import { withUserNames } from "./input-names";
 import { type Ending, readEnding } from "./read-outputs";
 import {
   clearAwayThere,
@@ -22,7 +21,7 @@ import {
   write,
 } from "./remote-job";
 import { type Listening, listenTo } from "./report-events";
-import { submitThere } from "./submit-there";
+import { submitThere, withUserNames } from "./submit-there";
 
 type Watched = {
   promptId: string;

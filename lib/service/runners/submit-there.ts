@@ -1,18 +1,23 @@
-// Sends a job to its runner: the files it reads, then the workflow, once.
+// Sends a job to its runner: the files it reads, under generated names, then the workflow, once.
 // Guarantees: whether a request that failed may have arrived is never guessed.
 
 import { openAsBlob } from "node:fs";
+import { extname } from "node:path/posix";
 import { FormData } from "undici";
 import { itemsIn } from "@/lib/comfyui/client";
 import { type ExchangeFailure, nonsense } from "@/lib/comfyui/http";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
-import { objectOf, textOf } from "@/lib/contract/json/json";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type NodeError, type NodeErrors, nodeErrorSchema, nodeErrorsSchema } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { extensionOf } from "../assets/media-type";
+import { type NodeLibrary } from "../nodes/definition";
+import { mapFileTexts } from "../nodes/needs";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { annotationOf, type Input, pathOf, remoteFileOf, withRemoteNames, withUserNames } from "./input-names";
-import { clearAwayThere, lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
+import { clearAwayThere, type Input, lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
 import { type Listening } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;
@@ -73,9 +78,8 @@ async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<st
   const file = remoteFileOf(input);
   const existing = await server.open(file, { range: "bytes=0-0" });
   if (existing.ok) {
-    const { bytes, size, range } = existing.value;
-    bytes.destroy();
-    if (input.size === (range === undefined ? size : Number(/\/(\d+)$/.exec(range)?.[1]))) return ok(pathOf(file));
+    existing.value.bytes.destroy();
+    if (existing.value.size === input.size) return ok(pathOf(file));
   }
   const form = new FormData();
   form.append("image", await openAsBlob(input.path), file.filename);
@@ -138,4 +142,51 @@ function boundError({ type, message, details, extra_info }: NodeError): NodeErro
       ...(isShort && received_value !== undefined && { received_value }),
     },
   };
+}
+
+const annotation = / ?\[(input|output|temp)\]$/;
+/** ComfyUI's loaders of 3D models list only the files of this folder. */
+const MODEL_FOLDER = "3d";
+const modelExtensions = new Set(["glb", "gltf", "obj", "fbx", "stl", "ply", "spz", "splat", "ksplat"]);
+
+const bareName = (name: string) => name.replace(annotation, "");
+const annotationOf = (name: string) => annotation.exec(name)?.[0] ?? "";
+const pathOf = ({ filename, subfolder }: { filename: string; subfolder?: string | undefined }) =>
+  subfolder ? `${subfolder}/${filename}` : filename;
+
+/** The input's file at the runner. */
+function remoteFileOf({ hash, mediaType, name }: Input): OutputFile {
+  // Models are recognised by file extension: a .gltf is JSON, and an .obj is plain text.
+  const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
+  const isModel = modelExtensions.has(ownExtension);
+  const filename = `${hash}.${isModel ? ownExtension : extensionOf(mediaType, bareName(name))}`;
+  return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotation.exec(name)?.[1] ?? "input" };
+}
+
+/** Puts the user's file names in place of those at the runner, wherever they occur. */
+export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
+  if (inputs.length === 0) return value;
+  const names = inputs.map((input) => [pathOf(remoteFileOf(input)), bareName(input.name)] as const);
+  const rename = (text: string) => names.reduce((renamed, [there, name]) => renamed.replaceAll(there, () => name), text);
+  const walk = (one: unknown): unknown =>
+    typeof one === "string"
+      ? rename(one)
+      : Array.isArray(one)
+        ? one.map(walk)
+        : isObject(one)
+          ? Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, walk(inner)]))
+          : one;
+  return walk(value) as T; // the same shape with other texts
+}
+
+/** `names`: the names at the runner, by the user's names. */
+function withRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
+  if (names.size === 0) return graph;
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => {
+      const definition = library.get(node.class_type);
+      const rename = (text: string) => names.get(text) ?? text;
+      return [id, definition ? { ...node, inputs: mapFileTexts(node, definition, rename) } : node];
+    }),
+  );
 }
