@@ -12,7 +12,7 @@ import { clientOf, type QueueItem, queueSchema, readEntry } from "./entries";
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
 export type ComfyRequest = { body?: object; bounds?: JsonBounds; answerMs?: number };
 /** Sends one request, with POST if it has a body. An empty answer is undefined. */
-export type Ask<F> = (path: string, request?: ComfyRequest) => Promise<Result<unknown, F>>;
+export type Ask<F> = (path: `/${string}`, request?: ComfyRequest) => Promise<Result<unknown, F>>;
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
 /** A job's graph, the editor's workflow, and its nodes' outputs. */
@@ -28,7 +28,7 @@ const objectSchema = z.custom<Record<string, unknown>>(isObject);
 
 /** `unreadable`: the failure for an answer of another shape. */
 export function createComfyClient<F>(ask: Ask<F>, unreadable: (message: string) => F) {
-  async function read<T>(schema: z.ZodType<T>, path: string, otherwise: string, request?: ComfyRequest): Promise<Result<T, F>> {
+  async function read<T>(schema: z.ZodType<T>, path: `/${string}`, otherwise: string, request?: ComfyRequest): Promise<Result<T, F>> {
     const answer = await ask(path, request);
     if (!answer.ok) return answer;
     const parsed = schema.safeParse(answer.value);
@@ -39,7 +39,7 @@ export function createComfyClient<F>(ask: Ask<F>, unreadable: (message: string) 
     queue: () => read(queueSchema, "/queue", "Its queue cannot be read.", { bounds: LIST_BOUNDS }),
     /** Oldest first; without an offset, the newest ones. */
     history({ max_items, offset }: { max_items: number; offset?: number }) {
-      const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}`;
+      const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}` as const;
       return read(objectSchema, path, "Its history cannot be read.", { bounds: LIST_BOUNDS });
     },
     /** The value is undefined if the history lacks the job. */
@@ -67,7 +67,7 @@ export function createComfyClient<F>(ask: Ask<F>, unreadable: (message: string) 
 }
 
 export const viewPath = ({ filename, subfolder, type }: OutputFile) =>
-  `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
+  `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}` as const;
 
 /** By its id at the server, or by our own name for it, whatever id the server gave it. */
 export type KnownJob = { promptId: string; clientId?: string };

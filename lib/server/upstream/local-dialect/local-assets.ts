@@ -4,6 +4,7 @@
 
 import "server-only";
 import { z } from "zod";
+import { viewPath } from "@/lib/comfyui/client";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
@@ -41,7 +42,7 @@ export const assetTranslations: readonly Translation[] = [
 
 async function withFiles(answer: Response): Promise<Response> {
   const read = await readLocal(answer);
-  if (!read.ok) return read.answer;
+  if (!read.ok) return read.failure;
   const list = listSchema.safeParse(read.value);
   const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(read.value);
   return translated(value, answer.status);
@@ -57,7 +58,7 @@ function toAsset(asset: unknown): unknown {
   const isPicture = mediaKindOf({ names: [textOf(asset.name)], types: [textOf(asset.mime_type)] }) === "image";
   // A temporary picture has no preview, but can still be opened.
   const isShown = file !== undefined && isPicture && textOf(asset.preview_url) === undefined;
-  const preview = isShown && { preview_url: `/api/view?${new URLSearchParams(file).toString()}` };
+  const preview = isShown && { preview_url: `/api${viewPath(file)}` };
   return { ...asset, ...Object.fromEntries(zoned), file, ...preview };
 }
 

@@ -1,67 +1,18 @@
-// Entries of a local server's queue and history, and the interface's jobs made from them, in the way newer versions make them.
-// An entry of another shape becomes a row that the contract's schema counts as unreadable. A job has only the times and outputs of its entry.
+// The interface's jobs, made from entries of a local server's queue and history in the way newer versions make them.
+// An unreadable entry becomes a row that the contract's schema counts as unreadable. A job has only the times and outputs of its entry.
 
 import "server-only";
-import { z } from "zod";
-import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
-import { own } from "@/lib/contract/json/own";
+import { extraSchema, type HistoryEntry, type QueueItem, readEntry, readItem, readStatus } from "@/lib/comfyui/entries";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
-import { entries, loosely, moment } from "@/lib/contract/schemas/lenient";
 import { toMilliseconds } from "@/lib/contract/times";
 import { toListedError } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 
-/** [priority, job id, graph, extra_data, ids of the output nodes] */
-const itemSchema = z
-  .tuple([z.unknown().transform((priority) => numberOf(priority) ?? 0), z.string(), z.unknown(), z.unknown(), z.unknown()])
-  .rest(z.unknown());
-/** Null if the entry is unreadable. */
-const items = z.array(itemSchema.nullable().catch(null));
-export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
-const entrySchema = z.looseObject({
-  prompt: itemSchema,
-  outputs: z.unknown().optional(),
-  status: z.unknown().optional(),
-  meta: z.unknown().optional(),
-});
-const historySchema = z.record(z.string(), z.unknown());
-export const extraSchema = z
-  .looseObject({
-    create_time: loosely(moment),
-    extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
-  })
-  .catch({});
-const statusSchema = z
-  .looseObject({
-    status_str: loosely(z.string()),
-    messages: entries(z.tuple([z.string(), z.looseObject({ timestamp: loosely(moment) })]).rest(z.unknown())).catch([]),
-  })
-  .catch({ messages: [] });
-
-export type QueueItem = z.infer<typeof itemSchema>;
-export type HistoryEntry = z.infer<typeof entrySchema>;
 /** Without an id or a status, the entry counts as unreadable. */
 export type LocalJob = { id?: string; status?: string; [field: string]: unknown };
 
-/** From a local server's history, oldest first. `entry` is undefined if it is unreadable. */
-export function historyEntries(history: unknown): { id: string; entry: HistoryEntry | undefined }[] {
-  return Object.entries(historySchema.parse(history)).map(([id, entry]) => ({ id, entry: entrySchema.safeParse(entry).data }));
-}
-
-/** One job of a history, as far as it is readable. Undefined if the history lacks it. */
-export function historyJob(history: unknown, id: string): LocalJob | undefined {
-  const entry = own(historySchema.parse(history), id);
-  if (!isObject(entry)) return entry === undefined ? undefined : { id, status: "unknown" };
-  const { prompt, ...rest } = entry;
-  return detailsOf(id, { ...rest, prompt: itemSchema.safeParse(prompt).data });
-}
-
-export function historyEntry(history: unknown, id: string): HistoryEntry | undefined {
-  return entrySchema.safeParse(own(historySchema.parse(history), id)).data;
-}
-
-const endings = ["execution_success", "execution_error", "execution_interrupted"];
-const seen = new Set(["image", "video", "audio", "3d"]);
+const shownKinds = new Set(["image", "video", "audio", "3d"]);
 
 /** An unreadable entry has only its state. `nodes_total`: for the percentage of a running job. */
 export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_progress"): LocalJob {
@@ -71,45 +22,51 @@ export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_prog
   return { id, status, priority, outputs_count: 0, nodes_total, ...factsOf(extra) };
 }
 
-export function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {
+/** The newest jobs of a history, newest first. */
+export function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
+  return Object.entries(history)
+    .slice(-max)
+    .map(([id, entry]): LocalJob => {
+      const read = readEntry(entry);
+      return read ? toEndedJob(id, read) : { id };
+    })
+    .reverse();
+}
+
+function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntry>): LocalJob {
   const [priority, , , extra] = prompt ?? [];
-  const { status_str, messages } = statusSchema.parse(status);
-  const began = messages.find(([event]) => event === "execution_start")?.[1].timestamp;
-  const ending = messages.findLast(([event]) => endings.includes(event));
-  const isStopped = ending?.[0] === "execution_interrupted";
+  const { word, isInterrupted, error, startedAt, endedAt } = readStatus(status);
   const files = listOutputs(outputsSchema.catch({}).parse(outputs ?? {}));
   return {
     id,
-    status: status_str !== "error" ? "completed" : isStopped ? "cancelled" : "failed",
+    status: word !== "error" ? "completed" : isInterrupted ? "cancelled" : "failed",
     priority,
-    create_time: began,
+    create_time: startedAt,
     ...factsOf(extra),
-    execution_start_time: began,
-    execution_end_time: ending?.[1].timestamp,
-    execution_error: toListedError(errorIn(messages)),
+    execution_start_time: startedAt,
+    execution_end_time: endedAt,
+    execution_error: toListedError(error),
     outputs_count: files.filter(({ file }) => file).length,
     preview_output: toPreview(files),
   };
 }
 
-function errorIn(messages: z.infer<typeof statusSchema>["messages"]) {
-  const ending = messages.findLast(([event]) => endings.includes(event));
-  return ending?.[0] === "execution_error" ? ending[1] : undefined;
+/** As far as the entry is readable. */
+export function toJobDetails(id: string, entry: unknown): LocalJob {
+  if (!isObject(entry)) return { id, status: "unknown" };
+  const { outputs, status } = entry;
+  const prompt = readItem(entry.prompt);
+  const job = toEndedJob(id, { outputs, status, prompt });
+  return { ...job, execution_error: readStatus(status).error, outputs, execution_status: status, ...(prompt && toWorkflow(prompt)) };
 }
 
-export function wholeOf([, , prompt, extra_data]: QueueItem) {
+export function toWorkflow([, , prompt, extra_data]: QueueItem) {
   return { workflow: { prompt, extra_data } };
-}
-
-function detailsOf(id: string, entry: Partial<HistoryEntry>): LocalJob {
-  const execution_error = errorIn(statusSchema.parse(entry.status).messages);
-  const { outputs, status: execution_status, prompt } = entry;
-  return { ...toEndedJob(id, entry), execution_error, outputs, execution_status, ...(prompt && wholeOf(prompt)) };
 }
 
 /** A stored picture, film or sound first, then a temporary one, then any file or text. */
 function toPreview(outputs: readonly OutputView[]): object | undefined {
-  const shown = outputs.filter(({ kind }) => seen.has(kind));
+  const shown = outputs.filter(({ kind }) => shownKinds.has(kind));
   const best = shown.find(({ temporary }) => !temporary) ?? shown[0] ?? outputs.find(({ file, text }) => file ?? text);
   if (best === undefined) return undefined;
   const place = { nodeId: best.nodeId, mediaType: best.key };
@@ -118,7 +75,7 @@ function toPreview(outputs: readonly OutputView[]): object | undefined {
 
 function factsOf(extra: unknown): { create_time?: number; workflow_id?: string } {
   const { create_time, extra_pnginfo } = extraSchema.parse(extra);
-  const workflow_id = isObject(extra_pnginfo?.workflow) ? textOf(extra_pnginfo.workflow.id) : undefined;
+  const workflow_id = textOf(extra_pnginfo?.workflow?.id);
   const at = toMilliseconds(create_time);
-  return { ...(at !== undefined && { create_time: at }), ...(workflow_id !== undefined && { workflow_id }) };
+  return { ...(at !== undefined && { create_time: at }), ...(workflow_id && { workflow_id }) };
 }

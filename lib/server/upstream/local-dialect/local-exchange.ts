@@ -1,10 +1,12 @@
-// Translates requests and responses of a local server to the interface.
+// What a translation for a local server works with: the request, the server's client, and answers in the interface's words.
 
 import "server-only";
+import { type ComfyClient, createComfyClient } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { keyHeader } from "../outgoing";
-import { parseAnswer } from "../read-body";
+import { parseAnswer, TooLargeAnswer } from "../read-body";
 import { type Send } from "../send";
 import { type LocalJob } from "./local-entries";
 
@@ -13,35 +15,26 @@ const MAX_SERVERS = 20;
 
 /** `isCut`: the server has older ones. */
 export type Ended = { newestFirst: readonly LocalJob[]; isCut: boolean };
-type Known = { ended: Ended; at: number };
-type EndedMemory = {
-  now(): number;
-  of(base: string): Ended | undefined;
-  /** Called when the history was just read completely. */
-  keep(base: string, ended: Ended): void;
-  /** Adds jobs; the entries read before keep their age. */
-  extend(base: string, ended: Ended): void;
-  forget(base: string): void;
-};
+type EndedMemory = ReturnType<typeof createEndedMemory>;
 
-export function createEndedMemory(now: () => number): EndedMemory {
-  const servers = createLru<string, Known>({ max: MAX_SERVERS });
+/** The ended jobs of servers whose list is made from their history. */
+export function createEndedMemory(now: () => number) {
+  const servers = createLru<string, { ended: Ended; at: number }>({ max: MAX_SERVERS });
   return {
     now,
-    of(base) {
+    of(base: string): Ended | undefined {
       const one = servers.get(base);
       return one && now() - one.at < KNOWN_MS ? one.ended : undefined;
     },
-    keep(base, ended) {
-      servers.set(base, { ended, at: now() });
+    /** `isWhole`: the history was just read completely; otherwise the entries read before keep their age. */
+    keep(base: string, ended: Ended, isWhole: boolean): void {
+      servers.set(base, { ended, at: isWhole ? now() : (servers.get(base)?.at ?? 0) });
     },
-    extend(base, ended) {
-      const one = servers.get(base);
-      if (one) one.ended = ended;
-    },
-    forget: (base) => void servers.delete(base),
+    forget: (base: string) => void servers.delete(base),
   };
 }
+
+type Question = { json?: unknown; query?: Readonly<Record<string, string | number>> | undefined };
 
 export type LocalExchange = {
   request: Request;
@@ -50,18 +43,38 @@ export type LocalExchange = {
   caught: readonly string[];
   /** The server's address: everything before /api. */
   base: string;
-  /** The remembered ended jobs of local servers. */
   ended: EndedMemory;
   /** The client id with which the console submits and listens. */
   clientId: string;
   /** Sends the request unchanged, or with parameters changed by `change` (then it must have no body). */
   pass(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api. */
-  ask(path: `/api/${string}`, how?: { json?: unknown; query?: Readonly<Record<string, string | number>> }): Promise<Response>;
+  ask(path: `/api/${string}`, question?: Question): Promise<Response>;
+  /** The same server; a failure is the answer to pass on. */
+  server: ComfyClient<Response>;
 };
 
-/** The server's answer is not JSON. */
-export class NotJson extends Error {}
+/** Ends a translation with this answer. */
+export class EarlyAnswer extends Error {
+  constructor(readonly answer: Response) {
+    super("a local server's answer is passed on");
+  }
+}
+
+/** The server's answer is not JSON: no operation is answered with such a text, so the reader of answers refuses it. */
+export class NotJson extends EarlyAnswer {
+  constructor() {
+    super(new Response("no JSON"));
+  }
+}
+
+export async function valueOf<T>(read: Promise<Result<T, Response>>): Promise<T> {
+  const result = await read;
+  if (!result.ok) throw new EarlyAnswer(result.failure);
+  return result.value;
+}
+
+export const idIn = ({ caught }: LocalExchange): string => decodeURIComponent(caught[0] ?? "");
 
 export type Translation = {
   method: string;
@@ -75,6 +88,18 @@ type LocalTools = { send: Send; ended: EndedMemory; clientId: string };
 export function openExchange({ send, ended, clientId }: LocalTools, request: Request, caught: RegExpExecArray): LocalExchange {
   const url = new URL(request.url);
   const base = url.href.slice(0, url.href.length - url.search.length - caught[0].length);
+
+  function ask(path: `/api/${string}`, { json, query = {} }: Question = {}): Promise<Response> {
+    const target = new URL(base + path);
+    for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
+    const key = keyHeader(request.headers.get("x-api-key"));
+    const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...key });
+    if (json !== undefined) headers.set("content-type", "application/json");
+    const method = json === undefined ? "GET" : "POST";
+    const body = json === undefined ? undefined : writeExactJson(json);
+    return send(new Request(target, { method, headers, body, signal: request.signal, redirect: "manual" }));
+  }
+
   return {
     request,
     url,
@@ -82,38 +107,39 @@ export function openExchange({ send, ended, clientId }: LocalTools, request: Req
     base,
     ended,
     clientId,
+    ask,
     pass(change) {
       if (!change) return send(request);
       const target = new URL(url);
       change(target.searchParams);
       return send(new Request(target, { method: request.method, headers: request.headers, signal: request.signal, redirect: "manual" }));
     },
-    ask(path, { json, query = {} } = {}) {
-      const target = new URL(base + path);
-      for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
-      const key = keyHeader(request.headers.get("x-api-key"));
-      const headers = new Headers({ "user-agent": "lightdesk", "accept-encoding": "identity", ...key });
-      if (json !== undefined) headers.set("content-type", "application/json");
-      const method = json === undefined ? "GET" : "POST";
-      const body = json === undefined ? undefined : writeExactJson(json);
-      return send(new Request(target, { method, headers, body, signal: request.signal, redirect: "manual" }));
-    },
+    server: createComfyClient(
+      async (path, { body } = {}) => readLocal(await ask(`/api${path}`, { json: body })),
+      () => translated(null),
+    ),
   };
 }
 
-type Read = { ok: true; value: unknown } | { ok: false; answer: Response };
-
-export async function readLocal(answer: Response): Promise<Read> {
-  if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return { ok: false, answer };
+export async function readLocal(answer: Response): Promise<Result<unknown, Response>> {
+  if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return failed(answer);
   const parsed = await parseAnswer(answer.body);
   if (!parsed.ok) throw new NotJson();
-  return { ok: true, value: parsed.value };
+  return ok(parsed.value);
+}
+
+/** For an answer that may be missing: undefined if it is too large. */
+export function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof TooLargeAnswer)) throw error;
+  error.discard();
 }
 
 /** An answer in the interface's words. */
 export function translated(value: unknown, status = 200): Response {
   return new Response(writeExactJson(value), { status, headers: { "content-type": "application/json" } });
 }
+
+export const noSuchJob = () => translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
 
 /** The path itself does not exist, as in an older version: a missing item below a known path is reported in JSON. */
 export function isNoRoute({ status, headers }: Response): boolean {

@@ -1,13 +1,26 @@
-// Jobs of a local server. Falls back to its history if it has no job list.
+// Jobs of a local server. Falls back to its queue and history if it has no job list.
 
 import "server-only";
 import { z } from "zod";
+import { findJob, itemsIn } from "@/lib/comfyui/client";
 import { own } from "@/lib/contract/json/own";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { TooLargeAnswer } from "../read-body";
-import { historyEntries, historyJob, type LocalJob, queueSchema, toEndedJob, toQueuedJob, wholeOf } from "./local-entries";
-import { type Ended, hasNoJobs, type LocalExchange, notThere, readLocal, translated, type Translation } from "./local-exchange";
+import { type LocalJob, toEndedJobs, toJobDetails, toQueuedJob, toWorkflow } from "./local-entries";
+import {
+  type Ended,
+  hasNoJobs,
+  idIn,
+  type LocalExchange,
+  noSuchJob,
+  notThere,
+  readLocal,
+  translated,
+  type Translation,
+  unlessTooLarge,
+  valueOf,
+} from "./local-exchange";
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40, 8];
@@ -22,15 +35,10 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const wantsAllEnded = ENDED.every(wants);
   const matches = ({ status, workflow_id }: LocalJob) =>
     (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
-  const queue = await readLocal(await exchange.ask("/api/queue"));
-  if (!queue.ok) return queue.answer;
-  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
+  const { queue_running, queue_pending } = await valueOf(exchange.server.queue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
   const moving = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
-  const wantsEnded = ENDED.some(wants);
-  const ended = wantsEnded ? await readEnded(exchange) : { ok: true as const, value: { newestFirst: [], isCut: false } };
-  if (!ended.ok) return ended.answer;
-  const { newestFirst, isCut } = ended.value;
+  const { newestFirst, isCut } = ENDED.some(wants) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
   // A job that ended between the two readings is in both.
   const over = new Set(newestFirst.map(({ id }) => id));
   const jobs = [...moving.filter(({ id }) => !over.has(id)), ...newestFirst]
@@ -44,63 +52,46 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   return translated({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
 }
 
-async function olderJob({ ask }: LocalExchange, id: string): Promise<Response> {
-  const history = await readLocal(await ask(`/api/history/${encodeURIComponent(id)}`));
-  if (!history.ok) return history.answer;
-  const ended = historyJob(history.value, id);
-  if (ended) return translated(ended);
-  const queue = await readLocal(await ask("/api/queue"));
-  if (!queue.ok) return queue.answer;
-  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
-  const running = queue_running.find((one) => one?.[1] === id);
-  const item = running ?? queue_pending.find((one) => one?.[1] === id);
-  if (!item) return translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
-  return translated({ ...toQueuedJob(item, running ? "in_progress" : "pending"), ...wholeOf(item) });
+async function readOlderJob({ server }: LocalExchange, id: string): Promise<Response> {
+  const found = await findJob(server, { promptId: id });
+  if (found.kind === "silent") return found.failure;
+  if (found.kind === "nowhere") return noSuchJob();
+  if (found.kind === "ended") return translated(toJobDetails(id, found.entry));
+  const state = found.kind === "runs" ? "in_progress" : "pending";
+  return translated({ ...toQueuedJob(found.item, state), ...toWorkflow(found.item) });
 }
 
-/** Newest first. */
-async function readEnded(exchange: LocalExchange): Promise<Read<Ended>> {
+async function readEnded(exchange: LocalExchange): Promise<Ended> {
   const { base, ended } = exchange;
   const cached = ended.of(base);
-  for (const count of cached ? PEEKS : []) {
-    const read = await readNewest(exchange, count);
-    if (!read.ok) return read;
-    const { newestFirst: before = [], isCut = false } = cached ?? {};
-    const at =
-      before.length === 0 && read.value.length < count ? read.value.length : read.value.findIndex(({ id }) => id === before[0]?.id);
-    if (at < 0) continue;
-    const now = cutTo(MAX_ENDED, [...read.value.slice(0, at), ...before], isCut);
-    ended.extend(base, now);
-    return { ok: true, value: now };
+  if (cached) {
+    const { newestFirst: before, isCut } = cached;
+    for (const count of PEEKS) {
+      const newest = await readNewest(exchange, count);
+      const at = before.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === before[0]?.id);
+      if (at < 0) continue;
+      const now = cutTo(MAX_ENDED, [...newest.slice(0, at), ...before], isCut);
+      ended.keep(base, now, false);
+      return now;
+    }
   }
   for (const count of READINGS) {
     // One more tells whether there are more.
-    const read = await readNewest(exchange, count + 1).catch(unlessTooLarge);
-    if (!read) continue;
-    if (!read.ok) return read;
-    const now = cutTo(count, read.value);
-    ended.keep(base, now);
-    return { ok: true, value: now };
+    const newest = await readNewest(exchange, count + 1).catch(unlessTooLarge);
+    if (!newest) continue;
+    const now = cutTo(count, newest);
+    ended.keep(base, now, true);
+    return now;
   }
   throw new TooLargeAnswer();
 }
 
-function unlessTooLarge(error: unknown): undefined {
-  if (!(error instanceof TooLargeAnswer)) throw error;
-  error.discard();
+function cutTo(max: number, newestFirst: readonly LocalJob[], wasCut = false): Ended {
+  return { newestFirst: newestFirst.slice(0, max), isCut: wasCut || newestFirst.length > max };
 }
 
-function cutTo(most: number, newestFirst: readonly LocalJob[], wasCut = false): Ended {
-  return { newestFirst: newestFirst.slice(0, most), isCut: wasCut || newestFirst.length > most };
-}
-
-type Read<T> = { ok: true; value: T } | { ok: false; answer: Response };
-
-async function readNewest({ ask }: LocalExchange, count: number): Promise<Read<readonly LocalJob[]>> {
-  const read = await readLocal(await ask("/api/history", { query: { max_items: count } }));
-  if (!read.ok) return read;
-  const newest = historyEntries(read.value).slice(-MAX_ENDED - 1);
-  return { ok: true, value: newest.map(({ id, entry }): LocalJob => (entry ? toEndedJob(id, entry) : { id })).reverse() };
+async function readNewest({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {
+  return toEndedJobs(await valueOf(server.history({ max_items: count })), MAX_ENDED + 1);
 }
 
 /** Sorts like newer versions: a missing time counts as zero. */
@@ -148,29 +139,25 @@ export const jobTranslations: readonly Translation[] = [
     method: "GET",
     path: /\/api\/job\/([^/]+)\/status$/,
     async speak(exchange) {
-      const read = await readLocal(await readJob(exchange));
-      return read.ok ? translated(toStatus(jobSchema.parse(read.value))) : read.answer;
+      const job = await valueOf(readLocal(await readJob(exchange)));
+      return translated(toStatus(jobSchema.parse(job)));
     },
   },
 ];
 
 /** In versions whose details leave out the graph, a waiting or running job has its graph only in the queue. */
 async function readJob(exchange: LocalExchange): Promise<Response> {
-  const id = decodeURIComponent(exchange.caught[0] ?? "");
+  const id = idIn(exchange);
   const answer = await exchange.ask(`/api/jobs/${encodeURIComponent(id)}`);
   if (hasNoJobs(answer)) {
     await answer.body?.cancel();
-    return olderJob(exchange, id);
+    return readOlderJob(exchange, id);
   }
-  const read = await readLocal(answer);
-  if (!read.ok) return read.answer;
-  const job = jobSchema.parse(read.value);
+  const job = jobSchema.parse(await valueOf(readLocal(answer)));
   if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return translated(job);
-  const queue = await readLocal(await exchange.ask("/api/queue"));
-  if (!queue.ok) return queue.answer;
-  const { queue_running, queue_pending } = queueSchema.parse(queue.value);
-  const item = [...queue_running, ...queue_pending].find((one) => one?.[1] === job.id);
-  return translated({ ...job, ...(item && wholeOf(item)) });
+  const { queue_running, queue_pending } = await valueOf(exchange.server.queue());
+  const item = itemsIn(queue_running, queue_pending).find(([, one]) => one === job.id);
+  return translated({ ...job, ...(item && toWorkflow(item)) });
 }
 
 function toStatus(job: z.infer<typeof jobSchema>) {

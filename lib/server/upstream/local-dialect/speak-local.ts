@@ -10,7 +10,7 @@ import { objectOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Send } from "../send";
 import { assetTranslations } from "./local-assets";
-import { createEndedMemory, NotJson, openExchange, readLocal, translated, type Translation } from "./local-exchange";
+import { createEndedMemory, EarlyAnswer, openExchange, translated, type Translation, valueOf } from "./local-exchange";
 import { jobTranslations } from "./local-jobs";
 import { historyTranslations, queueTranslations } from "./local-queue";
 
@@ -37,9 +37,9 @@ const otherTranslations: readonly Translation[] = [
     // Everyone who can reach a local server may use it.
     method: "GET",
     path: /\/api\/user$/,
-    async speak({ ask }) {
-      const read = await readLocal(await ask("/api/system_stats"));
-      return read.ok ? translated({ status: "active" }) : read.answer;
+    async speak({ server }) {
+      await valueOf(server.stats());
+      return translated({ status: "active" });
     },
   },
   {
@@ -87,8 +87,8 @@ export function speakLocal(send: Send, now: () => number, clientId: string): Sen
       try {
         return await speak(openExchange(tools, request, caught));
       } catch (error) {
-        // No operation is answered with null or with text that is not JSON, so the reader of answers refuses it.
-        if (error instanceof NotJson) return new Response("no JSON");
+        if (error instanceof EarlyAnswer) return error.answer;
+        // No operation is answered with null, so the reader of answers refuses it.
         if (error instanceof z.ZodError) return translated(null);
         throw error;
       }
