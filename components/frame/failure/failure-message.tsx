@@ -48,7 +48,7 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
           {onRetry ? <Button onClick={onRetry}>{common("retry")}</Button> : null}
           {download?.startsWith("/api/") ? (
             <a href={apiPath(`/api/${download.slice("/api/".length)}`)} download className={buttonStyle()}>
-              {t("UPSTREAM_TOO_LARGE.download")}
+              {common("downloadAnswer")}
             </a>
           ) : (
             <WayOut code={code} />

@@ -32,6 +32,19 @@ describe("a failure in words", () => {
     expect(alert.textContent).toContain("r-1");
   });
 
+  it("offers a download of an answer that is too large to show", () => {
+    const details = { download: "/api/jobs/job-1?raw=true&connection=c" };
+    renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details }} />);
+    const link = screen.getByRole("link", { name: "Download answer" });
+    expect(link.getAttribute("href")).toBe(details.download);
+    expect(link.hasAttribute("download")).toBe(true);
+    cleanup();
+    for (const other of [{ download: "https://elsewhere.test/" }, { download: 5 }, undefined]) {
+      renderInApp(<FailureMessage failure={{ code: "UPSTREAM_TOO_LARGE", message: "too large", details: other }} />);
+      expect(screen.queryByRole("link", { name: "Download answer" })).toBeNull();
+    }
+  });
+
   it("of a service that cannot be reached is shown once in a part of the overview, and another's reason with it", () => {
     const textOf = (code: string, message: string) => {
       const poll = { value: undefined, atMs: 1, everyMs: 0, isAsking: false, refresh: async () => undefined, patch: () => undefined };
