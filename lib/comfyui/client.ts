@@ -1,5 +1,5 @@
-// The endpoints of a plain ComfyUI server: their paths, bodies and answers. The console's connections and the service's runners use it,
-// each with requests of its own.
+// The endpoints of a plain ComfyUI server: paths, request bodies and responses. Shared by the console's connections and the service's
+// runners; each passes its own `send`.
 
 import { z } from "zod";
 import { isObject, objectOf } from "@/lib/contract/json/json";
@@ -8,11 +8,11 @@ import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { clientOf, type QueueItem, queueSchema, readEntry } from "./entries";
 
-/** `keepDepth`: objects and lists below this level are read as null, and count only toward `bytes`. */
+/** `keepDepth`: objects and lists below this level are parsed as null and count only toward `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
 export type ComfyRequest = { body?: object; bounds?: JsonBounds; answerMs?: number };
-/** Sends one request, with POST if it has a body. An empty answer is undefined. */
-export type Ask<F> = (path: `/${string}`, request?: ComfyRequest) => Promise<Result<unknown, F>>;
+/** Sends a request: POST with a body, GET without. Returns undefined for an empty response. */
+export type SendRequest<F> = (path: `/${string}`, request?: ComfyRequest) => Promise<Result<unknown, F>>;
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
 /** A job's graph, the editor's workflow, and its nodes' outputs. */
@@ -21,125 +21,125 @@ const ENTRY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
 const LIST_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };
-/** The server looks through all folders of models first, which may be on a slow disk. */
+/** The server scans all model folders first, possibly on a slow disk. */
 const CATALOGUE_ANSWER_MS = 90_000;
 
 const objectSchema = z.custom<Record<string, unknown>>(isObject);
 
-/** `unreadable`: the failure for an answer of another shape. */
-export function createComfyClient<F>(ask: Ask<F>, unreadable: (message: string) => F) {
-  async function read<T>(schema: z.ZodType<T>, path: `/${string}`, otherwise: string, request?: ComfyRequest): Promise<Result<T, F>> {
-    const answer = await ask(path, request);
+/** `toFailure`: creates the failure for a response of unexpected shape. */
+export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: string) => F) {
+  async function read<T>(schema: z.ZodType<T>, path: `/${string}`, message: string, request?: ComfyRequest): Promise<Result<T, F>> {
+    const answer = await send(path, request);
     if (!answer.ok) return answer;
     const parsed = schema.safeParse(answer.value);
-    return parsed.success ? ok(parsed.data) : failed(unreadable(otherwise));
+    return parsed.success ? ok(parsed.data) : failed(toFailure(message));
   }
   return {
-    ask,
-    queue: () => read(queueSchema, "/queue", "Its queue cannot be read.", { bounds: LIST_BOUNDS }),
+    request: send,
+    queue: () => read(queueSchema, "/queue", "Its queue can't be read.", { bounds: LIST_BOUNDS }),
     /** Oldest first; without an offset, the newest ones. */
     history({ max_items, offset }: { max_items: number; offset?: number }) {
       const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}` as const;
-      return read(objectSchema, path, "Its history cannot be read.", { bounds: LIST_BOUNDS });
+      return read(objectSchema, path, "Its history can't be read.", { bounds: LIST_BOUNDS });
     },
-    /** The value is undefined if the history lacks the job. */
+    /** The value is undefined if the job is not in the history. */
     async entry(id: string): Promise<Result<unknown, F>> {
-      const history = await read(objectSchema, `/history/${encodeURIComponent(id)}`, "Its history cannot be read.", {
+      const history = await read(objectSchema, `/history/${encodeURIComponent(id)}`, "Its history can't be read.", {
         bounds: ENTRY_BOUNDS,
       });
       return history.ok ? ok(own(history.value, id)) : history;
     },
-    stats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It answers, but not as a server of the family."),
-    /** The readable node classes. */
+    stats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It responds, but not like a ComfyUI server."),
+    /** Only the node classes that can be parsed. */
     async catalogue() {
-      const answer = await ask("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_ANSWER_MS });
+      const answer = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_ANSWER_MS });
       if (!answer.ok) return answer;
       const classes = Object.entries(objectOf(answer.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
-      return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(unreadable("It names no node classes."));
+      return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(toFailure("It lists no node classes."));
     },
-    submit: (body: object) => ask("/prompt", { body }),
-    clearQueue: () => ask("/queue", { body: { clear: true } }),
-    takeOut: (ids: readonly string[]) => ask("/queue", { body: { delete: ids } }),
-    /** Servers that do not know the id interrupt whatever runs. */
-    interrupt: (id: string) => ask("/interrupt", { body: { prompt_id: id } }),
-    free: (body: object) => ask("/free", { body }),
+    submit: (body: object) => send("/prompt", { body }),
+    clearQueue: () => send("/queue", { body: { clear: true } }),
+    deleteQueued: (ids: readonly string[]) => send("/queue", { body: { delete: ids } }),
+    /** Servers that ignore the id interrupt whatever job is running. */
+    interrupt: (id: string) => send("/interrupt", { body: { prompt_id: id } }),
+    free: (body: object) => send("/free", { body }),
   };
 }
 
 export const viewPath = ({ filename, subfolder, type }: OutputFile) =>
   `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}` as const;
 
-/** By its id at the server, or by our own name for it, whatever id the server gave it. */
-export type KnownJob = { promptId: string; clientId?: string };
+/** Identifies a job by its id on the server, or by the client id that submitted it. */
+export type JobKey = { promptId: string; clientId?: string };
 
-const isOf =
-  ({ promptId, clientId }: KnownJob) =>
+const matchesJob =
+  ({ promptId, clientId }: JobKey) =>
   (item: QueueItem | null): item is QueueItem =>
     item !== null && (item[1] === promptId || (clientId !== undefined && clientOf(item) === clientId));
 
-export type Whereabouts<F> =
+export type JobLocation<F> =
   | { kind: "ended"; entry: unknown }
   /** `ahead`: the queue items before it. */
   | { kind: "waits"; item: QueueItem; ahead: readonly QueueItem[] }
   | { kind: "runs"; item: QueueItem }
-  | { kind: "nowhere" }
-  | { kind: "silent"; failure: F };
+  | { kind: "missing" }
+  | { kind: "unreachable"; failure: F };
 
-/** How many of the last entries are searched for a job whose id there is not known. */
-const LAST_ENTRIES = 200;
+/** Number of recent history entries to search by client id. */
+const MAX_RECENT_ENTRIES = 200;
 
-/** The history, then the queue, then the history again: a job may move from one to the other in between. */
-export async function findJob<F>(client: ComfyClient<F>, known: KnownJob): Promise<Whereabouts<F>> {
-  const first = await findEnded(client, known);
-  if (first.kind !== "nowhere") return first;
+/** Checks the history, the queue, and the history again, because the job may end between two requests. */
+export async function findJob<F>(client: ComfyClient<F>, job: JobKey): Promise<JobLocation<F>> {
+  const first = await findEnded(client, job);
+  if (first.kind !== "missing") return first;
   const queue = await client.queue();
-  if (!queue.ok) return { kind: "silent", failure: queue.failure };
+  if (!queue.ok) return { kind: "unreachable", failure: queue.failure };
   const { queue_running: running, queue_pending: pending } = queue.value;
-  const current = running.find(isOf(known));
+  const current = running.find(matchesJob(job));
   if (current) return { kind: "runs", item: current };
-  const waiting = pending.find(isOf(known));
+  const waiting = pending.find(matchesJob(job));
   if (waiting)
     return {
       kind: "waits",
       item: waiting,
-      ahead: itemsIn(
+      ahead: readableItems(
         running,
         pending.filter((item) => item && item[0] < waiting[0]),
       ),
     };
-  const again = await findEnded(client, known);
-  return again.kind === "nowhere" && known.clientId !== undefined ? findByClient(client, known) : again;
+  const again = await findEnded(client, job);
+  return again.kind === "missing" && job.clientId !== undefined ? findByClient(client, job) : again;
 }
 
-/** The readable ones. */
-export const itemsIn = (...lists: (QueueItem | null)[][]): QueueItem[] => lists.flat().filter((item) => item !== null);
+/** Skips items that can't be parsed. */
+export const readableItems = (...lists: (QueueItem | null)[][]): QueueItem[] => lists.flat().filter((item) => item !== null);
 
-export async function findEnded<F>(client: ComfyClient<F>, { promptId }: KnownJob): Promise<Whereabouts<F>> {
-  // The server chose this id: it must not change the rest of the URL.
-  if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "nowhere" };
+export async function findEnded<F>(client: ComfyClient<F>, { promptId }: JobKey): Promise<JobLocation<F>> {
+  // The server chose this id. It must not alter the rest of the URL.
+  if (!/^[\w:-][\w:.-]{0,199}$/.test(promptId)) return { kind: "missing" };
   const entry = await client.entry(promptId);
-  if (!entry.ok) return { kind: "silent", failure: entry.failure };
-  return entry.value === undefined ? { kind: "nowhere" } : { kind: "ended", entry: entry.value };
+  if (!entry.ok) return { kind: "unreachable", failure: entry.failure };
+  return entry.value === undefined ? { kind: "missing" } : { kind: "ended", entry: entry.value };
 }
 
-/** For a server that chose an id of its own, which did not arrive here. */
-async function findByClient<F>(client: ComfyClient<F>, known: KnownJob): Promise<Whereabouts<F>> {
-  const history = await client.history({ max_items: LAST_ENTRIES });
-  if (!history.ok) return { kind: "silent", failure: history.failure };
-  const [promptId] = Object.entries(history.value).find(([, one]) => isOf(known)(readEntry(one)?.prompt ?? null)) ?? [];
-  return promptId === undefined ? { kind: "nowhere" } : findEnded(client, { promptId });
+/** For a server that chose its own id, if its response was lost. */
+async function findByClient<F>(client: ComfyClient<F>, job: JobKey): Promise<JobLocation<F>> {
+  const history = await client.history({ max_items: MAX_RECENT_ENTRIES });
+  if (!history.ok) return { kind: "unreachable", failure: history.failure };
+  const [promptId] = Object.entries(history.value).find(([, one]) => matchesJob(job)(readEntry(one)?.prompt ?? null)) ?? [];
+  return promptId === undefined ? { kind: "missing" } : findEnded(client, { promptId });
 }
 
-/** True if the job is neither queued nor running any more. Takes out only this job, and interrupts only where this job runs. */
-export async function clearAway<F>(client: ComfyClient<F>, known: KnownJob): Promise<boolean> {
+/** Removes the job from the queue, or interrupts it. Returns true once it is neither queued nor running. Other jobs are not affected. */
+export async function removeFromServer<F>(client: ComfyClient<F>, job: JobKey): Promise<boolean> {
   const queue = await client.queue();
   if (!queue.ok) return false;
-  const waiting = queue.value.queue_pending.find(isOf(known));
-  const running = queue.value.queue_running.find(isOf(known));
-  if (waiting) await client.takeOut([waiting[1]]);
-  // This job must be the only one that runs: see `interrupt`.
+  const waiting = queue.value.queue_pending.find(matchesJob(job));
+  const running = queue.value.queue_running.find(matchesJob(job));
+  if (waiting) await client.deleteQueued([waiting[1]]);
+  // Only if no other job is running: see `interrupt`.
   if (running && queue.value.queue_running.length === 1) await client.interrupt(running[1]);
   if (!waiting && !running) return true;
   const after = await client.queue();
-  return after.ok && !itemsIn(after.value.queue_pending, after.value.queue_running).some(isOf(known));
+  return after.ok && !readableItems(after.value.queue_pending, after.value.queue_running).some(matchesJob(job));
 }

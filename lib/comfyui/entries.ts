@@ -1,4 +1,4 @@
-// Entries of a ComfyUI server's queue and history. An unreadable one is null, so that callers can count it.
+// Queue and history entries of a ComfyUI server. Invalid entries are null, so that callers can still count them.
 
 import { z } from "zod";
 import { numberOf, textOf } from "@/lib/contract/json/json";
@@ -11,7 +11,7 @@ const itemSchema = z
 export type QueueItem = z.infer<typeof itemSchema>;
 const items = z.array(itemSchema.nullable().catch(null));
 export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
-/** Undefined if it is unreadable. */
+/** Returns undefined for an invalid item. */
 export const readItem = (item: unknown): QueueItem | undefined => itemSchema.safeParse(item).data;
 
 const entrySchema = z.looseObject({
@@ -30,7 +30,7 @@ export const extraSchema = z
     extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
   })
   .catch({});
-/** The name under which the job's client listens. */
+/** The id of the WebSocket client that submitted the job. */
 export const clientOf = ([, , , extra]: QueueItem): string | undefined => textOf(extraSchema.parse(extra).client_id);
 
 const statusSchema = z
@@ -40,7 +40,7 @@ const statusSchema = z
   })
   .catch({ messages: [] });
 
-/** How a job ended, from its history entry. `error`: what the failed node reported. */
+/** Reads how a job ended from the status of its history entry. `error`: the error that the failed node reported. */
 export function readStatus(status: unknown) {
   const { status_str, messages } = statusSchema.parse(status);
   const [event, facts] = messages.findLast(([name]) => /^execution_(success|error|interrupted)$/.test(name)) ?? [];

@@ -1,4 +1,4 @@
-// HTTP exchanges with a ComfyUI server that nobody vouches for: bounded in bytes, values, depth and time.
+// HTTP requests to an untrusted ComfyUI server, with limits on bytes, values, depth and time.
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
@@ -23,7 +23,7 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
   let isInString = false;
   let isEscaped = false;
 
-  /** Returns the exceeded limit, as the end of a sentence. Undefined if there is none. */
+  /** Returns the exceeded limit, worded as the end of a sentence; undefined if within limits. */
   function push(chunk: Uint8Array): string | undefined {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) return `more than ${Math.round(maxBytes / 1024 ** 2)} MB`;
@@ -59,24 +59,24 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
   return { push, text: () => Buffer.concat(parts).toString("utf8") };
 }
 
-/** For a whole message. Fails with the exceeded limit, as the end of a sentence. */
+/** Checks a complete message. The failure is the exceeded limit, worded as the end of a sentence. */
 export function meterJson(text: Uint8Array, bounds: JsonBounds): Result<string, string> {
   const meter = createJsonMeter(bounds);
   const excess = meter.push(text);
   return excess === undefined ? ok(meter.text()) : failed(excess);
 }
 
-/** `status`: of the answer; absent if nothing came. `wasSent`: false if the request cannot have arrived. */
+/** `status`: of the response, if there was one. `wasSent`: false if the request can't have reached the server. */
 export type ExchangeFailure = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
 
 const CONNECT_MS = 5000;
 const ANSWER_MS = 15_000;
-/** How long the bytes may pause. */
+/** Maximum time between two chunks of the body. */
 const PAUSE_MS = 30_000;
-/** The total time for a response body. Without it, a server that sends one byte now and then would never end. */
+/** Maximum total time for a body. Without it, a server that trickles bytes would never time out. */
 const MAX_BODY_MS = 120_000;
 const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
-/** A refused workflow has an error for each of its nodes. */
+/** A rejected workflow has an error for each of its nodes. */
 const REFUSAL_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
 const agent = new Agent({
@@ -87,19 +87,19 @@ const agent = new Agent({
   keepAliveTimeout: 4000,
 });
 
-type Ask = {
+type RequestOptions = {
   /** Sent as JSON with POST. */
   body?: object;
-  /** Sent as it is with POST. */
+  /** Sent unchanged with POST. */
   form?: FormData;
   signal?: AbortSignal | undefined;
-  /** How long the first byte may take. */
+  /** Maximum time to the response headers. */
   answerMs?: number | undefined;
   headers?: Record<string, string>;
   bounds?: JsonBounds;
 };
 
-async function exchange(address: string, path: string, { body, form, headers, answerMs, signal }: Ask) {
+async function exchange(address: string, path: string, { body, form, headers, answerMs, signal }: RequestOptions) {
   const answer = await request(address + path, {
     method: body || form ? "POST" : "GET",
     dispatcher: agent,
@@ -108,38 +108,38 @@ async function exchange(address: string, path: string, { body, form, headers, an
     ...(answerMs !== undefined && { headersTimeout: answerMs }),
     ...(signal && { signal }),
   });
-  // A body that is left in the middle ends with an error that no code waits for.
+  // An abandoned body emits an error that nothing else handles.
   answer.body.on("error", () => undefined);
   return answer;
 }
 
-/** The answer as JSON. Undefined if it is empty, as it is to some changes. */
-async function askJson(address: string, path: string, ask: Ask = {}): Promise<Result<unknown, ExchangeFailure>> {
+/** Returns the response as JSON; undefined if it is empty, as for some changes. */
+async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
-    const deadline = AbortSignal.timeout((ask.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
-    const signal = ask.signal ? AbortSignal.any([ask.signal, deadline]) : deadline;
-    const { statusCode, body } = await exchange(address, path, { ...ask, signal });
+    const deadline = AbortSignal.timeout((options.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
+    const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+    const { statusCode, body } = await exchange(address, path, { ...options, signal });
     const isGood = statusCode >= 200 && statusCode < 300;
-    const meter = createJsonMeter(isGood ? (ask.bounds ?? ANSWER_BOUNDS) : REFUSAL_BOUNDS);
+    const meter = createJsonMeter(isGood ? (options.bounds ?? ANSWER_BOUNDS) : REFUSAL_BOUNDS);
     for await (const chunk of body) {
       const excess = chunk instanceof Uint8Array ? meter.push(chunk) : undefined;
-      if (excess !== undefined) return failed(tooMuch(path, excess)); // leaving the function ends the exchange
+      if (excess !== undefined) return failed(answerTooLarge(path, excess)); // returning ends the request
     }
     const text = meter.text();
     if (!isGood) return failed(refusal(statusCode, text));
     return ok(text.trim() === "" ? undefined : readLenientJson(text, maxExactNumbers.answer));
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return failed(tooMuch(path, error.excess));
-    return failed(error instanceof SyntaxError ? nonsense("It does not answer in JSON.") : toExchangeFailure(error, address));
+    if (error instanceof TooManyExactNumbers) return failed(answerTooLarge(path, error.excess));
+    return failed(error instanceof SyntaxError ? invalidAnswer("Its response is not JSON.") : toExchangeFailure(error, address));
   }
 }
 
-/** A file of the server as a stream; the caller reads or destroys `bytes`. `size`: of the whole file, as promised. */
-type Opened = { bytes: Readable; size: number | undefined };
+/** A file as a stream. The caller must read or destroy `bytes`. `size`: of the whole file, from the headers. */
+type OpenedFile = { bytes: Readable; size: number | undefined };
 
-async function openFile(address: string, path: string, ask: Ask = {}): Promise<Result<Opened, ExchangeFailure>> {
+async function openFile(address: string, path: string, options: RequestOptions = {}): Promise<Result<OpenedFile, ExchangeFailure>> {
   try {
-    const { statusCode, headers, body } = await exchange(address, path, ask);
+    const { statusCode, headers, body } = await exchange(address, path, options);
     if (statusCode !== 200 && statusCode !== 206) {
       body.destroy();
       return failed(refusal(statusCode, ""));
@@ -152,14 +152,14 @@ async function openFile(address: string, path: string, ask: Ask = {}): Promise<R
   }
 }
 
-/** The server exceeds its limits: a runner gets no more jobs until someone resumes it. */
+/** The server exceeded a limit. A runner gets no more jobs until someone resumes it. */
 export function overLimits(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }
 
-const tooMuch = (path: string, excess: string) => overLimits(`Its answer to ${path.replace(/\?.*/, "")} has ${excess}.`);
+const answerTooLarge = (path: string, excess: string) => overLimits(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
-export function nonsense(message: string): ExchangeFailure {
+export function invalidAnswer(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
 }
 
@@ -178,7 +178,7 @@ const notSentCodes =
 
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
   const code = codeOf(error);
-  if (/HEADERS?_OVERFLOW$/.test(code)) return overLimits("The headers of its answer are too long.");
+  if (/HEADERS?_OVERFLOW$/.test(code)) return overLimits("Its response headers are too long.");
   return { ...problemOf(code, address), wasSent: !notSentCodes.test(code) };
 }
 
@@ -188,14 +188,14 @@ function problemOf(code: string, address: string): { code: RunnerProblem; messag
   if (code.startsWith("HPE_"))
     return {
       code: address.startsWith("http:") ? "wrong_protocol" : "not_reachable",
-      message: "It does not speak http. Perhaps it wants https.",
+      message: "It doesn't use http. Try https.",
     };
-  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { code: "not_reachable", message: "The connection was broken off." };
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { code: "not_reachable", message: "The connection was closed." };
   if (/TIMEOUT|^ABORT/.test(code)) return { code: "timeout", message: "It did not answer in time." };
-  if (code === "FORBIDDEN_ADDRESS") return { code: "not_reachable", message: "No service lives at such an address." };
+  if (code === "FORBIDDEN_ADDRESS") return { code: "not_reachable", message: "This address is not allowed." };
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/.test(code))
-    return { code: "wrong_protocol", message: "Its certificate is not one that this machine trusts." };
-  return { code: "not_reachable", message: code === "ENOTFOUND" ? "There is no machine of that name." : "Nothing answers there." };
+    return { code: "wrong_protocol", message: "This machine doesn't trust its certificate." };
+  return { code: "not_reachable", message: code === "ENOTFOUND" ? "The host name doesn't exist." : "Nothing answers there." };
 }
 
 function codeOf(error: unknown): string {
@@ -207,12 +207,12 @@ function codeOf(error: unknown): string {
 
 export type ComfyServer = ReturnType<typeof comfyServer>;
 
-/** A server by its address; `signal` ends all requests. */
+/** A client for the server at `address`. `signal` aborts all requests. */
 export function comfyServer(address: string, signal?: AbortSignal, answerMs?: number) {
   return {
-    ...createComfyClient<ExchangeFailure>((path, ask) => askJson(address, path, { signal, answerMs, ...ask }), nonsense),
-    upload: (form: FormData) => askJson(address, "/upload/image", { signal, form }),
-    /** A file, or the part of it that the headers name. */
+    ...createComfyClient<ExchangeFailure>((path, options) => requestJson(address, path, { signal, answerMs, ...options }), invalidAnswer),
+    upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),
+    /** Opens a file, or a part of it with a Range header. */
     open: (file: OutputFile, headers?: Record<string, string>) =>
       openFile(address, viewPath(file), { signal, ...(headers && { headers }) }),
   };

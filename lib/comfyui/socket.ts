@@ -1,4 +1,4 @@
-// The WebSocket of a ComfyUI server (GET /ws): opened to permitted addresses only, without an Origin, which a plain server refuses.
+// The WebSocket of a ComfyUI server (GET /ws). Connects to allowed addresses only, and sends no Origin, which a plain server rejects.
 
 import { lookup as systemLookup } from "node:dns";
 import { type RawData, WebSocket } from "ws";
@@ -15,7 +15,7 @@ type Target = {
   maxBytes: number;
 };
 
-/** Undefined for an address that is never opened. */
+/** Returns undefined for a forbidden address. */
 export function openSocket({ baseUrl, clientId, headers, handshakeMs, maxBytes }: Target): WebSocket | undefined {
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}/ws`);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
@@ -26,7 +26,7 @@ export function openSocket({ baseUrl, clientId, headers, handshakeMs, maxBytes }
     handshakeTimeout: handshakeMs,
     maxPayload: maxBytes,
     perMessageDeflate: false,
-    // Messages that arrive together are handled one per event loop turn, so that other work can run in between.
+    // Handles one message per event loop turn, so that other work can run in between.
     allowSynchronousEvents: false,
     lookup: guardedLookup(systemLookup),
   });
@@ -37,7 +37,7 @@ export const isTooLarge = (error: Error) => codeOf(error) === "WS_ERR_UNSUPPORTE
 
 export type ComfyMessage = NonNullable<ReturnType<typeof readMessage>>;
 
-/** Undefined if it is no message. `shownNode`: the node that the screen shows in place of `node`. `states`: of progress_state, by node. */
+/** Returns undefined for invalid messages. `displayNode`: shown instead of `node`. `states`: from progress_state, by node. */
 export function readMessage(message: unknown) {
   const type = textOf(objectOf(message)?.type);
   const data = objectOf(objectOf(message)?.data);
@@ -46,7 +46,7 @@ export function readMessage(message: unknown) {
     type,
     jobId: textOf(data.prompt_id),
     node: textOf(data.node),
-    shownNode: textOf(data.display_node),
+    displayNode: textOf(data.display_node),
     isLast: type === "executing" && data.node === null,
     isEnd: /^execution_(success|error|interrupted)$/.test(type),
     nodes: Array.isArray(data.nodes) ? data.nodes.filter((id) => typeof id === "string") : [],
@@ -57,7 +57,7 @@ export function readMessage(message: unknown) {
   };
 }
 
-/** A graph of a thousand fast nodes sends five thousand messages at once. */
+/** A graph of a thousand fast nodes sends a burst of five thousand messages. */
 const MAX_MESSAGES = 10_000;
 const MESSAGES_PER_SECOND = 1000;
 const MAX_TRAFFIC_BYTES = 128 * 1024 ** 2;
@@ -65,11 +65,11 @@ const BYTES_PER_SECOND = 16 * 1024 ** 2;
 
 export type Traffic = ReturnType<typeof createTraffic>;
 
-/** Rate limit for a server, over all of its connections: a burst, then a rate per second. */
+/** Rate limit for a server across all its connections: a burst, then a rate per second. */
 export function createTraffic(nowMs: () => number = () => performance.now()) {
   let [messages, bytes, countedMs] = [0, 0, nowMs()];
   return {
-    /** Returns the exceeded limit, as the end of a sentence. Undefined if there is none. */
+    /** Returns the exceeded limit, worded as the end of a sentence; undefined if within limits. */
     add(messageBytes: number): string | undefined {
       const at = nowMs();
       const seconds = (at - countedMs) / 1000;
@@ -82,54 +82,54 @@ export function createTraffic(nowMs: () => number = () => performance.now()) {
   };
 }
 
-/** SaveImageWebsocket sends full-size pictures. */
+/** SaveImageWebsocket sends full-size images. */
 const MAX_MESSAGE_BYTES = 32 * 1024 ** 2;
 const TEXT_BOUNDS = { bytes: 4 * 1024 ** 2, values: 50_000 };
-/** Lists every node of the job; the messages about single nodes say the same. */
-const UNREAD = /^\{\s*"type"\s*:\s*"progress_state"/;
+/** Lists every node of the job. The messages about single nodes contain the same data. */
+const IGNORED_MESSAGE = /^\{\s*"type"\s*:\s*"progress_state"/;
 const HANDSHAKE_MS = 3000;
-const AGAIN_MS = 1000;
-const PREVIEW = 1;
+const RECONNECT_MS = 1000;
+const PREVIEW_EVENT = 1;
 
 type Handlers = {
   message: (message: ComfyMessage) => void;
   preview: (bytes: Uint8Array) => void;
-  /** The server exceeds its limits; nothing more from it is read. `reason` is a sentence. */
+  /** The server exceeded a limit; its connection is closed. `reason` is a sentence. */
   exceeded: (reason: string) => void;
 };
 
-/** Follows the messages for a client id, bounded before they are parsed, over one connection after the other. */
+/** Subscribes to the messages for a client id. Checks limits before parsing, and reconnects when the connection closes. */
 export function followMessages(server: { address: string; clientId: string; traffic: Traffic }, handlers: Handlers) {
   let isStopped = false;
-  let again: NodeJS.Timeout | undefined;
+  let reconnectTimer: NodeJS.Timeout | undefined;
   let connections = 0;
   let socket: WebSocket | undefined;
-  let open: () => void = () => undefined;
-  const ready = new Promise<void>((resolve) => (open = resolve));
+  let resolveReady: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => (resolveReady = resolve));
 
   function connect(): void {
     connections += 1;
     socket = openSocket({ baseUrl: server.address, clientId: server.clientId, handshakeMs: HANDSHAKE_MS, maxBytes: MAX_MESSAGE_BYTES });
-    if (!socket) return open();
-    socket.on("open", () => open());
+    if (!socket) return resolveReady();
+    socket.on("open", () => resolveReady());
     socket.on("message", receive);
     socket.on("ping", (bytes) => isWithinLimits(bytes.length));
     socket.on("pong", (bytes) => isWithinLimits(bytes.length));
     socket.on("error", (error) => {
-      open();
+      resolveReady();
       if (isTooLarge(error)) exceed(`a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MB`);
       if (codeOf(error) === "HPE_HEADER_OVERFLOW") exceed("headers that are too long");
     });
     socket.on("close", () => {
-      open();
-      // A job without news would be taken for one that hangs.
-      if (!isStopped) again = setTimeout(connect, AGAIN_MS).unref();
+      resolveReady();
+      // Without messages, a job would look unresponsive.
+      if (!isStopped) reconnectTimer = setTimeout(connect, RECONNECT_MS).unref();
     });
   }
 
   function stop(): void {
     isStopped = true;
-    clearTimeout(again);
+    clearTimeout(reconnectTimer);
     socket?.terminate();
   }
 
@@ -149,26 +149,28 @@ export function followMessages(server: { address: string; clientId: string; traf
   function receive(bytes: RawData, isBinary: boolean): void {
     if (!Buffer.isBuffer(bytes) || !isWithinLimits(bytes.length)) return;
     if (isBinary) {
-      if (bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW) handlers.preview(bytes);
+      if (bytes.length > 8 && bytes.readUInt32BE(0) === PREVIEW_EVENT) handlers.preview(bytes);
       return;
     }
     const text = meterJson(bytes, TEXT_BOUNDS);
     if (!text.ok) return exceed(`a message with ${text.failure}`);
     try {
-      const message = UNREAD.test(text.value) ? undefined : readMessage(parseExactJson(text.value, { most: maxExactNumbers.text }));
+      const message = IGNORED_MESSAGE.test(text.value)
+        ? undefined
+        : readMessage(parseExactJson(text.value, { most: maxExactNumbers.text }));
       if (message) handlers.message(message);
     } catch (error) {
       if (error instanceof TooManyExactNumbers) exceed(`a message with ${error.excess}`);
-      // Anything but JSON is ignored.
+      // Ignores anything but JSON.
       else if (!(error instanceof SyntaxError)) throw error;
     }
   }
 
   connect();
   return {
-    /** Resolves once the connection is open, or cannot be opened. */
+    /** Resolves once the connection has opened or failed. */
     ready,
-    /** The number of the connection that is open now, since one follows another; undefined: none. A restarted server has another one. */
+    /** The number of the open connection, counted across reconnects; undefined if none is open. */
     connection: () => (socket?.readyState === WebSocket.OPEN ? connections : undefined),
     stop,
   };

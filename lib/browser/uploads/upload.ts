@@ -54,30 +54,30 @@ function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
   }
 }
 
-/** In bytes per millisecond; undefined: not measured yet. */
+/** In bytes per millisecond; undefined until measured. */
 export type Speeds = { readonly hash?: number; readonly send?: number };
 
-const LEAST_BYTES = 4 * 1024 * 1024;
-const LEAST_MS = 20;
-/** The weight of a new measurement against all before it, since a line's speed changes. */
-const WEIGHT = 0.4;
-/** A hash that takes this long costs little, and it proves that the bytes arrived unchanged. */
-const FREE_MS = 1_000;
+const MIN_SAMPLE_BYTES = 4 * 1024 * 1024;
+const MIN_SAMPLE_MS = 20;
+/** Weight of a new measurement against all earlier ones, because network speed varies. */
+const NEW_SAMPLE_WEIGHT = 0.4;
+/** Hashing up to this long is always worth it: the hash also verifies the uploaded bytes. */
+const MAX_FREE_HASH_MS = 1_000;
 
 export function withSample(speeds: Speeds, what: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {
-  if (bytes < LEAST_BYTES || ms < LEAST_MS) return speeds;
+  if (bytes < MIN_SAMPLE_BYTES || ms < MIN_SAMPLE_MS) return speeds;
   const now = bytes / ms;
   const before = speeds[what];
-  return { ...speeds, [what]: before === undefined ? now : before + (now - before) * WEIGHT };
+  return { ...speeds, [what]: before === undefined ? now : before + (now - before) * NEW_SAMPLE_WEIGHT };
 }
 
-/** Whether hashing first may save time: it never does if sending the whole file is quicker. */
+/** Whether hashing before the upload may save time. It doesn't if sending the whole file is faster. */
 export function isWorthHashing(bytes: number, { hash, send }: Speeds): boolean {
   if (hash === undefined || send === undefined) return true;
-  return bytes / hash <= FREE_MS || hash > send;
+  return bytes / hash <= MAX_FREE_HASH_MS || hash > send;
 }
 
-/** Files above this size are sent at once; undefined if all are hashed first. */
+/** Files above this size are sent without hashing; undefined if all are hashed first. */
 export function hashFirstUpTo({ hash, send }: Speeds): number | undefined {
-  return hash === undefined || send === undefined || hash > send ? undefined : Math.round(hash * FREE_MS);
+  return hash === undefined || send === undefined || hash > send ? undefined : Math.round(hash * MAX_FREE_HASH_MS);
 }

@@ -146,30 +146,30 @@ export function guessKind(classType: string, name: string, value: unknown): Gues
 const MAX_COMPARED_LENGTH = 200;
 const MAX_COMPARED = 5000;
 
-/** The choice that was most likely meant: the same but for case, folder or ending, else the one with the fewest changed letters. */
+/** The most likely intended choice: it differs only in case, folder or extension, or has the smallest edit distance. */
 export function nearestOf(value: unknown, options: readonly ChoiceValue[]): ChoiceValue | undefined {
-  const wanted = bare(String(value));
-  if (wanted === "" || wanted.length > MAX_COMPARED_LENGTH) return undefined;
-  let best: { option: ChoiceValue; far: number } | undefined;
+  const target = normalizeChoice(String(value));
+  if (target === "" || target.length > MAX_COMPARED_LENGTH) return undefined;
+  let best: { option: ChoiceValue; edits: number } | undefined;
   for (const option of options.slice(0, MAX_COMPARED)) {
-    const text = bare(String(option));
-    const most = Math.min(Math.floor(Math.max(wanted.length, text.length) / 2), (best?.far ?? Infinity) - 1);
-    if (text.length > MAX_COMPARED_LENGTH || Math.abs(text.length - wanted.length) > most) continue;
-    const far = distance(wanted, text);
-    if (far <= most) best = { option, far };
+    const text = normalizeChoice(String(option));
+    const maxEdits = Math.min(Math.floor(Math.max(target.length, text.length) / 2), (best?.edits ?? Infinity) - 1);
+    if (text.length > MAX_COMPARED_LENGTH || Math.abs(text.length - target.length) > maxEdits) continue;
+    const edits = editDistance(target, text);
+    if (edits <= maxEdits) best = { option, edits };
   }
   return best?.option;
 }
 
-function bare(text: string): string {
+function normalizeChoice(text: string): string {
   return text
     .toLowerCase()
     .replace(/^.*[\\/]/, "")
     .replace(/\.[a-z0-9]{1,12}$/, "");
 }
 
-/** How many letters have to be changed, added or removed. */
-function distance(one: string, other: string): number {
+/** Levenshtein distance. */
+function editDistance(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row++) {
     const line = [row];

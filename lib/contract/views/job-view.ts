@@ -181,7 +181,7 @@ function errorOf(item: JobListItem | JobDetail, messages: Message[], status: Job
   return toJobErrorView(item.execution_error) ?? toJobErrorView(reported) ?? toJobErrorView(status?.error_message);
 }
 
-/** For lists, which have no titles of nodes: the id of the running node, and its step if it has several. */
+/** The running node's id, and its step if it has several. For lists, which lack node titles. */
 export type NodeAtWork = { node: string; step?: number; steps?: number };
 
 export function nodeAtWork({ currentNode: node, step, steps }: JobProgressView = {}): NodeAtWork | undefined {

@@ -21,14 +21,14 @@ export function readFilter(filter: AssetFilter): ReadFilter {
   };
 }
 
-// metadata_filter: equality on nested paths; a list means any of its values; numbers and booleans match by type; all conditions must hold.
-// `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` name the same path. Where the metadata holds a list, one equal item is enough.
+// metadata_filter: all conditions must match. Conditions test nested paths for equality; a list matches any of its values; types must match.
+// `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` are the same path. If the metadata contains a list, one equal item is enough.
 
-const MOST_CONDITIONS = 50;
+const MAX_CONDITIONS = 50;
 
 export type Scalar = string | number | bigint | boolean | null;
 
-/** Holds if one of the values is at one of the paths. */
+/** Matches if one of the values is at one of the paths. */
 export type MetadataCondition = { paths: string[][]; values: Scalar[] };
 
 function readMetadataFilter(text: string | undefined): MetadataCondition[] {
@@ -37,11 +37,11 @@ function readMetadataFilter(text: string | undefined): MetadataCondition[] {
   try {
     filter = parseExactJson(text);
   } catch {
-    throw refused("must be the JSON text of an object");
+    throw invalidFilter("must be the JSON text of an object");
   }
-  if (!isObject(filter)) throw refused("must be the JSON text of an object");
+  if (!isObject(filter)) throw invalidFilter("must be the JSON text of an object");
   const conditions = flatten(filter, []);
-  if (conditions.length > MOST_CONDITIONS) throw refused(`holds more than ${MOST_CONDITIONS} conditions`);
+  if (conditions.length > MAX_CONDITIONS) throw invalidFilter(`holds more than ${MAX_CONDITIONS} conditions`);
   return conditions;
 }
 
@@ -49,9 +49,9 @@ function flatten(filter: Record<string, unknown>, path: readonly string[]): Meta
   return Object.entries(filter).flatMap(([key, value]) => {
     const inner = [...path, key];
     if (isObject(value)) return flatten(value, inner);
-    if (inner.some((one) => /["\\\0]/.test(one))) throw refused("keys hold no quotes, no backslashes and no NUL");
+    if (inner.some((one) => /["\\\0]/.test(one))) throw invalidFilter("keys hold no quotes, no backslashes and no NUL");
     const steps = inner.flatMap((one) => one.split("."));
-    // The path as written, or with its dots read as steps.
+    // The path as written, or split at its dots.
     const paths = steps.length === inner.length ? [inner] : [inner, steps];
     return [{ paths, values: (Array.isArray(value) ? value : [value]).map(readScalar) }];
   });
@@ -60,15 +60,15 @@ function flatten(filter: Record<string, unknown>, path: readonly string[]): Meta
 function readScalar(value: unknown): Scalar {
   const scalar = toScalar(value);
   if (scalar !== undefined) return scalar;
-  throw refused("values are texts, numbers, booleans, null or lists of these");
+  throw invalidFilter("values are texts, numbers, booleans, null or lists of these");
 }
 
-/** Undefined for lists and objects. A whole number with more digits than a double holds becomes a bigint, however it was sent. */
+/** Returns undefined for lists and objects. Integers too large for a double become a bigint. */
 function toScalar(value: unknown): Scalar | undefined {
   if (typeof value === "number") return /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value;
   return value === null || typeof value === "string" || typeof value === "bigint" || typeof value === "boolean" ? value : undefined;
 }
 
-function refused(message: string): ServiceError {
+function invalidFilter(message: string): ServiceError {
   return new ServiceError("INVALID_QUERY", `metadata_filter: ${message}.`, [{ field: "metadata_filter", message }]);
 }

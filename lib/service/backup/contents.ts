@@ -1,4 +1,4 @@
-// What a backup of the service consists of, and where it lies: the database in one file, and the bytes that it names by their hash.
+// The files of a service backup: the database in one file, and the blobs that it references by hash.
 
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -138,13 +138,13 @@ export function assetRoutes(parts: Parts): Route[] {
   ];
 }
 
-type Listed = { assets: StoredAsset[]; total: number; has_more: boolean };
+type AssetPage = { assets: StoredAsset[]; total: number; has_more: boolean };
 
 async function listAssets(
   { database, assetSearch }: { database: Database; assetSearch: AssetSearch },
   userId: number,
-  wanted: AssetsQuery,
-): Promise<Listed> {
-  const { seqs, total } = await assetSearch.findPage(userId, readFilter(wanted), wanted.include_public, wanted);
-  return { assets: await readAssets(database, seqs), total, has_more: wanted.offset + seqs.length < total && seqs.length > 0 };
+  query: AssetsQuery,
+): Promise<AssetPage> {
+  const { seqs, total } = await assetSearch.findPage(userId, readFilter(query), query.include_public, query);
+  return { assets: await readAssets(database, seqs), total, has_more: query.offset + seqs.length < total && seqs.length > 0 };
 }

@@ -1,8 +1,8 @@
-// Downloads a job's outputs from a runner, during the run and from its history, within the limits of the service and its user.
+// Downloads a job's outputs from its runner, during the run and after it, within the limits of the service and the user.
 
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ComfyServer, type ExchangeFailure, nonsense } from "@/lib/comfyui/http";
+import { type ComfyServer, type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -18,7 +18,7 @@ import { errorAround, type ProducedFile } from "../nodes/run";
 import { asRefusal, asStorageFailure } from "../service-error";
 import { type NodeFile, type NodeOutputs, outputsByNode, readOutputs } from "./read-outputs";
 import { type RemoteJob } from "./remote-job";
-import { type Listening } from "./report-events";
+import { type JobListener } from "./report-events";
 import { withUserNames } from "./submit-there";
 
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
@@ -31,20 +31,20 @@ type Fetch = (file: OutputFile) => Promise<Result<FetchedFile, OutputFailure>>;
 /** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
 type Early = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
 
-export function bringOutputs(job: RemoteJob, timesOf: Listening["timesOf"]) {
+export function bringOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
   const { database, userId, limits, outputDir: folder, now, signal } = job;
   const early = new Map<string, Early>();
   let last: Promise<unknown> = Promise.resolve();
   /** After a failure the rest comes at the end: an unreachable runner is not waited for once for each node. */
   let isFailing = false;
   /** A file that doesn't fit is not downloaded again. */
-  let tooMuch: OutputFailure | undefined;
+  let limitFailure: OutputFailure | undefined;
   const maxJobBytes = freeBytes(folder) / 2;
   /** Bytes of downloaded files that are not stored yet. */
   let takenBytes = 0;
 
   const fetchOnce: Fetch = async (file) => {
-    if (tooMuch) return failed(tooMuch);
+    if (limitFailure) return failed(limitFailure);
     const perFile = Math.min(limits.maxFileBytes, MAX_FILE_BYTES);
     const quotaLeft = await roomFor(database, userId, takenBytes);
     const maxBytes = Math.max(0, Math.floor(Math.min(perFile, quotaLeft, maxJobBytes - takenBytes)));
@@ -60,11 +60,11 @@ export function bringOutputs(job: RemoteJob, timesOf: Listening["timesOf"]) {
     const error = refusal
       ? errorAround("StorageQuotaExceeded", refusal.message)
       : errorAround("OutputTooLarge", `${job.runner.label} sent a file that is too large, ${file.filename}: ${limit}.`);
-    tooMuch = { code: "too_large", message: error.exception_message, error };
-    return failed(tooMuch);
+    limitFailure = { code: "too_large", message: error.exception_message, error };
+    return failed(limitFailure);
   };
 
-  /** Undefined if something else than the user's quota limited the file. */
+  /** Undefined if a limit other than the user's quota applied. */
   async function refusalAt(quotaLeft: number, maxBytes: number) {
     const quota = database.limits.userQuotaBytes;
     return quota !== undefined && maxBytes >= Math.floor(quotaLeft) ? quotaExceeded(await usedBytes(database, userId), quota) : undefined;
@@ -82,7 +82,7 @@ export function bringOutputs(job: RemoteJob, timesOf: Listening["timesOf"]) {
     }
   };
 
-  async function bring(nodeId: string, outputs: NodeOutputs, fetch: Fetch): Promise<Result<StagedFile[], OutputFailure>> {
+  async function fetchNodeOutputs(nodeId: string, outputs: NodeOutputs, fetch: Fetch): Promise<Result<StagedFile[], OutputFailure>> {
     const staged: StagedFile[] = [];
     const files: ProducedFile[] = [];
     for (const file of outputs.files) {
@@ -106,7 +106,7 @@ export function bringOutputs(job: RemoteJob, timesOf: Listening["timesOf"]) {
       if (early.has(nodeId) || early.size >= MAX_EARLY || isFailing || !isObject(output)) return;
       const outputs = readOutputs(new Map([[nodeId, output]])).get(nodeId) ?? { files: [] };
       const fetched = last.then(async () => {
-        const done = isFailing ? undefined : await bring(nodeId, outputs, fetchOnce).catch(() => undefined);
+        const done = isFailing ? undefined : await fetchNodeOutputs(nodeId, outputs, fetchOnce).catch(() => undefined);
         isFailing ||= !done?.ok;
         return done?.ok ? done.value : undefined;
       });
@@ -122,7 +122,7 @@ export function bringOutputs(job: RemoteJob, timesOf: Listening["timesOf"]) {
         const before = early.get(nodeId);
         const staged = await before?.files;
         if (staged && before?.reported === writeExactJson(byNode.get(nodeId))) continue;
-        const done = await bring(nodeId, outputs, fetchPatiently);
+        const done = await fetchNodeOutputs(nodeId, outputs, fetchPatiently);
         if (!done.ok) return done.failure;
         for (const one of staged ?? []) await one.dispose();
       }
@@ -151,10 +151,10 @@ function toProduced({ nodeId, key, index, filename, type, facts }: NodeFile, fet
   };
 }
 
-/** A transfer may pause for seconds, but a runner that sends one byte now and then would never end. */
+/** Short pauses are fine, but a runner that trickles bytes would never time out. */
 const SLOW_MS = 60_000;
 const MIN_BYTES_PER_MS = 16;
-/** Enough to tell how large a picture is. */
+/** Enough to read an image's size. */
 const HEAD_BYTES = 64 * 1024;
 
 type FetchedFile = StagedFile & { width?: number; height?: number };
@@ -162,7 +162,7 @@ type FetchedFile = StagedFile & { width?: number; height?: number };
 type FetchFailure = ExchangeFailure & { isTooLarge?: true };
 type FetchOptions = { folder: string; maxBytes: number; now: () => number };
 
-/** Complete, or a failure: truncated files are refused. After a failure, nothing of the file is left. */
+/** Rejects truncated files. Leaves nothing on disk after a failure. */
 export async function fetchOutput(
   server: Pick<ComfyServer, "open">,
   file: OutputFile,
@@ -171,7 +171,7 @@ export async function fetchOutput(
   const opened = await server.open(file);
   if (!opened.ok) return opened;
   const { bytes, size } = opened.value;
-  const fault = (what: string): FetchFailure => nonsense(`Its file ${file.filename} ${what}`);
+  const fault = (what: string): FetchFailure => invalidAnswer(`Its file ${file.filename} ${what}`);
   const tooLarge: FetchFailure = { ...fault(`has more than ${maxBytes} bytes.`), isTooLarge: true };
   if (size !== undefined && size > maxBytes) {
     bytes.destroy();

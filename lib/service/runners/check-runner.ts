@@ -1,4 +1,4 @@
-// Checks whether an address is a usable runner, and reads what the service stores about it.
+// Checks whether an address is a usable runner, and reads the facts that the service stores about it.
 
 import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
@@ -32,10 +32,10 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
   });
 }
 
-export type About = { address: string; facts: RunnerFacts; catalogue: Catalogue };
+export type CheckedRunner = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
-/** Checks an address that a user typed. `answerMs`: how long the first answer may take, instead of the default. */
-export async function checkRunner(typed: string, answerMs?: number): Promise<Result<About, Problem>> {
+/** Checks an address entered by a user. `answerMs`: timeout of the first request. */
+export async function checkRunner(typed: string, answerMs?: number): Promise<Result<CheckedRunner, Problem>> {
   const read = runnerAddressSchema.safeParse(typed);
   if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });
   const address = read.data;
@@ -44,16 +44,16 @@ export async function checkRunner(typed: string, answerMs?: number): Promise<Res
   if (!health.ok) return failed(await toProblem(server, health.failure));
   const catalogue = await server.catalogue();
   if (!catalogue.ok) return failed(await toProblem(server, catalogue.failure));
-  // Without this, a job that ended could not be read back.
+  // Required to read back the outputs of an ended job.
   const history = await server.entry(`${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`);
-  if (!history.ok) return failed({ code: "too_old", message: "It has no history of single jobs. Bring the server up to date." });
+  if (!history.ok) return failed({ code: "too_old", message: "It has no history per job. Update the server." });
   return ok({ address, facts: { ...health.value, classes: Object.keys(catalogue.value).length }, catalogue: catalogue.value });
 }
 
-/** A service with keys answers some of its paths to everyone; its answer to /api/user tells it apart. */
+/** A service with keys serves some paths without one. Its response to /api/user identifies it. */
 async function toProblem(server: ComfyServer, { code, message }: ExchangeFailure): Promise<Problem> {
   if (code !== "not_a_server" && code !== "cloud_service") return { code, message };
-  const user = await server.ask("/api/user");
+  const user = await server.request("/api/user");
   if (code !== "cloud_service" && (user.ok || (user.failure.status !== 401 && user.failure.status !== 403))) return { code, message };
   return { code: "cloud_service", message: "This is a service with users and keys, not a plain server. Add it as a connection instead." };
 }

@@ -164,7 +164,7 @@ function mapSpecs(info: Info, map: (spec: unknown) => unknown): Info {
   return { ...info, input: { ...input, ...Object.fromEntries(mapped) } };
 }
 
-/** Offers the user's own files, never those on a runner. */
+/** Offers only the user's own files, never files on a runner. */
 function withFiles(info: Info, images: readonly string[]): Info {
   return mapSpecs(info, (spec) => {
     if (!namesFile(spec) || !Array.isArray(spec)) return spec;
@@ -173,7 +173,7 @@ function withFiles(info: Info, images: readonly string[]): Info {
   });
 }
 
-/** Files come and go on a runner, and are no user's to see: a catalogue is stored without their names, and so stays the same. */
+/** Omits names of files on the runner: they are private, and would change the catalogue all the time. */
 export function catalogueText(catalogue: Readonly<Record<string, unknown>>): string {
   const infos = Object.entries(catalogue).map(([name, info]) => [
     name,

@@ -17,7 +17,7 @@ import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
 import { readRunners, type RunnerRow, stateOf } from "./store";
 
-/** What this process uses of a runner. `busyUntilMs`: when it stops counting as busy with other clients' jobs. */
+/** This process's use of a runner. `busyUntilMs`: when the runner stops counting as busy with other clients' jobs. */
 type InUse = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
 export type Place = { runner: RunnerRow; slot: string };
 export type Pool = Awaited<ReturnType<typeof createPool>>;
@@ -48,7 +48,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     return known;
   }
 
-  /** One after the other, so that an earlier read never replaces a later one. */
+  /** Never runs concurrently, so that an older read can't replace a newer one. */
   const refresh = coalesce(async () => {
     const latest = await readRunners(database);
     const elsewhere = await countElsewhere(database, processes);

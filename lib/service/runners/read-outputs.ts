@@ -1,4 +1,4 @@
-// Reads from a runner's history how a job ended and what its nodes put out, within bounds.
+// Reads a job's ending and its nodes' outputs from a runner's history, within limits.
 
 import { readStatus } from "@/lib/comfyui/entries";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -19,10 +19,10 @@ const MAX_NAME_LENGTH = 1000;
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_TRACEBACK_LENGTH = 64 * 1024;
 const MAX_INPUTS_LENGTH = 256 * 1024;
-/** For all texts together; what is longer is cut off. */
+/** For all texts together; the rest is dropped. */
 const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 
-/** Undefined if the entry cannot be read: then nothing is known of the job. */
+/** Returns undefined for an invalid entry. */
 export function readEnding(entry: unknown): Ending | undefined {
   const { status, outputs } = objectOf(entry) ?? {};
   if (!isObject(outputs)) return undefined;
@@ -56,8 +56,8 @@ function cut(text: string, maxLength: number): string {
 }
 
 /**
- * The outputs of each node of the graph. A node that expanded into others at the runner also gets their outputs (`meta` names it as their
- * `display_node`); outputs of other ids are dropped.
+ * The outputs of each node in the graph. A node that the runner expanded also gets the outputs of its expansion (`display_node` in
+ * `meta`). Outputs of other ids are dropped.
  */
 export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
   const found = new Map<string, Map<string, unknown>>();
@@ -76,7 +76,7 @@ export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string,
   return new Map([...found].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
 }
 
-/** By node; a node without anything to fetch or to tell is absent. The bounds apply to all of them together. */
+/** Outputs by node, without nodes that have none. The limits apply to all nodes together. */
 export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
   const found = new Map<string, NodeOutputs>();
   let [files, room] = [0, MAX_TEXT_LENGTH];

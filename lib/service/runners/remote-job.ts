@@ -1,7 +1,7 @@
-// A job on a runner: what an attempt is given, and what its steps share.
+// A job on a runner: the inputs of an attempt, and helpers for its steps.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { clearAway } from "@/lib/comfyui/client";
+import { removeFromServer } from "@/lib/comfyui/client";
 import { clientOf, type QueueItem } from "@/lib/comfyui/entries";
 import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type Traffic } from "@/lib/comfyui/socket";
@@ -52,7 +52,7 @@ export type Order = {
   traffic: Traffic;
 };
 
-/** `signal`: the attempt is no longer followed here. `server`: the runner, until then. */
+/** `signal`: aborts when this process stops following the attempt. `server`: the runner's client, aborted by `signal`. */
 export type RemoteJob = RemoteParts & Order & { on: (event: RunEvent) => void; signal: AbortSignal; server: ComfyServer };
 
 export const stale: RunOutcome = { kind: "stale" };
@@ -62,7 +62,7 @@ export function lost(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
 }
 
-/** Whether `items` of the runner's queue include other clients' jobs while another runner is free for this job. */
+/** Whether the runner's queue has other clients' jobs while another runner is free for this job. */
 export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
   if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
   const own = await openClients(job.database, job.runner.id);
@@ -71,9 +71,9 @@ export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueIte
   return true;
 }
 
-/** Also once the attempt is no longer followed. */
-export const clearAwayThere = ({ runner, attempt }: RemoteJob, promptId: string) =>
-  clearAway(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
+/** Works after `signal` has aborted too. */
+export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: string) =>
+  removeFromServer(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
 /** False: it is no longer the job's current attempt. */
 export function write(job: RemoteJob, changes: Parameters<typeof writeAttempt>[2]): Promise<boolean> {

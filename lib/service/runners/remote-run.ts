@@ -1,6 +1,6 @@
-// One attempt at a job on a runner: submits it once, and watches it until it ends or is lost.
+// One attempt at a job on a runner: submits it once and watches it until it ends or is lost.
 
-import { findEnded, findJob, type Whereabouts } from "@/lib/comfyui/client";
+import { findEnded, findJob, type JobLocation } from "@/lib/comfyui/client";
 import { comfyServer, type ExchangeFailure, overLimits } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
@@ -10,66 +10,66 @@ import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { bringOutputs } from "./bring-outputs";
 import { type Ending, readEnding } from "./read-outputs";
 import {
-  clearAwayThere,
   lost,
   type Order,
   patiently,
   type RemoteJob,
   type RemoteParts,
+  removeFromRunner,
   shouldGoElsewhere,
   stale,
   write,
 } from "./remote-job";
-import { type Listening, listenTo } from "./report-events";
-import { submitThere, withUserNames } from "./submit-there";
+import { type JobListener, listenToRunner } from "./report-events";
+import { submitToRunner, withUserNames } from "./submit-there";
 
-type Watched = {
+type WatchOptions = {
   promptId: string;
-  listening: Listening;
+  listening: JobListener;
   outputs: ReturnType<typeof bringOutputs>;
   lastReportMs: () => number;
-  /** Until the runner is asked again. */
+  /** Resolves when the next poll is due. */
   pause: () => Promise<void>;
 };
 
-async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: Watched): Promise<RunOutcome> {
+async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: WatchOptions): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
-  const look = createLookout(job, promptId, listening);
+  const poll = createPoller(job, promptId, listening);
   const isLeased = leaseOf(job);
   const isInterrupted = interrupterOf(job, promptId);
   let seenMs = now();
   let beganMs = now();
   for (;;) {
     if (await patiently(job, job.isGone)) {
-      await clearAwayThere(job, promptId);
+      await removeFromRunner(job, promptId);
       return lost(`${runner.label} was removed.`, false);
     }
-    const place = await look();
+    const location = await poll();
     signal.throwIfAborted();
-    if (place.kind === "runs" || place.kind === "ended") job.on({ kind: "begun" });
-    if (place.kind === "ended") return finish(job, place.entry, outputs);
-    if (place.kind === "nowhere") return lost(`${runner.label} has forgotten the job.`);
-    if (place.kind === "silent") {
-      const { code, message } = place.failure;
+    if (location.kind === "runs" || location.kind === "ended") job.on({ kind: "begun" });
+    if (location.kind === "ended") return finish(job, location.entry, outputs);
+    if (location.kind === "missing") return lost(`${runner.label} has forgotten the job.`);
+    if (location.kind === "unreachable") {
+      const { code, message } = location.failure;
       const isOver = code === "over_limits";
       if (isOver || now() - seenMs > limits.leaseMs) {
-        job.reportProblem(place.failure);
+        job.reportProblem(location.failure);
         return lost(`${runner.label}${isOver ? "" : ` was out of reach for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`);
       }
     } else {
       seenMs = now();
-      if (place.kind === "waits") {
+      if (location.kind === "waits") {
         beganMs = now();
-        job.on({ kind: "queued", runner: runner.label, ahead: place.ahead.length });
-        if ((await shouldGoElsewhere(job, place.ahead)) && (await clearAwayThere(job, promptId)))
+        job.on({ kind: "queued", runner: runner.label, ahead: location.ahead.length });
+        if ((await shouldGoElsewhere(job, location.ahead)) && (await removeFromRunner(job, promptId)))
           return lost(`${runner.label} is busy with the work of others.`, false);
       }
       if (!(await isLeased())) {
-        await clearAwayThere(job, promptId);
+        await removeFromRunner(job, promptId);
         return stale;
       }
       const quietMs = now() - Math.max(lastReportMs(), beganMs);
-      if (place.kind === "runs" && quietMs > limits.silenceMs && (await isInterrupted()))
+      if (location.kind === "runs" && quietMs > limits.silenceMs && (await isInterrupted()))
         return lost(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
     }
     await pause();
@@ -79,23 +79,23 @@ async function watchThere(job: RemoteJob, { promptId, listening, outputs, lastRe
 const POLLS_PER_QUEUE_REQUEST = 10;
 
 /**
- * Polls for a job. A queue contains whole graphs: while the runner reports over the same connection, only one of ten polls requests it,
- * plus one after each change for a waiting job. Other polls assume the last position unless the job has ended.
+ * Polls for a job. A queue response contains whole graphs, so while the runner reports over the same connection, only one in ten polls
+ * requests the queue, plus one after each change for a waiting job. Other polls return the last location unless the job has ended.
  */
-function createLookout({ server, attempt: { clientId } }: RemoteJob, promptId: string, { connection, queueVersion }: Listening) {
-  let before: { place: Whereabouts<ExchangeFailure>; connection: number; version: string; looks: number } | undefined;
-  return async (): Promise<Whereabouts<ExchangeFailure>> => {
+function createPoller({ server, attempt: { clientId } }: RemoteJob, promptId: string, { connection, queueVersion }: JobListener) {
+  let previous: { location: JobLocation<ExchangeFailure>; connection: number; version: string; polls: number } | undefined;
+  return async (): Promise<JobLocation<ExchangeFailure>> => {
     const now = { connection: connection(), version: queueVersion() };
-    const isSame = before?.connection === now.connection && (before?.place.kind === "runs" || before?.version === now.version);
-    if (before && isSame && before.looks < POLLS_PER_QUEUE_REQUEST) {
-      before.looks += 1;
+    const isSame = previous?.connection === now.connection && (previous?.location.kind === "runs" || previous?.version === now.version);
+    if (previous && isSame && previous.polls < POLLS_PER_QUEUE_REQUEST) {
+      previous.polls += 1;
       const ended = await findEnded(server, { promptId });
-      return ended.kind === "nowhere" ? before.place : ended;
+      return ended.kind === "missing" ? previous.location : ended;
     }
-    const place = await findJob(server, { promptId, clientId });
-    const isThere = place.kind === "runs" || place.kind === "waits";
-    before = isThere && now.connection !== undefined ? { ...now, connection: now.connection, place, looks: 1 } : undefined;
-    return place;
+    const location = await findJob(server, { promptId, clientId });
+    const isThere = location.kind === "runs" || location.kind === "waits";
+    previous = isThere && now.connection !== undefined ? { ...now, connection: now.connection, location, polls: 1 } : undefined;
+    return location;
   };
 }
 
@@ -116,13 +116,13 @@ function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean>
   let firstMs: number | undefined;
   return async () => {
     firstMs ??= now();
-    await clearAwayThere(job, promptId);
-    const place = await findJob(server, { promptId, clientId: attempt.clientId });
-    return place.kind !== "runs" || now() - firstMs > limits.leaseMs;
+    await removeFromRunner(job, promptId);
+    const location = await findJob(server, { promptId, clientId: attempt.clientId });
+    return location.kind !== "runs" || now() - firstMs > limits.leaseMs;
   };
 }
 
-async function finish(job: RemoteJob, entry: unknown, outputs: Watched["outputs"]): Promise<RunOutcome> {
+async function finish(job: RemoteJob, entry: unknown, outputs: WatchOptions["outputs"]): Promise<RunOutcome> {
   const { runner } = job;
   const ending = readEnding(entry);
   if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
@@ -175,7 +175,7 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   const report = (event: RunEvent) => {
     if (!isOver) on(event);
   };
-  /** rounds.ts removes what is left at the runner. */
+  /** rounds.ts removes the job from the runner. */
   const exceeded = (message: string) => {
     order.reportProblem(overLimits(message));
     end(lost(`${order.runner.label}: ${message}`));
@@ -185,10 +185,7 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   const work = attempt(job, exceeded).catch((error: unknown): RunOutcome => {
     if (leaving.signal.aborted) return { kind: "left" };
     const { jobId, attempt, runner } = order;
-    parts.log.error(
-      { err: error, job: jobId, attempt: attempt.number, runner: runner.label },
-      "an attempt on a runner failed inside the service",
-    );
+    parts.log.error({ err: error, job: jobId, attempt: attempt.number, runner: runner.label }, "runner attempt failed");
     return lost("The service failed to follow the job there.");
   });
   const end = (outcome: RunOutcome) => {
@@ -201,7 +198,7 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   });
   return {
     done,
-    // The rounds (rounds.ts) clear away what is left at the runner: the cancel stores the attempt as lost.
+    // The cancel stores the attempt as lost, and rounds.ts removes the job from the runner.
     cancel: () => end({ kind: "cancelled" }),
     leave: () => end({ kind: "left" }),
   };
@@ -211,7 +208,7 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
   const { runner, attempt: own, graph, nodesTotal, limits, now, on, signal, traffic } = job;
   const pause = createPause();
   let lastReportMs = now();
-  const listening = listenTo(
+  const listening = listenToRunner(
     { address: runner.address, clientId: own.clientId, traffic },
     { promptId: own.promptId, graph, nodesTotal },
     {
@@ -225,9 +222,9 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
   const outputs = bringOutputs(job, listening.timesOf);
   signal.addEventListener("abort", () => listening.stop(), { once: true });
   try {
-    const submitted = job.isResumed ? ok(own.promptId) : await submitThere(job, listening);
+    const submitted = job.isResumed ? ok(own.promptId) : await submitToRunner(job, listening);
     if (!submitted.ok) return submitted.failure;
-    return await watchThere(job, {
+    return await watchJob(job, {
       promptId: submitted.value,
       listening,
       outputs,

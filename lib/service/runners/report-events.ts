@@ -1,32 +1,32 @@
-// Turns what a runner reports of one job while it runs into the events of a run.
-// Best effort on purpose: how a job ended is read from its history; without this, only progress is missing.
-// Guarantees: repeated messages are reported once; a message about another job is never taken for one about this job.
+// Turns a runner's messages about one job into run events.
+// Best effort: the job's ending is read from the history. Without messages, only progress is missing.
+// Guarantees: repeated messages are reported once; messages about other jobs are ignored.
 
 import { type ComfyMessage, followMessages, type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "../nodes/run";
 
 type Handlers = {
-  /** Any message about the job came. */
+  /** Called for every message about the job. */
   reported: () => void;
-  /** A node has put something out that can be fetched from the runner. */
+  /** Called when a node has outputs to fetch from the runner. */
   executed: (nodeId: string, output: unknown) => void;
-  /** The job has ended at the runner, in whatever way. */
+  /** Called when the job has ended on the runner, in any way. */
   ended: () => void;
-  /** The runner exceeds its limits; nothing more from it is read. `message`: the reason, as a sentence. */
+  /** Called when the runner exceeds a limit; its connection is closed. `message` is a sentence. */
   exceeded: (message: string) => void;
   on: (event: RunEvent) => void;
 };
 
-export type Listening = ReturnType<typeof listenTo>;
+export type JobListener = ReturnType<typeof listenToRunner>;
 
-export function listenTo(
+export function listenToRunner(
   runner: { address: string; clientId: string; traffic: Traffic },
   job: { promptId: string; graph: Graph; nodesTotal: number },
   { reported, executed, ended, exceeded, on }: Handlers,
 ) {
   let promptId = job.promptId;
-  let working: { nodeId: string; startMs: number } | undefined;
+  let runningNode: { nodeId: string; startMs: number } | undefined;
   const times = new Map<string, { startMs: number; endMs: number; cached: boolean }>();
   let hasCached = false;
   let hasBegun = false;
@@ -38,12 +38,12 @@ export function listenTo(
     on({ kind: "node", nodeId, ...time, files: [] });
   }
 
-  function endWorking(): void {
-    if (working) endNode(working.nodeId, { startMs: working.startMs, endMs: Date.now(), cached: false });
-    working = undefined;
+  function endRunningNode(): void {
+    if (runningNode) endNode(runningNode.nodeId, { startMs: runningNode.startMs, endMs: Date.now(), cached: false });
+    runningNode = undefined;
   }
 
-  function noteCached(names: readonly string[]): void {
+  function reportCached(names: readonly string[]): void {
     const named = new Set(names);
     const nodeIds = Object.keys(job.graph).filter((id) => named.has(id) && !times.has(id));
     if (nodeIds.length === 0 && hasCached) return;
@@ -53,46 +53,46 @@ export function listenTo(
     for (const nodeId of nodeIds) endNode(nodeId, { startMs: at, endMs: at, cached: true });
   }
 
-  function handle({ type, jobId, node, shownNode, nodes, step, steps, output, isLast, isEnd }: ComfyMessage): void {
+  function handle({ type, jobId, node, displayNode, nodes, step, steps, output, isLast, isEnd }: ComfyMessage): void {
     if (type === "status") queueChanges += 1;
     if (jobId !== promptId) return;
     reported();
     if (!hasBegun) on({ kind: "begun" });
     hasBegun = true;
-    // If the screen shows another node in place of this one, that node is reported.
-    const nodeId = [shownNode, node].find(isOwn);
-    if (type === "execution_cached") noteCached(nodes);
-    else if (type === "executing" && nodeId === undefined) endWorking();
-    else if (type === "executing" && nodeId !== undefined && working?.nodeId !== nodeId) {
-      endWorking();
-      working = { nodeId, startMs: Date.now() };
-      on({ kind: "start", nodeId, startMs: working.startMs });
+    // Prefers the display node, if it is in the graph.
+    const nodeId = [displayNode, node].find(isOwn);
+    if (type === "execution_cached") reportCached(nodes);
+    else if (type === "executing" && nodeId === undefined) endRunningNode();
+    else if (type === "executing" && nodeId !== undefined && runningNode?.nodeId !== nodeId) {
+      endRunningNode();
+      runningNode = { nodeId, startMs: Date.now() };
+      on({ kind: "start", nodeId, startMs: runningNode.startMs });
     } else if (type === "progress") {
-      const currentNode = nodeId ?? working?.nodeId;
+      const currentNode = nodeId ?? runningNode?.nodeId;
       if (currentNode === undefined || step === undefined || !steps) return;
       on({ kind: "progress", nodesDone: times.size, nodesTotal: job.nodesTotal, currentNode, step, steps });
     } else if (type === "executed" && isOwn(node)) {
-      // By the node itself, as in the history; the outputs of one that is not in the graph are fetched at the end.
+      // Uses the node's own id, as the history does. Outputs of nodes that are not in the graph are fetched at the end.
       executed(node, output);
-    } else if (type === "execution_success") endWorking();
+    } else if (type === "execution_success") endRunningNode();
     if (isLast || isEnd) ended();
   }
 
   const { ready, connection, stop } = followMessages(runner, {
     message: handle,
-    preview: (bytes) => working && on({ kind: "preview", bytes }),
+    preview: (bytes) => runningNode && on({ kind: "preview", bytes }),
     exceeded,
   });
   return {
-    /** Resolves once the connection is open, or cannot be opened. */
+    /** Resolves once the connection has opened or failed. */
     ready,
     connection,
     stop,
-    /** Sets the job's id at the runner, if the runner chose its own. */
-    isCalled: (id: string) => void (promptId = id),
-    /** The times of the nodes that have ended; the running one ends with the run. */
+    /** Sets the job's id on the runner, if the runner chose its own. */
+    setPromptId: (id: string) => void (promptId = id),
+    /** The times of an ended node. The running node ends with the run. */
     timesOf: (nodeId: string) => times.get(nodeId),
-    /** Changes with the runner's queue, and when the job starts. */
+    /** Changes when the runner's queue changes and when the job starts. */
     queueVersion: () => (hasBegun ? "begun" : String(queueChanges)),
   };
 }

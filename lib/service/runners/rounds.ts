@@ -1,7 +1,7 @@
 // Looks after the runners: each is checked again and again, its classes are read now and then, and what given-up attempts left there is
 // cleared away. Rows that another process changed are read again.
 
-import { clearAway } from "@/lib/comfyui/client";
+import { removeFromServer } from "@/lib/comfyui/client";
 import { comfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
@@ -94,7 +94,7 @@ async function clearAll({ database, now, signal }: Stores, runners: readonly Run
   for (const { id, address } of runners) {
     for (const attempt of await lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
       const known = { promptId: attempt.prompt_id, clientId: attempt.client_id };
-      if (address === null || signal.aborted || !(await clearAway(comfyServer(address, signal), known))) break;
+      if (address === null || signal.aborted || !(await removeFromServer(comfyServer(address, signal), known))) break;
       await database.commit((tx) => clearedAway(tx, attempt));
     }
   }

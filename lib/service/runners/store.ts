@@ -20,7 +20,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type RunnerRow as RunnerColumns } from "../store/schema";
 import { isHandedOver } from "./attempts";
-import { type About, checkRunner } from "./check-runner";
+import { type CheckedRunner, checkRunner } from "./check-runner";
 import { catalogueText } from "./libraries";
 
 export type RunnerRow = Selectable<RunnerColumns>;
@@ -165,7 +165,7 @@ export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runn
 export async function storeAbout(
   tx: Transaction,
   id: string,
-  { facts, catalogue }: Pick<About, "facts" | "catalogue">,
+  { facts, catalogue }: Pick<CheckedRunner, "facts" | "catalogue">,
   at: number,
 ): Promise<void> {
   const text = catalogueText(catalogue);

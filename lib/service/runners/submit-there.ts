@@ -4,8 +4,8 @@
 import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
 import { FormData } from "undici";
-import { itemsIn } from "@/lib/comfyui/client";
-import { type ExchangeFailure, nonsense } from "@/lib/comfyui/http";
+import { readableItems } from "@/lib/comfyui/client";
+import { type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
@@ -17,18 +17,18 @@ import { extensionOf } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { clearAwayThere, type Input, lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
-import { type Listening } from "./report-events";
+import { removeFromRunner, type Input, lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
+import { type JobListener } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;
 const MAX_TEXT_LENGTH = 300;
 
 /** The job's id at the runner, or how the attempt has already ended. */
-export async function submitThere(job: RemoteJob, listening: Listening): Promise<Result<string, RunOutcome>> {
+export async function submitToRunner(job: RemoteJob, listening: JobListener): Promise<Result<string, RunOutcome>> {
   const { runner, attempt, server } = job;
   if (await job.isFreeElsewhere()) {
     const queue = await server.queue();
-    if (queue.ok && (await shouldGoElsewhere(job, itemsIn(queue.value.queue_running, queue.value.queue_pending))))
+    if (queue.ok && (await shouldGoElsewhere(job, readableItems(queue.value.queue_running, queue.value.queue_pending))))
       return failed(lost(`${runner.label} is busy with the work of others.`, false));
   }
   const names = await sendInputs(job);
@@ -50,10 +50,10 @@ export async function submitThere(job: RemoteJob, listening: Listening): Promise
   }
   const promptId = textOf(objectOf(answer.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
-  listening.isCalled(promptId);
+  listening.setPromptId(promptId);
   const isOwn = await write(job, { state: "sent", prompt_id: promptId });
   if (!isOwn) {
-    await clearAwayThere(job, promptId);
+    await removeFromRunner(job, promptId);
     return failed(stale);
   }
   const { nodeErrors } = readRefusal(job, answer.value);
@@ -73,7 +73,7 @@ async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, R
   return ok(names);
 }
 
-/** Sends the input if it is missing there. Returns its name there. */
+/** Uploads the input if the runner doesn't have it. Returns its path on the runner. */
 async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<string, ExchangeFailure>> {
   const file = remoteFileOf(input);
   const existing = await server.open(file, { range: "bytes=0-0" });
@@ -90,7 +90,7 @@ async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<st
   if (!sent.ok) return sent;
   const reply = objectOf(sent.value);
   const filename = textOf(reply?.name);
-  if (filename === undefined) return failed(nonsense("It does not say what an uploaded file is called."));
+  if (filename === undefined) return failed(invalidAnswer("It doesn't return the name of an uploaded file."));
   return ok(pathOf({ filename, subfolder: textOf(reply?.subfolder) }));
 }
 
@@ -145,7 +145,7 @@ function boundError({ type, message, details, extra_info }: NodeError): NodeErro
 }
 
 const annotation = / ?\[(input|output|temp)\]$/;
-/** ComfyUI's loaders of 3D models list only the files of this folder. */
+/** ComfyUI's 3D model loaders list only files in this folder. */
 const MODEL_FOLDER = "3d";
 const modelExtensions = new Set(["glb", "gltf", "obj", "fbx", "stl", "ply", "spz", "splat", "ksplat"]);
 
@@ -154,16 +154,16 @@ const annotationOf = (name: string) => annotation.exec(name)?.[0] ?? "";
 const pathOf = ({ filename, subfolder }: { filename: string; subfolder?: string | undefined }) =>
   subfolder ? `${subfolder}/${filename}` : filename;
 
-/** The input's file at the runner. */
+/** The input's file on the runner. */
 function remoteFileOf({ hash, mediaType, name }: Input): OutputFile {
-  // Models are recognised by file extension: a .gltf is JSON, and an .obj is plain text.
+  // Detects models by extension, because a .gltf is JSON and an .obj is plain text.
   const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
   const isModel = modelExtensions.has(ownExtension);
   const filename = `${hash}.${isModel ? ownExtension : extensionOf(mediaType, bareName(name))}`;
   return { filename, subfolder: isModel ? MODEL_FOLDER : "", type: annotation.exec(name)?.[1] ?? "input" };
 }
 
-/** Puts the user's file names in place of those at the runner, wherever they occur. */
+/** Replaces file names on the runner by the user's names, in all texts of `value`. */
 export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
   if (inputs.length === 0) return value;
   const names = inputs.map((input) => [pathOf(remoteFileOf(input)), bareName(input.name)] as const);
@@ -179,7 +179,7 @@ export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
   return walk(value) as T; // the same shape with other texts
 }
 
-/** `names`: the names at the runner, by the user's names. */
+/** `names`: from the user's names to the names on the runner. */
 function withRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
   if (names.size === 0) return graph;
   return Object.fromEntries(

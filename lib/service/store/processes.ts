@@ -34,7 +34,7 @@ export type Processes = {
   /** As a condition on jobs: this process does not hold it. */
   readonly isNotRunHere: RawBuilder<SqlBool>;
 
-  /** From now on this process is listed, with so many slots of the built-in runner, and exchanges notices with the others. */
+  /** Registers this process with its number of built-in slots, and starts exchanging notices with the others. */
   start(slots: number): Promise<void>;
   watch(on: ProcessEvents): void;
   /**

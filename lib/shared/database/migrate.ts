@@ -17,7 +17,7 @@ export type History = {
   later: readonly Migration[];
 };
 
-/** `database`: begins the sentence, like "The backup". */
+/** `database`: the subject of the sentence, like "The backup". */
 export const tooOld = (database: string) =>
   `${database} is older than the last commit of version 0.2.0. Start that commit (docs/upgrading.md) with it once, then this version.`;
 
@@ -52,7 +52,7 @@ function missingMigrations(applied: readonly string[], history: History, databas
   return state.missing;
 }
 
-/** `database`: begins the sentences of errors. */
+/** `database`: the subject of error messages. */
 export function migrateSqlite(connection: SqliteConnection, history: History, time: string | number, database: string): void {
   const { table, columns } = history;
   connection.exclusively(() => {

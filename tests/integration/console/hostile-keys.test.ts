@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTraffic } from "@/lib/comfyui/socket";
 import { graphSchema } from "@/lib/contract/schemas/graph";
-import { listenTo } from "@/lib/service/runners/report-events";
+import { listenToRunner } from "@/lib/service/runners/report-events";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
 import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
@@ -61,7 +61,7 @@ it("reads hostile keys in the messages of a runner, and leaves prototypes alone"
   const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, last: { class_type: "A", inputs: {} } });
   const outputs: unknown[] = [];
   const ignore = () => undefined;
-  const listening = listenTo(
+  const listening = listenToRunner(
     { address: runner.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph, nodesTotal: 2 },
     { reported: ignore, executed: (_, output) => outputs.push(output), ended: ignore, exceeded: ignore, on: ignore },

@@ -9,7 +9,7 @@ import { comfyServer } from "@/lib/comfyui/http";
 import { createTraffic } from "@/lib/comfyui/socket";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { fetchOutput } from "@/lib/service/runners/bring-outputs";
-import { listenTo } from "@/lib/service/runners/report-events";
+import { listenToRunner } from "@/lib/service/runners/report-events";
 import { startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
@@ -146,7 +146,7 @@ it("reports a cached node once, however often a runner names it", async () => {
   const events: RunEvent[] = [];
   const noted = (event: RunEvent) => events.push(event);
   const nothing = () => undefined;
-  const listening = listenTo(
+  const listening = listenToRunner(
     { address: server.address, clientId: "c", traffic: createTraffic() },
     { promptId: "x", graph: { "1": { class_type: "A", inputs: {} }, "2": { class_type: "A", inputs: {} } }, nodesTotal: 2 },
     { reported: nothing, executed: nothing, ended: nothing, exceeded: nothing, on: noted },

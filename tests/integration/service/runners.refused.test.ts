@@ -56,7 +56,7 @@ describe("faults of runners", () => {
     expect(await bench.service.runners.check(server.address)).toEqual({
       ok: false,
       code: "too_old",
-      message: "It has no history of single jobs. Bring the server up to date.",
+      message: "It has no history per job. Update the server.",
     });
     expect(await bench.service.runners.check(server.address.replace("http:", "https:"))).toEqual({
       ok: false,

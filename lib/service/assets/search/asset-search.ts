@@ -57,8 +57,7 @@ export function documentsOf({ paths, values }: MetadataCondition, wrap = (value:
   return paths.flatMap((path) => values.flatMap((value) => wrap(value).map((one) => documentOf(path, one))));
 }
 
-// On PostgreSQL: from the tables, along the index that the planner considers shortest (decision 64). A page and its total are of the same
-// moment.
+// On PostgreSQL, the planner chooses the index (decision 64). One statement reads the page and its total, so that they are consistent.
 
 export function createPostgresSearch(reader: Reader): AssetSearch {
   return {
@@ -66,7 +65,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
       if (filter.isNever) return { seqs: [], total: 0 };
       const owners = ownersOf(userId, includePublic);
       const tests = testsOf(filter, hasName(filter), holds);
-      // One branch per owner: each is already in order, and they are merged only as far as the page goes.
+      // One branch per owner: each is already sorted, and PostgreSQL merges them only up to the end of the page.
       const column = sql.ref(orders[sort].column);
       const branches = owners.map((owner) => sql`select id, ${column} as place from ${assetsOf([owner], tests)}`);
       const placed = sql`order by place ${sql.raw(order)}, id ${sql.raw(order)}`;
@@ -79,7 +78,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
       const found = await reader.row(
         statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
-      const listed: number[] = JSON.parse(found?.seqs ?? "[]"); // json_agg of a column of whole numbers
+      const listed: number[] = JSON.parse(found?.seqs ?? "[]"); // json_agg of an integer column
       return { seqs: listed, total: found?.total ?? 0 };
     },
 
@@ -103,7 +102,7 @@ function assetsOf(owners: readonly number[], tests: readonly RawBuilder<unknown>
 
 const hasName = ({ name }: ReadFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
-/** The value itself at the end of the path, or a list there that contains the value. */
+/** Matches the value at the path, or a list at the path that contains the value. */
 function holds(condition: MetadataCondition): RawBuilder<unknown> {
   const documents = documentsOf(condition, (value) => [value, [value]]);
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);

@@ -1,7 +1,7 @@
-// Gives waiting jobs to worker slots. What waits is in the memory of the only process (memory-queue.ts), or in a PostgreSQL that several
-// processes share (postgres-queue.ts); both claim and run jobs through `createSlots`.
-// Invariants: a job is claimed only while its row is pending and its runner has a free slot over all processes; only a runner that can do a
-// job gets it.
+// Assigns waiting jobs to worker slots. The queue is in memory for a single process (memory-queue.ts), or in a shared PostgreSQL
+// (postgres-queue.ts). Both claim and run jobs through `createSlots`.
+// Invariants: a job is claimed only while its row is pending and its runner has a free slot across all processes. A job goes only to a
+// runner that can run it.
 
 import { kindWith, type Place, triedRunners } from "@/lib/service/runners/pool";
 import { countHandedOver, readRunner, type RunnerRow, stateOf } from "@/lib/service/runners/store";
@@ -12,49 +12,49 @@ import { claimJob, type Running } from "../run/claim";
 import { type EngineParts, type Patience } from "../run/engine-parts";
 import { isInOwnQueue, isUnfinished } from "../transitions";
 
-/** `kind`: what the job needs, and where it was tried before (runners/pool.ts). */
-export type Waiting = { userId: number; seq: number; kind: string };
-/** A job that the queue has given out. `turn`: its position in a shared queue. */
-export type Entry = Waiting & { turn: number };
+/** `kind`: the job's requirements, and the runners that have tried it (runners/pool.ts). */
+export type WaitingJob = { userId: number; seq: number; kind: string };
+/** A job taken from the queue. `turn`: its position in a shared queue. */
+export type QueueEntry = WaitingJob & { turn: number };
 
 export type JobQueue = {
-  /** Starts giving out jobs, including those that waited before. */
+  /** Starts assigning jobs, including those that were already waiting. */
   start(): Promise<void>;
-  /** Inside the commit that makes the job wait. `isFirst`: it was taken before, and precedes all other jobs of its user. */
-  enqueue(tx: Transaction, job: Waiting, isFirst?: boolean): Promise<void>;
-  /** Called after that commit. */
-  waits(job: Waiting, isFirst?: boolean): void;
-  /** These pending jobs of the user (all, if absent) are cancelled in the store, or are about to be. */
-  forget(userId: number, seqs?: readonly number[]): Promise<void>;
-  /** Called after a clear: of the user's jobs up to this one, those that were not cancelled wait again. */
-  waitAgain(userId: number, last: number): Promise<void>;
-  /** Gives out jobs that wait but were lost when a process ended midway. */
+  /** Called inside the commit that makes the job wait. `isFirst`: puts a returned job before its user's other jobs. */
+  enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void>;
+  /** Called after the commit of `enqueue`. */
+  notifyWaiting(job: WaitingJob, isFirst?: boolean): void;
+  /** Removes the user's pending jobs, all if `seqs` is absent. The caller cancels them in the store. */
+  removeWaiting(userId: number, seqs?: readonly number[]): Promise<void>;
+  /** Called after a clear: enqueues the user's jobs up to `last` that were not cancelled. */
+  restoreUncancelled(userId: number, last: number): Promise<void>;
+  /** Enqueues waiting jobs that the queue lost, for example when a process was killed. */
   repair(): Promise<void>;
-  /** Inside a commit: jobs that were given to these dead processes are given out again. */
-  takeBack(tx: Transaction, processIds: readonly string[]): Promise<void>;
-  /** Slots or runners have changed. */
-  changed(): void;
-  /** Continues a job at its runner. The slot may run other jobs after it. */
+  /** Inside a commit: releases the entries that these dead processes had locked. */
+  freeProcesses(tx: Transaction, processIds: readonly string[]): Promise<void>;
+  /** Called when slots or runners have changed. */
+  slotsChanged(): void;
+  /** Continues a job on its runner. The slot may run other jobs after it. */
   resume(job: Running, runner: RunnerRow): Promise<void>;
-  /** The job that the built-in runner gets next; undefined if that is not known. */
-  guess(): number | undefined;
-  /** Gives out no more jobs. */
+  /** The next job for the built-in runner; undefined if unknown. */
+  peekNext(): number | undefined;
+  /** Stops assigning jobs. */
   stop(): Promise<void>;
 };
 
-/** For the commit that ends a job, which also claims the next one for the slot. */
+/** The commit that ends a job. It also claims the slot's next job. */
 export type EndCommit = {
-  /** The job is about to end: the slot takes a waiting job for that commit. */
+  /** Called shortly before the job ends: reserves a waiting job for the slot. */
   prepare(): void;
   commit(work: (tx: Transaction) => Promise<void>): Promise<void>;
 };
 
-/** What the queue gets from the engine. */
+/** What the engine passes to the queue. */
 export type QueueContext = {
   parts: EngineParts;
-  /** The jobs that run here, by id. */
+  /** Jobs that run in this process, by id. */
   running: Map<string, Running>;
-  mayTake(): boolean;
+  isAccepting(): boolean;
   untilThere: Patience["untilThere"];
   /** Runs the job to its end. */
   run(job: Running, end: EndCommit): Promise<void>;
@@ -64,28 +64,31 @@ export type QueueContext = {
 
 export type CreateQueue = (context: QueueContext) => JobQueue;
 
-type Source = {
-  /** Inside the commit that claims the job. */
-  took?(tx: Transaction, entry: Entry): Promise<void>;
-  /** The job waits again in its place. */
-  putBack(entry: Entry): Promise<void>;
-  /** A slot is free, or will be soon. */
-  opened(): void;
+type QueueSource = {
+  /** Called inside the commit that claims the job. */
+  onClaim?(tx: Transaction, entry: QueueEntry): Promise<void>;
+  /** Returns the job to its position. */
+  putBack(entry: QueueEntry): Promise<void>;
+  /** Called when a slot is free or about to be. */
+  onSlotFree(): void;
 };
 
-/** A slot whose job is about to end, and the entry that it gets next. */
-type Ending = { place: Place; entry?: Entry };
+/** A slot whose job is about to end, and the entry reserved for it. */
+type EndingSlot = { place: Place; entry?: QueueEntry };
 
-const PAUSE_MS = 1000;
+const RETRY_MS = 1000;
 
-export function createSlots({ parts, running, mayTake, run, inBackground }: QueueContext, { took, putBack, opened }: Source) {
+export function createSlots(
+  { parts, running, isAccepting, run, inBackground }: QueueContext,
+  { onClaim, putBack, onSlotFree }: QueueSource,
+) {
   const { database, pool, log } = parts;
-  const ending = new Set<Ending>();
+  const endingSlots = new Set<EndingSlot>();
 
-  const endingFor = (kind: string) => [...ending].find(({ place }) => pool.mayTake(kind, place.runner));
+  const findEndingSlot = (kind: string) => [...endingSlots].find(({ place }) => pool.mayTake(kind, place.runner));
 
-  /** The job is undefined if it could not be claimed. */
-  function createClaim(entry: Entry, place: Place) {
+  /** One claim of an entry for a slot. `settle` returns undefined if the job could not be claimed. */
+  function createClaim(entry: QueueEntry, place: Place) {
     let outcome: "untried" | "full" | Running | undefined = "untried";
     const claimed = () => (typeof outcome === "object" ? outcome : undefined);
 
@@ -96,13 +99,13 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
     }
 
     async function attempt(tx: Transaction): Promise<Running | undefined> {
-      await took?.(tx, entry);
+      await onClaim?.(tx, entry);
       const job = await tx
         .attempt(() => claimJob(tx, parts, entry.seq, place))
         .catch((error: unknown) => {
-          // If the disk rejects a claim, it rejects the rest of this commit too.
+          // If storage rejects the claim, it rejects the whole commit.
           if (asStorageFailure(error)) throw error;
-          log.error({ err: error, seq: entry.seq }, "a job could not be begun");
+          log.error({ err: error, seq: entry.seq }, "job claim failed");
           return undefined;
         });
       if (job) running.set(job.id, job);
@@ -112,10 +115,10 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
     return {
       undo,
       async take(tx: Transaction): Promise<void> {
-        undo(); // of an earlier try of the same commit
-        if (mayTake()) outcome = (await isFree(tx, place)) ? await attempt(tx) : "full";
+        undo(); // an earlier attempt at the same commit
+        if (isAccepting()) outcome = (await isFree(tx, place)) ? await attempt(tx) : "full";
       },
-      /** After the commit. */
+      /** Called after the commit. */
       async settle(): Promise<Running | undefined> {
         if (outcome === "full") await refresh();
         if (typeof outcome === "string") await putBack(entry);
@@ -124,15 +127,15 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
     };
   }
 
-  /** Until then the slot is used, so that the job is not offered to it again. */
+  /** The slot stays occupied meanwhile, so that it isn't offered the same job again. */
   async function refresh(): Promise<void> {
     await pool.refresh().catch(async (error: unknown) => {
-      log.warn({ err: error }, "the runners could not be read again");
-      await sleep(PAUSE_MS);
+      log.warn({ err: error }, "runner refresh failed");
+      await sleep(RETRY_MS);
     });
   }
 
-  async function claimAlone(entry: Entry, place: Place): Promise<Running | undefined> {
+  async function claimAlone(entry: QueueEntry, place: Place): Promise<Running | undefined> {
     const claim = createClaim(entry, place);
     for (;;) {
       try {
@@ -140,25 +143,25 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
         return await claim.settle();
       } catch (error) {
         claim.undo();
-        log.error({ err: error }, "no job could be begun");
-        if (!mayTake()) return undefined; // the next start finds it
-        await sleep(PAUSE_MS);
+        log.error({ err: error }, "job claim failed");
+        if (!isAccepting()) return undefined; // the next start enqueues it
+        await sleep(RETRY_MS);
       }
     }
   }
 
-  /** Returns the next job of the slot. */
+  /** Returns the slot's next job. */
   async function runOne(job: Running, place: Place): Promise<Running | undefined> {
-    const slot: Ending = { place };
+    const slot: EndingSlot = { place };
     let claim: ReturnType<typeof createClaim> | undefined;
     let isCommitted = false;
     const prepare = () => {
-      if (!mayTake()) return;
-      ending.add(slot);
-      opened();
+      if (!isAccepting()) return;
+      endingSlots.add(slot);
+      onSlotFree();
     };
     const commit = async (work: (tx: Transaction) => Promise<void>) => {
-      ending.delete(slot);
+      endingSlots.delete(slot);
       claim ??= slot.entry && createClaim(slot.entry, place);
       try {
         await database.commit(async (tx) => {
@@ -171,58 +174,58 @@ export function createSlots({ parts, running, mayTake, run, inBackground }: Queu
         throw error;
       }
     };
-    await run(job, { prepare, commit }).finally(() => ending.delete(slot));
+    await run(job, { prepare, commit }).finally(() => endingSlots.delete(slot));
     if (claim && isCommitted) return claim.settle();
     return slot.entry && claimAlone(slot.entry, place);
   }
 
-  async function serve(place: Place, first: Running | undefined): Promise<void> {
+  async function runJobs(place: Place, first: Running | undefined): Promise<void> {
     for (let job = first; job;) job = await runOne(job, place);
   }
 
-  async function occupied(runner: RunnerRow, work: (place: Place) => Promise<void>): Promise<void> {
+  async function withSlot(runner: RunnerRow, work: (place: Place) => Promise<void>): Promise<void> {
     const place = pool.occupy(runner);
     try {
       await work(place);
     } finally {
       place.release();
-      opened();
+      onSlotFree();
     }
   }
 
   return {
-    /** Which kinds of jobs could begin now, or at the end of a job; undefined if none. */
+    /** Tests which kinds of jobs could start now or when a job ends; undefined if no slot is open. */
     canBegin(): ((kind: string) => boolean) | undefined {
       const free = pool.free();
-      if (!mayTake() || free.length + ending.size === 0) return undefined;
-      return (kind) => free.some(({ id }) => pool.canDo(kind, id)) || endingFor(kind) !== undefined;
+      if (!isAccepting() || free.length + endingSlots.size === 0) return undefined;
+      return (kind) => free.some(({ id }) => pool.canDo(kind, id)) || findEndingSlot(kind) !== undefined;
     },
 
-    /** Claims the job for the slot that suits it best, and runs it there. */
-    take(entry: Entry): void {
+    /** Claims the job for the best free slot and runs it there. */
+    take(entry: QueueEntry): void {
       const best = pool.best(entry.kind, pool.free());
-      const slot = best ? undefined : endingFor(entry.kind);
-      if (best && mayTake()) inBackground(occupied(best, async (place) => serve(place, await claimAlone(entry, place))));
+      const slot = best ? undefined : findEndingSlot(entry.kind);
+      if (best && isAccepting()) inBackground(withSlot(best, async (place) => runJobs(place, await claimAlone(entry, place))));
       else if (slot) {
         slot.entry = entry;
-        ending.delete(slot);
+        endingSlots.delete(slot);
       } else inBackground(putBack(entry));
     },
 
-    resume: (job: Running, runner: RunnerRow) => occupied(runner, (place) => serve(place, job)),
+    resume: (job: Running, runner: RunnerRow) => withSlot(runner, (place) => runJobs(place, job)),
   };
 }
 
-/** As stored now: the runner may have been paused a moment ago, and other processes use its slots too. */
+/** Reads the store, because the runner may just have been paused, and other processes also use its slots. */
 async function isFree(tx: Transaction, { runner: { id, address } }: Place): Promise<boolean> {
   const row = await readRunner(tx, id);
   if (!row || stateOf(row) !== "ready") return false;
   return address === null || (await countHandedOver(tx, row)) < row.slots;
 }
 
-type Which = { userId: number; last: number } | { seqs: readonly number[] };
+type WaitingFilter = { userId: number; last: number } | { seqs: readonly number[] };
 
-export async function waitingJobs(reader: Reader, which?: Which): Promise<(Waiting & { needs: number | null })[]> {
+export async function waitingJobs(reader: Reader, which?: WaitingFilter): Promise<(WaitingJob & { needs: number | null })[]> {
   const pending = query
     .selectFrom("jobs")
     .select(["seq", "user_id", "needs"])

@@ -1,4 +1,4 @@
-// The queue in a PostgreSQL that several processes share (decision 63). An entry is a hint: a claim counts only while the job's row waits.
+// The queue in a PostgreSQL shared by several processes (decision 63). An entry is a hint: only a claim on a pending job's row counts.
 
 import { type Pool } from "pg";
 import { z } from "zod";
@@ -19,19 +19,19 @@ import {
 } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
-/** Kinds are learnt as jobs of them come by; when there are too many, all are learnt anew. */
+/** Kinds are collected from entries. Above this number, the set is cleared. */
 const MAX_KINDS = 1000;
 
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
 
 function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
-  const { inBackground, mayTake, untilThere } = context;
+  const { inBackground, isAccepting, untilThere } = context;
   const { database, pool, log } = context.parts;
   const kinds = new Set<string>();
   const slots = createSlots(context, {
-    took: (tx, { turn }) => tookTurn(tx, turn),
+    onClaim: (tx, { turn }) => tookTurn(tx, turn),
     putBack: (entry) => untilThere(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
-    opened: () => worker.nudge(),
+    onSlotFree: () => worker.nudge(),
   });
   const worker = createQueueWorker({ pgPool, processes, database, log }, { kindsToSkip, take });
 
@@ -42,28 +42,28 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
 
   async function take(payload: unknown): Promise<void> {
     const read = entrySchema.safeParse(payload);
-    if (!read.success) return log.error({ payload }, "an entry of the queue cannot be read");
+    if (!read.success) return log.error({ payload }, "queue entry invalid");
     const { kind } = read.data;
     if (kinds.size >= MAX_KINDS) kinds.clear();
     kinds.add(kind);
-    // Otherwise no slot is known to suit it, and it goes back.
+    // If this fails, no slot matches and the entry is returned.
     await untilThere(() => pool.know([readKind(kind).needs])).catch(() => undefined);
     slots.take(read.data);
   }
 
-  /** Makes entries for jobs that wait without one, and removes entries of jobs that no longer wait. In pieces, since others commit too. */
+  /** Adds missing entries for waiting jobs and removes stale ones. Works in batches, so that other commits can run in between. */
   async function repair(): Promise<void> {
     await database.commitFreeing(removeStale);
     let last: number | undefined = 0;
-    while (last !== undefined && mayTake()) last = await mendAfter(last);
+    while (last !== undefined && isAccepting()) last = await repairAfter(last);
   }
 
-  /** Returns the last job of the piece; undefined if there are no more. */
-  function mendAfter(last: number): Promise<number | undefined> {
+  /** Repairs one batch. Returns its last job, or undefined at the end. */
+  function repairAfter(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
-      const lost = await seqsWithoutEntry(tx, last);
-      if (lost.length > 0) await enqueueAll(tx, await waitingJobs(tx, { seqs: lost }));
-      return lost.at(-1);
+      const missing = await seqsWithoutEntry(tx, last);
+      if (missing.length > 0) await enqueueAll(tx, await waitingJobs(tx, { seqs: missing }));
+      return missing.at(-1);
     });
   }
 
@@ -74,19 +74,19 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
       return Promise.resolve();
     },
     enqueue: (tx, job, isFirst) => enqueueAll(tx, [job], isFirst ? "first" : undefined),
-    waits: ({ kind }) => worker.came(kind),
-    forget: (userId, seqs) =>
+    notifyWaiting: ({ kind }) => worker.notifyKind(kind),
+    removeWaiting: (userId, seqs) =>
       database.commitFreeing((tx) => (seqs ? removeEntries(tx, userId, seqs) : beginClearing(tx, userId, processes.id))),
-    waitAgain(userId) {
+    restoreUncancelled(userId) {
       const end = () => database.commitFreeing((tx) => endClearing(tx, userId));
       inBackground(untilThere(end).then(() => untilThere(repair)));
       return Promise.resolve();
     },
     repair,
-    takeBack: freeWorkers,
-    changed: worker.nudge,
+    freeProcesses: freeWorkers,
+    slotsChanged: worker.nudge,
     resume: slots.resume,
-    guess: () => undefined,
+    peekNext: () => undefined,
     stop: worker.stop,
   };
 }

@@ -4,7 +4,7 @@
 // any user's second one. The library sorts by time: a turn is stored as that many microseconds after the year 2000.
 
 import { plainStatement, type Reader, type Transaction } from "@/lib/service/store/database";
-import { type Waiting } from "./job-queue";
+import { type WaitingJob } from "./job-queue";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
 /** A flag of every entry: a worker that skips it takes none. */
@@ -16,11 +16,11 @@ const MAX_TRIES = 32_767;
 const AT_ONCE = 2000;
 
 /** `turn`: instead of the next turn, "first" puts the jobs before all others, a number puts them where they were. */
-export async function enqueueAll(tx: Transaction, jobs: readonly Waiting[], turn?: "first" | number): Promise<void> {
+export async function enqueueAll(tx: Transaction, jobs: readonly WaitingJob[], turn?: "first" | number): Promise<void> {
   for (let first = 0; first < jobs.length; first += AT_ONCE) await enqueueSome(tx, jobs.slice(first, first + AT_ONCE), turn);
 }
 
-async function enqueueSome(tx: Transaction, jobs: readonly Waiting[], turn: "first" | number | undefined): Promise<void> {
+async function enqueueSome(tx: Transaction, jobs: readonly WaitingJob[], turn: "first" | number | undefined): Promise<void> {
   const next = `greatest(coalesce(turns.turn, 0), taken.turn) + row_number() OVER (PARTITION BY asked.user_id ORDER BY place)`;
   const fixed = turn === "first" ? "taken.turn" : "?::bigint";
   const text = `

@@ -1,5 +1,5 @@
-// The worker of graphile-worker that gives waiting jobs to this process. The library holds the order, wakes the worker, and locks what it
-// has given out; a worker that fails is started again.
+// The graphile-worker worker that fetches waiting jobs for this process. The library keeps the order, wakes the worker and locks entries
+// that it has handed out. A failed worker is restarted.
 
 import { EventEmitter } from "node:events";
 import { type Logger, type Worker, type WorkerEvents } from "graphile-worker";
@@ -13,16 +13,16 @@ import { poolBounds, toStoreError } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { EVERY, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
 
-/** The most time that a lost notification costs. */
+/** Maximum delay after a lost notification. */
 const POLL_MS = 1000;
 const RESTART_MS = 1000;
-/** A search that found nothing is not repeated for this many times as long as it took. */
+/** An empty search isn't repeated for this many times its own duration. */
 const SEARCH_REST_FACTOR = 4;
 const MAX_SEARCH_REST_MS = 1000;
 
 type WorkerParts = { pgPool: Pool; processes: Pick<Processes, "id">; database: Database; log: ServiceLog };
 type Handlers = {
-  /** The kinds of jobs to skip; undefined if no slot is open. */
+  /** Returns the kinds of jobs to skip; undefined if no slot is open. */
   kindsToSkip(): string[] | undefined;
   take(payload: unknown): Promise<void>;
 };
@@ -34,26 +34,26 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
   let restart = (): void => undefined;
   let wake = (): void => undefined;
   let search = { skip: new Set<string>(), begun: 0 };
-  /** The last search that found nothing. */
-  let vain = { skip: new Set<string>(), until: 0 };
+  /** The last search without a result. */
+  let emptySearch = { skip: new Set<string>(), until: 0 };
 
-  /** Called before each search, and waits until there is something to search for. */
+  /** Called by the library before each search. Resolves once a search is useful. */
   async function flagsToSkip(): Promise<string[]> {
     while (!isStopped) {
       const kinds = kindsToSkip();
       const skip = new Set(kinds);
-      // A search that skips less than the last one in vain may find something.
-      const restMs = [...vain.skip].every((kind) => skip.has(kind)) ? vain.until - performance.now() : 0;
+      // A search that skips fewer kinds than the last empty one may find a job.
+      const restMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.until - performance.now() : 0;
       if (kinds && restMs <= 0) {
         search = { skip, begun: performance.now() };
         return kinds;
       }
-      await woken(kinds ? restMs : Infinity);
+      await waitForWake(kinds ? restMs : Infinity);
     }
     return [EVERY];
   }
 
-  async function woken(maxMs: number): Promise<void> {
+  async function waitForWake(maxMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       wake = resolve;
@@ -62,29 +62,29 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
     clearTimeout(timer);
   }
 
-  function foundNothing(): void {
+  function recordEmptySearch(): void {
     const now = performance.now();
-    vain = { skip: search.skip, until: now + Math.min(MAX_SEARCH_REST_MS, SEARCH_REST_FACTOR * (now - search.begun)) };
+    emptySearch = { skip: search.skip, until: now + Math.min(MAX_SEARCH_REST_MS, SEARCH_REST_FACTOR * (now - search.begun)) };
   }
 
   async function serve(): Promise<void> {
     while (!isStopped) {
-      await serveOnce().catch((error: unknown) => log.warn({ err: error }, "the queue cannot be served now"));
+      await serveOnce().catch((error: unknown) => log.warn({ err: error }, "queue worker failed"));
       if (!isStopped) await sleep(RESTART_MS);
     }
   }
 
-  /** Until the library reports an error: it starts no worker in place of one that failed, and keeps how its first query ended. */
+  /** Runs until the library reports an error. It neither replaces a failed worker nor retries its first query. */
   async function serveOnce(): Promise<void> {
     const [{ run }, logger] = [await import("graphile-worker"), await queueLogger(log)];
     await database.commitFreeing((tx) => freeWorkers(tx, [processes.id]));
     const events: WorkerEvents = new EventEmitter();
     const failed = new Promise<void>((resolve) => (restart = resolve));
     events.on("worker:create", (created) => void ({ worker } = created));
-    events.on("worker:getJob:empty", foundNothing);
+    events.on("worker:getJob:empty", recordEmptySearch);
     events.on("worker:getJob:error", ({ error }) => {
-      // An outage of the database is logged where the lease is renewed.
-      if (!asStorageFailure(toStoreError(error))) log.error({ err: error }, "no entry of the queue could be read");
+      // Database outages are logged where the lease is renewed.
+      if (!asStorageFailure(toStoreError(error))) log.error({ err: error }, "queue search failed");
       restart();
     });
     events.on("worker:release", (released) => {
@@ -101,20 +101,20 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
     if (isStopped) restart();
     await failed;
     wake();
-    const stopping = runner.stop().catch(() => undefined); // it stops by itself
-    // After a failure the worker is idle, and the library may wait long for a connection that is silent.
+    const stopping = runner.stop().catch(() => undefined); // already stopping
+    // After a failure the worker is idle. Don't wait: the library may wait long for an unresponsive connection.
     if (isStopped) await stopping;
   }
 
   return {
     start: () => void (serving = serve()),
-    /** A job of this kind waits now. The database wakes a worker that does not rest. */
-    came(kind: string): void {
-      if (vain.skip.has(kind)) return;
-      vain.until = 0;
+    /** Called when a job of this kind is enqueued. Otherwise the database wakes the worker. */
+    notifyKind(kind: string): void {
+      if (emptySearch.skip.has(kind)) return;
+      emptySearch.until = 0;
       wake();
     },
-    /** Slots have changed. */
+    /** Called when slots have changed. */
     nudge(): void {
       wake();
       worker?.nudge();
@@ -127,18 +127,18 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
   };
 }
 
-/** Logs only the library's errors and warnings; it would log every job that it gives out. */
+/** Drops the library's info lines, one per job. */
 async function queueLogger(log: ServiceLog): Promise<Logger> {
   const { Logger } = await import("graphile-worker");
   const loggedLevels: readonly string[] = ["error", "warning"];
   return new Logger(() => (level, message) => {
-    if (loggedLevels.includes(level)) log.warn({ message }, "the queue complains");
+    if (loggedLevels.includes(level)) log.warn({ message }, "queue library warning");
   });
 }
 
 type Limits = { statementMs?: number; connectMs?: number };
 
-/** For searches, for the end of a task, and one that listens. */
+/** One each for searches, task completion and LISTEN. */
 const MAX_CONNECTIONS = 3;
 const STATEMENT_MS = 30_000;
 
@@ -147,17 +147,17 @@ export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, c
   const pgPool = new pg.Pool({
     ...poolBounds(MAX_CONNECTIONS, statementMs, connectMs),
     connectionString: url,
-    // The holder of an entry is a hint: if a crash of the database loses it, the job's row says whether it waits.
+    // Entries are hints. If a database crash loses a lock, the job's row still has its state.
     onConnect: async (client) => void (await client.query("SET synchronous_commit TO off")),
   });
-  // A broken connection: the query that uses it reports the error. Without a listener here it would end the process.
+  // Queries report connection errors themselves. Without a listener, the error would end the process.
   pgPool.on("error", () => undefined);
-  pgPool.on("connect", endWhenSilent);
+  pgPool.on("connect", endOnTimeout);
   return pgPool;
 }
 
-/** The library uses a connection again after any error; on one that is silent, each later query would wait as long. */
-function endWhenSilent(client: PoolClient): void {
+/** Closes a connection after a timeout. The library would reuse it, and each later query would time out too. */
+function endOnTimeout(client: PoolClient): void {
   client.query = new Proxy(client.query, {
     apply(query, self, args) {
       const answer: unknown = Reflect.apply(query, self, args);
@@ -167,7 +167,7 @@ function endWhenSilent(client: PoolClient): void {
   });
 }
 
-/** Creates the library's tables, once for processes that start together; and removes entries that can never be given out again. */
+/** Creates the library's tables under a lock, because processes may start together. Also deletes permanently failed entries. */
 export async function migrateQueue(pgPool: Pool, log: ServiceLog): Promise<void> {
   const { makeWorkerUtils } = await import("graphile-worker");
   const client = await pgPool.connect();
@@ -178,7 +178,7 @@ export async function migrateQueue(pgPool: Pool, log: ServiceLog): Promise<void>
     await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
     await utils.release();
   } finally {
-    // The lock is released with the connection.
+    // Closing the connection releases the lock.
     client.release(true);
   }
 }

@@ -33,7 +33,7 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
   const ordered = { job, queue, untilStored, untilThere };
   try {
     outputDir = await workFolders.take();
-    const nextImage = await imageOfNext(parts, queue.guess());
+    const nextImage = await imageOfNext(parts, queue.peekNext());
     ({ isClean } = await executeJob(parts, { ...ordered, outputDir, end, nextImage }));
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
@@ -108,7 +108,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   const queue: JobQueue = createQueue({
     parts,
     running,
-    mayTake: () => accepting,
+    isAccepting: () => accepting,
     untilThere: patience.untilThere,
     run: (job, end) => runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, end),
     inBackground: background.add,
@@ -180,16 +180,16 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await queue.repair();
     },
 
-    ...createCancels({ parts, running, queue, background, tellEnd: (run) => tellEnd(parts, run) }),
+    ...createCancels({ parts, running, queue, background, reportEnd: (run) => tellEnd(parts, run) }),
 
     enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
-    submitted: (userId: number, seq: number, needs: number) => queue.waits({ userId, seq, kind: kindWith(needs) }),
+    submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: kindWith(needs) }),
     repair: queue.repair,
 
     /** Something about the runners has changed. */
     async runnersChanged(): Promise<void> {
       await pool.refresh();
-      queue.changed();
+      queue.slotsChanged();
     },
 
     /** The jobs that run here. */

@@ -21,7 +21,7 @@ import { type RunRecord } from "./run-record";
 /** `isClean`: the record lists all files in the folder. */
 type Execution = { isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
-type Ordered = Patience & { job: Running; queue: Pick<JobQueue, "enqueue" | "waits"> };
+type JobContext = Patience & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
 /** The commit that ends the job also claims the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
@@ -30,7 +30,7 @@ export async function executeJob(...[parts, run]: Parameters<typeof execute>): P
 
 async function execute(
   parts: EngineParts,
-  run: Ordered & { outputDir: string; end: EndCommit; nextImage: string | undefined },
+  run: JobContext & { outputDir: string; end: EndCommit; nextImage: string | undefined },
 ): Promise<Execution> {
   const { job, outputDir, end, nextImage } = run;
   const { record, teller } = job;
@@ -152,7 +152,7 @@ async function runOnRunner(
 /** The job is tried again, perhaps at another runner. `counts`: whether this one counts against the few attempts of a job. */
 export async function giveBackLost(
   { now }: Pick<EngineParts, "now">,
-  { job, queue, untilStored }: Ordered,
+  { job, queue, untilStored }: JobContext,
   { reason, counts }: { reason: string; counts: boolean },
 ): Promise<void> {
   const waiting = await untilStored(async (tx) => {
@@ -166,7 +166,7 @@ export async function giveBackLost(
     } else if (job.remote) await forgetAttempt(tx, job);
     return giveBack(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
-  if (waiting) queue.waits(waiting, true);
+  if (waiting) queue.notifyWaiting(waiting, true);
 }
 
 /** Inside a commit: whether no other attempt has begun, and the job was not cancelled. */
@@ -180,7 +180,7 @@ const AT_ONCE = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, { job, untilThere }: Ordered, outcome: Ended, { commit }: EndCommit): Promise<void> {
+async function close(parts: EngineParts, { job, untilThere }: JobContext, outcome: Ended, { commit }: EndCommit): Promise<void> {
   const { blobs } = parts;
   const { record } = job;
   const staged = record.files.map(toStaged);

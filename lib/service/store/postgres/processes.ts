@@ -23,7 +23,7 @@ type Listener = { channel: string; receive: (payload: unknown, from: string) => 
 const noticeSchema = z.object({ from: z.string(), channel: z.string(), payload: z.unknown().optional() });
 type Notice = z.output<typeof noticeSchema>;
 
-/** The ids of living processes, the oldest first: ids begin with the time. */
+/** The ids of living processes, oldest first: ids begin with the time. */
 export async function liveProcesses(database: Reader): Promise<string[]> {
   const rows = await database.rows(plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${silent("now()")}) ORDER BY id`));
   return rows.map(({ id }) => id);
