@@ -117,7 +117,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   /** Jobs of dead processes, never of a living one, wait again or fail. Returns those that were sent to a runner, where they may go on. */
   async function recover(): Promise<number[]> {
     return database.commitFreeing(async (tx) => {
-      await queue.takeBack(tx, await processes.giveUpSilent(tx));
+      await queue.freeProcesses(tx, await processes.giveUpSilent(tx));
       const left = query
         .selectFrom("jobs")
         .select(["seq", "id", "user_id as userId", "needs", "attempts"])

@@ -7,7 +7,7 @@ import { errorAround } from "@/lib/service/nodes/run";
 import { kindOf } from "@/lib/service/runners/pool";
 import { asStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
-import { type JobQueue, type Waiting } from "../queue/job-queue";
+import { type JobQueue, type WaitingJob } from "../queue/job-queue";
 import { MAX_ATTEMPTS, move, moveAll } from "../transitions";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
@@ -79,7 +79,7 @@ export async function giveBack(
   { now, queue }: GiveBackParts,
   { userId, ...job }: Lost,
   { counts, reason = "" }: { counts: boolean; reason?: string },
-): Promise<Waiting | undefined> {
+): Promise<WaitingJob | undefined> {
   const { seq, fence, attempts } = job;
   const at = now();
   if (counts && attempts >= MAX_ATTEMPTS) {
