@@ -17,7 +17,7 @@ import { extensionOf } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { removeFromRunner, type Input, lost, type RemoteJob, shouldGoElsewhere, stale, write } from "./remote-job";
+import { type Input, lost, type RemoteJob, removeFromRunner, shouldGoElsewhere, stale, write } from "./remote-job";
 import { type JobListener } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { findJob, itemsIn } from "@/lib/comfyui/client";
+import { findJob, readableItems } from "@/lib/comfyui/client";
 import { own } from "@/lib/contract/json/own";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
@@ -54,8 +54,8 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
 
 async function readOlderJob({ server }: LocalExchange, id: string): Promise<Response> {
   const found = await findJob(server, { promptId: id });
-  if (found.kind === "silent") return found.failure;
-  if (found.kind === "nowhere") return noSuchJob();
+  if (found.kind === "unreachable") return found.failure;
+  if (found.kind === "missing") return noSuchJob();
   if (found.kind === "ended") return translated(toJobDetails(id, found.entry));
   const state = found.kind === "runs" ? "in_progress" : "pending";
   return translated({ ...toQueuedJob(found.item, state), ...toWorkflow(found.item) });
@@ -156,7 +156,7 @@ async function readJob(exchange: LocalExchange): Promise<Response> {
   const job = jobSchema.parse(await valueOf(readLocal(answer)));
   if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return translated(job);
   const { queue_running, queue_pending } = await valueOf(exchange.server.queue());
-  const item = itemsIn(queue_running, queue_pending).find(([, one]) => one === job.id);
+  const item = readableItems(queue_running, queue_pending).find(([, one]) => one === job.id);
   return translated({ ...job, ...(item && toWorkflow(item)) });
 }
 

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { itemsIn } from "@/lib/comfyui/client";
+import { readableItems } from "@/lib/comfyui/client";
 import { extraSchema, type HistoryEntry, type QueueItem, readEntry } from "@/lib/comfyui/entries";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
@@ -143,7 +143,7 @@ export const queueTranslations: readonly Translation[] = [
 
 /** Those of the waiting jobs that were cancelled before they ran. */
 async function takeOut(exchange: LocalExchange, targets: readonly string[], isAll = false): Promise<string[]> {
-  await valueOf(isAll ? exchange.server.clearQueue() : exchange.server.takeOut(targets));
+  await valueOf(isAll ? exchange.server.clearQueue() : exchange.server.deleteQueued(targets));
   const { running, waiting } = await readIds(exchange);
   const left = new Set([...waiting, ...running, ...(await recentIds(exchange))]);
   return targets.filter((id) => !left.has(id));
@@ -151,7 +151,7 @@ async function takeOut(exchange: LocalExchange, targets: readonly string[], isAl
 
 async function readIds({ server }: LocalExchange): Promise<{ running: string[]; waiting: string[] }> {
   const { queue_running, queue_pending } = await valueOf(server.queue());
-  return { running: itemsIn(queue_running).map(([, id]) => id), waiting: itemsIn(queue_pending).map(([, id]) => id) };
+  return { running: readableItems(queue_running).map(([, id]) => id), waiting: readableItems(queue_pending).map(([, id]) => id) };
 }
 
 /** Only adds details to the answer about a change, so its failure must not fail the change. */
