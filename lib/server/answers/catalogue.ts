@@ -7,18 +7,13 @@ import { operations } from "@/lib/contract/operations";
 import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, type Result } from "@/lib/shared/result";
-import { type Composition } from "../composition-type";
+import { type Parts } from "../composition-type";
 import { type Catalogue } from "../upstream/catalogue";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
-import { toBrowser } from "./to-browser";
+import { type Source, toBrowser } from "./to-browser";
 
-type From = {
-  composition: Pick<Composition, "classNames" | "nodeInfos" | "now">;
-  connection: { id: string; baseUrl: string };
-  apiKey: string | undefined;
-  upstream: Pick<Upstream, "call" | "catalogue">;
-};
+type From = Source & { composition: Parts<"classNames" | "nodeInfos" | "now">; upstream: Pick<Upstream, "call" | "catalogue"> };
 
 export async function readCatalogue(from: From, input?: CallInput): Promise<Result<Catalogue, Failure>> {
   const read = await from.upstream.catalogue(input);

@@ -8,18 +8,15 @@ import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
-import { composition } from "../composition";
-import { type Target } from "../composition-type";
+import { type Parts, type Target } from "../composition-type";
 import { keyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
 import { isWanted, type LiveReport } from "./landed-outputs";
-import { toBrowser } from "./to-browser";
+import { type Source, toBrowser } from "./to-browser";
 
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-type MessageSource = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
-
-export function passMessages(from: MessageSource, target: FeedTarget): FeedTarget {
+export function passMessages(from: Source, target: FeedTarget): FeedTarget {
   const gate = keyGate(from.apiKey);
   let waiting = 0;
   let last = Promise.resolve();
@@ -61,7 +58,11 @@ const MAX_COST_PER_SECOND = 1024 ** 2;
 /** Small messages have a cost too. */
 const MESSAGE_COST = 2048;
 
-type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined; fingerprint: string | undefined; target: Target };
+type From = Source & {
+  composition: Parts<"landed" | "listenTo" | "clientId">;
+  fingerprint: string | undefined;
+  target: Target;
+};
 
 /** Empty if nothing is known. */
 export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
@@ -96,7 +97,7 @@ export function noteTotalsInQueue(from: From, items: readonly (readonly unknown[
 
 /** A percentage requires the graph's number of nodes. */
 export function noteTotal(from: From, jobId: string | undefined, graph: object | undefined): void {
-  if (jobId !== undefined && graph) composition().landed.setTotal(nameOf(from), jobId, Object.keys(graph).length);
+  if (jobId !== undefined && graph) from.composition.landed.setTotal(nameOf(from), jobId, Object.keys(graph).length);
 }
 
 function isMoving(row: unknown): row is JsonObject {
@@ -114,7 +115,7 @@ function progressOf(report: LiveReport | undefined, nodesTotal = report?.nodesTo
 
 /** Starts listening. Call it before a job is submitted, so that nothing of the job is missed. */
 export function listenForLanded(from: From): ReadonlyMap<string, LiveReport> {
-  const { landed, listenTo, clientId } = composition();
+  const { landed, listenTo, clientId } = from.composition;
   return landed.at(nameOf(from), (target) => {
     const clean = passMessages(from, target);
     let second = 0;

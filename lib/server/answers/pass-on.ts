@@ -10,8 +10,7 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { composition } from "../composition";
-import { type Target } from "../composition-type";
+import { type Composition, type Parts, type Target } from "../composition-type";
 import { answeredOf, notesOf } from "../ledger/notes";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type CallInput } from "../upstream/outgoing";
@@ -24,24 +23,22 @@ import { toBrowser, withOwnAddresses } from "./to-browser";
 /** By which a page that is too large is divided. */
 const FEWER = 5;
 
-type Asker = { memberId: string; role: Role };
-
 /** `sent`: the submitted body, masked. */
-async function withSecretPlaces<T>(operation: Operation, connectionId: string, value: T, asker: Asker, sent: unknown): Promise<T>;
-async function withSecretPlaces({ tells }: Operation, connectionId: string, value: unknown, asker: Asker, sent: unknown): Promise<unknown> {
+async function withSecretPlaces<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
+async function withSecretPlaces({ tells }: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
   if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
   const places = tells === "submission" ? placesInWorkflow(sent) : placesInJob(value);
-  const isShown = places.length > 0 && (tells === "submission" || (await isOwner(connectionId, value.id, asker)));
+  const isShown = places.length > 0 && (tells === "submission" || (await isOwner(from, value.id)));
   // Adds the field only if there are places to tell, and removes one that the service sent under this name.
   if (!isShown && !("held_secrets" in value)) return value;
   return { ...value, held_secrets: isShown ? places : undefined };
 }
 
-async function isOwner(connectionId: string, id: unknown, { memberId, role }: Asker): Promise<boolean> {
+async function isOwner({ composition, connection, viewer }: From, id: unknown): Promise<boolean> {
   const target = textOf(id);
   if (target === undefined) return false;
-  const submitter = (await composition().store.audit.whoDid("submitPrompt", [target], connectionId)).get(target);
-  return submitter ? submitter.memberId === memberId : hasRole(role, "operator");
+  const submitter = (await composition.store.audit.whoDid("submitPrompt", [target], connection.id)).get(target);
+  return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
 }
 
 export function jobsOnly(owner: string): Failure {
@@ -51,29 +48,38 @@ export function jobsOnly(owner: string): Failure {
 type Seen = { id: string; seenOf?: string };
 
 /** The refusal for a member who may see only the jobs. Undefined if the call is allowed, and for all other members. */
-export async function refusalOf({ id, seenOf }: Seen, operation: Operation, { query }: CallInput = {}): Promise<Failure | undefined> {
+export async function refusalOf(
+  composition: Composition,
+  { id, seenOf }: Seen,
+  operation: Operation,
+  { query }: CallInput = {},
+): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
   if (!readsJobs(operation)) return jobsOnly(seenOf);
   if (operation.reads !== "jobFiles") return undefined;
   const { filename, subfolder, type, fullpath, workflow } = query ?? {};
   const isPlain = fullpath === undefined && workflow === undefined;
   const file = { filename: textOf(filename) ?? "", subfolder: textOf(subfolder) ?? "", type: textOf(type) ?? "" };
-  return isPlain ? refusalOfFile({ id, seenOf }, file) : jobsOnly(seenOf);
+  return isPlain ? refusalOfFile(composition, { id, seenOf }, file) : jobsOnly(seenOf);
 }
 
-export async function refusalOfFile({ id, seenOf }: Seen, file: ShownFile): Promise<Failure | undefined> {
+export async function refusalOfFile({ store }: Parts<"store">, { id, seenOf }: Seen, file: ShownFile): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
-  return (await composition().store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
+  return (await store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
 }
 
 /** Called before an answer about jobs is sent: its files may be fetched from then on. */
-export async function noteShownFiles({ id, seenOf }: Seen, files: readonly ShownFile[]): Promise<void> {
+export async function noteShownFiles(
+  { store, now }: Parts<"store" | "now">,
+  { id, seenOf }: Seen,
+  files: readonly ShownFile[],
+): Promise<void> {
   if (seenOf === undefined || files.length === 0) return;
-  const { store, now } = composition();
   await store.jobViewers.noteShown(id, files, now());
 }
 
 type From = {
+  composition: Composition;
   connection: { id: string; baseUrl: string; seenOf?: string };
   apiKey: string | undefined;
   fingerprint: string | undefined;
@@ -117,7 +123,7 @@ export async function callForBrowser<O extends Operation>(
 }
 
 async function enriched<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T> {
-  const { ledger, now } = composition();
+  const { ledger, now } = from.composition;
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
   const { tells } = operation;
@@ -125,12 +131,13 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const named = withOwnAddresses(await withNames(operation, from, value, body), from);
   // A large answer takes long in each step, so others' requests come in between.
   await nextTurn();
-  const placed = await withSecretPlaces(operation, from.connection.id, named, from.viewer, sent);
+  const placed = await withSecretPlaces(operation, from, named, sent);
   if (tells === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
-  if (from.connection.seenOf !== undefined && readsJobs(operation)) await noteShownFiles(from.connection, filesShownIn(passed));
+  if (from.connection.seenOf !== undefined && readsJobs(operation))
+    await noteShownFiles(from.composition, from.connection, filesShownIn(passed));
   const atMs = now();
-  if (tells === "removal") forget(from.connection.id, body);
+  if (tells === "removal") forget(from, body);
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
     ledger.see(from.connection.id, () => {
       const answered = answeredOf(tells, passed, { sent, memberId, token, atMs });
@@ -141,10 +148,9 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
 }
 
 /** A removed job may still be listed for a moment; it is then read again. */
-function forget(connectionId: string, sent: unknown): void {
-  const { ledger } = composition();
+function forget({ composition: { ledger }, connection }: From, sent: unknown): void {
   const body = manageBodySchema.safeParse(sent);
   if (!body.success) return;
-  if (body.data.clear) ledger.restart(connectionId);
-  else ledger.removed(connectionId, body.data.delete ?? []);
+  if (body.data.clear) ledger.restart(connection.id);
+  else ledger.removed(connection.id, body.data.delete ?? []);
 }

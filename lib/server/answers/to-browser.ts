@@ -6,19 +6,20 @@ import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { runningComposition } from "../running";
+import { type Parts } from "../composition-type";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 
-type From = { connection: { id: string; baseUrl: string }; apiKey: string | undefined };
+/** The connection that a value came from. */
+export type Source = { composition: Parts<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
-export function toBrowser<T>(value: T, { connection, apiKey }: From): T {
-  return withOwnAddresses(maskSecrets(value, apiKey === undefined ? [] : [apiKey]), { connection });
+export function toBrowser<T>(value: T, source: Source): T {
+  return withOwnAddresses(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
 }
 
 /** For values that are masked already: addresses of the embedded service become the console's own. */
-export function withOwnAddresses<T>(value: T, { connection: { id, baseUrl } }: Pick<From, "connection">): T {
-  if (!isEmbedded(baseUrl)) return value;
-  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(text, id) : text));
+export function withOwnAddresses<T>(value: T, source: Omit<Source, "apiKey">): T {
+  if (!isEmbedded(source.connection.baseUrl)) return value;
+  return mapStrings(value, (text) => (text.startsWith(`${EMBEDDED_BASE_URL}/`) ? toOwnPath(text, source) : text));
 }
 
 /**
@@ -39,11 +40,11 @@ function mapStrings(value: unknown, change: (text: string, name?: string) => str
   return after.every(([, item], index) => item === before[index]?.[1]) ? value : withSpellingsOf(value, Object.fromEntries(after));
 }
 
-function toOwnPath(address: string, connectionId: string): string {
+function toOwnPath(address: string, { composition, connection }: Omit<Source, "apiKey">): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
-  url.searchParams.set(CONNECTION_PARAMETER, connectionId);
-  return `${runningComposition()?.env.basePath ?? ""}${url.pathname}${url.search}`;
+  url.searchParams.set(CONNECTION_PARAMETER, connection.id);
+  return `${composition.env.basePath}${url.pathname}${url.search}`;
 }
 
 /** `consoleUrl` ends in `basePath`. The console's own paths begin with `basePath`, those of a local server do not. */

@@ -134,7 +134,7 @@ export function thumbnailRoute(): Handler {
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: wantedFit, whole: isWhole, ...subject } = wanted;
     // Checked here, because a cached thumbnail is answered without asking the service.
-    const refused = "filename" in subject ? await refusalOfFile(access.value.connection, subject) : undefined;
+    const refused = "filename" in subject ? await refusalOfFile(context.composition, access.value.connection, subject) : undefined;
     if (refused) return failed(refused);
     if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
     const kept = "version" in wanted ? wanted.version : undefined;

@@ -155,7 +155,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
       // the console is read-only.
       refusalOf: async (operation, input) =>
         (await lost()) ??
-        (await refusalOf(connection, operation, input)) ??
+        (await refusalOf(context.composition, connection, operation, input)) ??
         (isRead(operation) ? undefined : refusedAsReadOnly(context.composition)),
     }),
     upstreamOptions: upstreamOptionsFor(target),

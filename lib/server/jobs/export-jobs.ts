@@ -27,7 +27,7 @@ type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
 function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
   async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
-    if (isSearch(query)) return ok(await searchLedger(access.composition, access.connection.id, page));
+    if (isSearch(query)) return ok(await searchLedger(access, page));
     const result = await callForBrowser(operations.listJobs, access, { query: page, signal });
     return result.ok ? ok(result.value.value) : result;
   }

@@ -12,7 +12,7 @@ import { filesShownIn } from "../answers/job-files";
 import { noteShownFiles } from "../answers/pass-on";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
-import { findVisible, openForJobs, visibleConnections } from "../connections/access";
+import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { wordsOf } from "../store/jobs/ledger-words";
 import { withNames } from "../workflows/with-names";
 
@@ -84,17 +84,17 @@ export async function searchJobs(context: Context, query: JobSearchQuery, connec
   const { id } = access.value.connection;
   const { reader } = context.composition.ledger;
   const outage = await reader.refresh(id);
-  const [jobs, reach] = await Promise.all([searchLedger(context.composition, id, query), operationsOf(context.composition, id)]);
-  await noteShownFiles(access.value.connection, filesShownIn(jobs));
+  const [jobs, reach] = await Promise.all([searchLedger(access.value, query), operationsOf(context.composition, id)]);
+  await noteShownFiles(context.composition, access.value.connection, filesShownIn(jobs));
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 
 /** A page of the ledger, in the shape of the service's own list. */
 export async function searchLedger(
-  { store, now, ledger }: Parts<"store" | "now" | "ledger">,
-  id: string,
+  { composition, connection: { id } }: Pick<Access, "composition" | "connection">,
   query: JobSearchQuery,
 ): Promise<JobsAnswer> {
+  const { store, now, ledger } = composition;
   await ledger.settled();
   const { text, member, from, to, within, ...rest } = query;
   const words = text === undefined ? [] : wordsOf(text);
@@ -103,7 +103,11 @@ export async function searchLedger(
   const found = await store.jobLedger.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
   const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
-  const named = await withNames(operations.listJobs, { connection: { id }, apiKey: undefined }, { jobs: found.jobs, pagination });
+  const named = await withNames(
+    operations.listJobs,
+    { composition, connection: { id }, apiKey: undefined },
+    { jobs: found.jobs, pagination },
+  );
   if (words.length === 0) return named;
   const jobs = named.jobs.map((job, index) => {
     const { error } = toJobView(job);

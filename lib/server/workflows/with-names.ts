@@ -9,24 +9,25 @@ import { type Operation } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
-import { composition } from "../composition";
+import { type Composition, type Parts } from "../composition-type";
 import { indexOf } from "../upstream/answer-reader";
 import { classesIn } from "./seen-names";
 
 const LONGEST_ID = 200;
 
-type From = { connection: { id: string }; apiKey: string | undefined };
+type From = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
 /** `value` is masked, and so is what is added. `sent` is the JSON body of the call, if it had one. */
 export async function withNames<T>(operation: Operation, from: From, value: T, sent?: unknown): Promise<T>;
 export async function withNames(operation: Operation, from: From, value: unknown, sent?: unknown): Promise<unknown> {
-  const connectionId = from.connection.id;
-  if (operation.tells === "submission") await learn(connectionId, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
-  if (operation.tells === "nodes") composition().classNames.learn(connectionId, indexOf(value));
+  const { composition, connection } = from;
+  if (operation.tells === "submission")
+    await learn(composition, connection.id, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
+  if (operation.tells === "nodes") composition.classNames.learn(connection.id, indexOf(value));
   if (operation.tells === "job")
-    await learn(connectionId, objectOf(value)?.workflow_id, nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data));
+    await learn(composition, connection.id, objectOf(value)?.workflow_id, nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data));
   const answer = await put(operation, from, value);
-  composition().seenNames.learn(connectionId, answer);
+  composition.seenNames.learn(connection.id, answer);
   return answer;
 }
 
@@ -35,20 +36,24 @@ async function put(operation: Operation, from: From, value: unknown): Promise<un
   const rows: unknown = list && objectOf(value)?.[list];
   if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(from, rows) };
   if (operation.tells === "job") {
-    const class_names = composition().classNames.of(from.connection.id, classesIn(value));
+    const class_names = from.composition.classNames.of(from.connection.id, classesIn(value));
     const [job] = await named(from, [value]);
     const id = textOf(objectOf(value)?.id);
-    const reruns = id === undefined ? [] : await composition().store.jobLabels.rerunsOf(from.connection.id, id);
+    const reruns = id === undefined ? [] : await from.composition.store.jobLabels.rerunsOf(from.connection.id, id);
     return isObject(job) ? { ...job, class_names, reruns: reruns.length > 0 ? maskSecrets(reruns) : undefined } : job;
   }
   return value;
 }
 
-async function learn(connectionId: string, workflowId: unknown, given: string | undefined): Promise<void> {
+async function learn(
+  { log, store }: Parts<"log" | "store">,
+  connectionId: string,
+  workflowId: unknown,
+  given: string | undefined,
+): Promise<void> {
   const id = textOf(workflowId);
   const name = given && maskText(given);
   if (!id || !name || id.length > LONGEST_ID) return;
-  const { log, store } = composition();
   try {
     await store.workflowNames.remember(connectionId, id, name);
   } catch (err) {
@@ -71,9 +76,9 @@ function excerptOf(texts: string | undefined): string | undefined {
   return letters.length > MAX_EXCERPT ? `${letters.slice(0, MAX_EXCERPT - 1).join("")}…` : letters.join("");
 }
 
-async function named({ connection: { id: connectionId }, apiKey }: From, jobs: unknown[]): Promise<unknown[]> {
+async function named({ composition, connection: { id: connectionId }, apiKey }: From, jobs: unknown[]): Promise<unknown[]> {
   const literals = apiKey === undefined ? [] : [apiKey];
-  const { workflowNames, jobLabels, jobLedger, audit } = composition().store;
+  const { workflowNames, jobLabels, jobLedger, audit } = composition.store;
   const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
   const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
   const ids = jobs.flatMap((job) => idOf(job) ?? []);
