@@ -98,6 +98,14 @@ describe("paging", () => {
       { from: 1, to: 100 },
     ],
     [
+      { offset: 100, limit: 100, count: 20, nextOffset: 120, total: 150 },
+      { from: 101, to: 120, previous: 0, next: 120 },
+    ],
+    [
+      { offset: 0, limit: 100, count: 20, nextOffset: 20, hasMore: false },
+      { from: 1, to: 20, next: 20 },
+    ],
+    [
       { offset: 0, limit: 100, count: 0, total: 0 },
       { from: 0, to: 0 },
     ],
