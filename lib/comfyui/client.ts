@@ -17,7 +17,7 @@ export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
 /** A job's graph, the editor's workflow, and its nodes' outputs. */
 const ENTRY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
-/** A queue or history contains whole graphs. Nothing below a job's extra_data is read. */
+/** A queue or history contains whole graphs. Nothing below a job's extra_data and the names of its nodes is read. */
 const LIST_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
 /** Enough for ten thousand classes with long lists of models. */
 const CATALOGUE_BOUNDS = { bytes: 48 * 1024 ** 2, values: 500_000 };

@@ -1,27 +1,32 @@
 // Queue and history entries of a ComfyUI server. Invalid entries are null, so that callers can still count them.
 
 import { z } from "zod";
-import { numberOf, textOf } from "@/lib/contract/json/json";
-import { entries, loosely, moment } from "@/lib/contract/schemas/lenient";
+import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { loosely, moment } from "@/lib/contract/schemas/lenient";
 
 /** [position, job id, graph, extra_data, ids of the output nodes] */
-const itemSchema = z
-  .tuple([z.unknown().transform((position) => numberOf(position) ?? 0), z.string(), z.unknown(), z.unknown(), z.unknown()])
-  .rest(z.unknown());
-export type QueueItem = z.infer<typeof itemSchema>;
-const items = z.array(itemSchema.nullable().catch(null));
-export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
-/** Returns undefined for an invalid item. */
-export const readItem = (item: unknown): QueueItem | undefined => itemSchema.safeParse(item).data;
+export type QueueItem = [position: number, id: string, graph: unknown, extraData: unknown, outputs: unknown];
 
-const entrySchema = z.looseObject({
-  prompt: itemSchema,
-  outputs: z.unknown().optional(),
-  status: z.unknown().optional(),
-  meta: z.unknown().optional(),
-});
-export type HistoryEntry = z.infer<typeof entrySchema>;
-export const readEntry = (entry: unknown): HistoryEntry | undefined => entrySchema.safeParse(entry).data;
+// Items and messages are checked without a schema: a hostile server can send a million of them, and a schema takes a microsecond each.
+
+/** Undefined if it is unreadable. */
+export function readItem(item: unknown): QueueItem | undefined {
+  if (!Array.isArray(item) || item.length < 5) return undefined;
+  const [position, id, graph, extraData, outputs]: unknown[] = item;
+  return typeof id === "string" ? [numberOf(position) ?? 0, id, graph, extraData, outputs] : undefined;
+}
+
+const list = z.custom<unknown[]>(Array.isArray);
+const items = list.transform((all) => all.map((item) => readItem(item) ?? null));
+export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
+
+export type HistoryEntry = { prompt: QueueItem; outputs?: unknown; status?: unknown; meta?: unknown };
+
+export function readEntry(entry: unknown): HistoryEntry | undefined {
+  if (!isObject(entry)) return undefined;
+  const prompt = readItem(entry.prompt);
+  return prompt && { prompt, outputs: entry.outputs, status: entry.status, meta: entry.meta };
+}
 
 export const extraSchema = z
   .looseObject({
@@ -30,25 +35,26 @@ export const extraSchema = z
     extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
   })
   .catch({});
-/** The id of the WebSocket client that submitted the job. */
-export const clientOf = ([, , , extra]: QueueItem): string | undefined => textOf(extraSchema.parse(extra).client_id);
+/** The name under which the job's client listens. */
+export const clientOf = ([, , , extra]: QueueItem): string | undefined => textOf(objectOf(extra)?.client_id);
 
-const statusSchema = z
-  .looseObject({
-    status_str: loosely(z.string()),
-    messages: entries(z.tuple([z.string(), z.looseObject({ timestamp: loosely(moment) })]).rest(z.unknown())).catch([]),
-  })
-  .catch({ messages: [] });
+const timeSchema = loosely(moment);
+const endings = new Set(["execution_success", "execution_error", "execution_interrupted"]);
 
 /** Reads how a job ended from the status of its history entry. `error`: the error that the failed node reported. */
 export function readStatus(status: unknown) {
-  const { status_str, messages } = statusSchema.parse(status);
-  const [event, facts] = messages.findLast(([name]) => /^execution_(success|error|interrupted)$/.test(name)) ?? [];
+  const { status_str, messages } = objectOf(status) ?? {};
+  const all: unknown[] = Array.isArray(messages) ? messages : [];
+  const nameOf = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? textOf(message[0]) : undefined);
+  const factsOf = (message: unknown) => (Array.isArray(message) ? objectOf(message[1]) : undefined);
+  const start = all.find((message) => nameOf(message) === "execution_start");
+  const end = all.findLast((message) => endings.has(nameOf(message) ?? ""));
+  const event = nameOf(end);
   return {
-    word: status_str,
+    word: textOf(status_str),
     isInterrupted: event === "execution_interrupted",
-    error: event === "execution_error" ? facts : undefined,
-    startedAt: messages.find(([name]) => name === "execution_start")?.[1].timestamp,
-    endedAt: facts?.timestamp,
+    error: event === "execution_error" ? factsOf(end) : undefined,
+    startedAt: timeSchema.parse(factsOf(start)?.timestamp),
+    endedAt: timeSchema.parse(factsOf(end)?.timestamp),
   };
 }

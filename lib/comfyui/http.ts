@@ -66,6 +66,17 @@ export function meterJson(text: Uint8Array, bounds: JsonBounds): Result<string, 
   return excess === undefined ? ok(meter.text()) : failed(excess);
 }
 
+/** For a message that is still arriving. */
+export async function meterJsonStream(message: ReadableStream<Uint8Array>, bounds: JsonBounds): Promise<Result<string, string>> {
+  const meter = createJsonMeter(bounds);
+  // Leaving the loop cancels the stream.
+  for await (const chunk of message) {
+    const excess = meter.push(chunk);
+    if (excess !== undefined) return failed(excess);
+  }
+  return ok(meter.text());
+}
+
 /** `status`: of the response, if there was one. `wasSent`: false if the request can't have reached the server. */
 export type ExchangeFailure = { code: RunnerProblem; message: string; status?: number; body?: string; wasSent: boolean };
 

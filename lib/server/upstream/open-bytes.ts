@@ -7,7 +7,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createDeadline } from "./deadline";
-import { callerWentAway, refusal, timedOut, unreachable, unreadable } from "./failures";
+import { callerWentAway, refusal, timedOut, tooLarge, unreachable, unreadable } from "./failures";
 import { keyGate } from "./key-gate";
 import { type CallInput, keyHeader, toRequest, toUrl } from "./outgoing";
 import { TooLargeAnswer } from "./read-body";
@@ -71,7 +71,7 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     return failed(refusal(answer, text, { operation, now: options.now() }));
   } catch (error) {
     // A local server's answer that is too large to be translated, as the server sent it.
-    if (error instanceof TooLargeAnswer && error.whole) return ok(new Response(error.whole));
+    if (error instanceof TooLargeAnswer) return error.whole ? ok(new Response(error.whole)) : failed(tooLarge(options.baseUrl, undefined));
     if (deadline.expired) return failed(timedOut(options.baseUrl, options.limitMs));
     if (input.signal?.aborted) return failed(callerWentAway());
     return failed(unreachable(options.baseUrl, error));

@@ -60,8 +60,9 @@ export function toJobDetails(id: string, entry: unknown): LocalJob {
   return { ...job, execution_error: readStatus(status).error, outputs, execution_status: status, ...(prompt && toWorkflow(prompt)) };
 }
 
+/** Nothing for an item that was read without its nodes. */
 export function toWorkflow([, , prompt, extra_data]: QueueItem) {
-  return { workflow: { prompt, extra_data } };
+  return Object.values(objectOf(prompt) ?? {}).includes(null) ? {} : { workflow: { prompt, extra_data } };
 }
 
 /** A stored picture, film or sound first, then a temporary one, then any file or text. */

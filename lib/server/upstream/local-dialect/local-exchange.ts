@@ -1,13 +1,15 @@
 // What a translation for a local server works with: the request, the server's client, and answers in the interface's words.
 
 import "server-only";
-import { type ComfyClient, createComfyClient } from "@/lib/comfyui/client";
+import { type ComfyClient, createComfyClient, type JsonBounds } from "@/lib/comfyui/client";
+import { meterJsonStream } from "@/lib/comfyui/http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { keyHeader } from "../outgoing";
 import { parseAnswer, TooLargeAnswer } from "../read-body";
 import { type Send } from "../send";
+import { oneChunk } from "../streams";
 import { type LocalJob } from "./local-entries";
 
 const KNOWN_MS = 60_000;
@@ -115,15 +117,22 @@ export function openExchange({ send, ended, clientId }: LocalTools, request: Req
       return send(new Request(target, { method: request.method, headers: request.headers, signal: request.signal, redirect: "manual" }));
     },
     server: createComfyClient(
-      async (path, { body } = {}) => readLocal(await ask(`/api${path}`, { json: body })),
+      // A queue contains the graphs of all its jobs.
+      async (path, { body, bounds } = {}) => readLocal(await ask(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
       () => translated(null),
     ),
   };
 }
 
-export async function readLocal(answer: Response): Promise<Result<unknown, Response>> {
+/** `bounds`: if the answer is too large, only what lies above their depth is read. */
+export async function readLocal(answer: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return failed(answer);
-  const parsed = await parseAnswer(answer.body);
+  const parsed = await parseAnswer(answer.body).catch(async (error: unknown) => {
+    if (!bounds || !(error instanceof TooLargeAnswer) || !error.whole) throw error;
+    const upper = await meterJsonStream(error.whole, bounds);
+    if (!upper.ok) throw new TooLargeAnswer();
+    return parseAnswer(oneChunk(Buffer.from(upper.value)));
+  });
   if (!parsed.ok) throw new NotJson();
   return ok(parsed.value);
 }

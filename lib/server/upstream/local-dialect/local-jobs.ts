@@ -67,7 +67,8 @@ async function readEnded(exchange: LocalExchange): Promise<Ended> {
   if (cached) {
     const { newestFirst: before, isCut } = cached;
     for (const count of PEEKS) {
-      const newest = await readNewest(exchange, count);
+      const newest = await readNewest(exchange, count).catch(unlessTooLarge);
+      if (!newest) break;
       const at = before.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === before[0]?.id);
       if (at < 0) continue;
       const now = cutTo(MAX_ENDED, [...newest.slice(0, at), ...before], isCut);

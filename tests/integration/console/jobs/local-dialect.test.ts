@@ -134,6 +134,22 @@ test("a job is cancelled by its own path: out of the queue, or stopped where it 
   expect(await cancel(waiting)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
+test("lists and cancels the jobs of a queue whose graphs are larger than an answer may be", async () => {
+  reset();
+  const graph = { "1": { class_type: "SaveImage", inputs: { text: "x".repeat(100_000) } }, "2": { class_type: "Other", inputs: {} } };
+  const ids = Array.from({ length: 100 }, () => local.submit());
+  for (const item of local.place.pending) item[2] = graph;
+  local.begin();
+  const { body } = await get("/api/queue");
+  expect(body.queue_pending.map((item: unknown[]) => item[1])).toEqual(ids.slice(1));
+  expect(Object.keys(body.queue_running[0][2])).toEqual(["1", "2"]);
+  expect(await get(`/api/jobs/${ids[1]}`)).toMatchObject({ status: 200, body: { id: ids[1], status: "pending" } });
+  expect(await post("/api/queue", { delete: [ids[1]] })).toMatchObject({ status: 200, body: { deleted: [ids[1]] } });
+  expect(await post(`/api/job/${ids[2]}/cancel`, {})).toEqual({ status: 200, body: { cancelled: true } });
+  expect(await post(`/api/job/${ids[0]}/cancel`, {})).toEqual({ status: 200, body: { cancelled: true } });
+  expect(local.place.pending.map((item) => item[1])).toEqual(ids.slice(3));
+});
+
 test("memory is freed and whatever runs is interrupted, with a body and without one", async () => {
   reset();
   const bare = async (path: string) => (await harness.request(at(path), { as: "owner", method: "POST" })).status;

@@ -40,7 +40,7 @@ async function connect(texts: Readonly<Record<string, string>>, { key, path }: {
 /** The processor time of this thread, in ms, which other threads and programs do not count into. */
 const busyMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
 
-/** The processor time of the longest turn of the event loop: how long any other request may have to wait. */
+/** The processor time of the longest turn of the event loop, as a multiple of parsing a graph of 7 MiB at the same time. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let [longest, last, isOver] = [0, busyMs(), false];
   const look = () => {
@@ -52,10 +52,16 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   setTimeout(look, 1);
   await work();
   isOver = true;
-  return longest;
+  const parses = [1, 2, 3].map(() => {
+    const before = busyMs();
+    JSON.parse(graph);
+    return busyMs() - before;
+  });
+  return longest / Math.min(...parses);
 }
 
-const MAX_TURN_MS = 250;
+/** A machine that parses the graph in 50 ms then makes others wait for 250 ms at most. A ratio, because a busy machine takes longer for both. */
+const MAX_TURN = 5;
 
 const jobWith = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: {}, extra_data: extraData } });
@@ -64,6 +70,7 @@ const node = (id: number) => ({
   inputs: { model: [String(id), 0], seed: id, text: `a lighthouse, ${id}`, positive: ["6", 0] },
 });
 const nodes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, id) => [String(id), node(id)]));
+const graph = JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: nodes(60_000), extra_data: {} } });
 /** As many of these in a list as an answer may have. */
 const listOf = (item: string) =>
   `{"id":"job-1","status":"completed","outputs":{"1":{"list":[${Array(Math.floor((7.9 * MIB) / (item.length + 1)))
@@ -71,7 +78,7 @@ const listOf = (item: string) =>
     .join(",")}]}}}`;
 
 const largest: [string, string][] = [
-  ["a graph", JSON.stringify({ id: "job-1", status: "completed", workflow: { prompt: nodes(60_000), extra_data: {} } })],
+  ["a graph", graph],
   ["one long text", jobWith({ note: "comfyui-".repeat(0.98 * MIB) })],
   ["many fields", jobWith(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`name-${at}`, "x".repeat(110)])))],
   ["texts like tokens", listOf('"bearer of news, sk-aaaa"')],
@@ -88,7 +95,7 @@ test.each(largest)("no turn takes longer than others may wait while an answer of
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(answer.status === 200 ? 4 * MIB : 0);
     await harness.console.ledger.settled();
   });
-  expect(longest).toBeLessThan(MAX_TURN_MS);
+  expect(longest).toBeLessThan(MAX_TURN);
 });
 
 const item = (at: number) => [at, `job-${at}`, nodes(6000), { create_time: 1_767_225_600_000 + at }, ["1"]];
@@ -118,5 +125,5 @@ test.each([
     await answer.arrayBuffer();
     await harness.console.ledger.settled();
   });
-  expect(longest).toBeLessThan(MAX_TURN_MS);
+  expect(longest).toBeLessThan(MAX_TURN);
 });
