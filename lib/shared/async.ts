@@ -27,32 +27,25 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
 
 /**
  * Coalesces calls: one runs at a time, and calls during a run share one more run after it, even if the first fails.
- * In that case only the later outcome is reported.
+ * Each call returns the outcome of the first run that began after it.
  */
 export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
-  let isWished = false;
-  let isRunning = false;
-  let running = Promise.resolve();
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   async function run(): Promise<void> {
-    isRunning = true;
     try {
-      do {
-        isWished = false;
-        try {
-          await act();
-        } catch (error) {
-          if (!isWished) throw error;
-        }
-      } while (isWished);
+      await act();
     } finally {
-      // In the same turn as the last check, so that a later request starts it again.
-      isRunning = false;
+      running = undefined;
     }
   }
+  function runNext(): Promise<void> {
+    next = undefined;
+    return (running = run());
+  }
   return () => {
-    isWished = true;
-    if (!isRunning) running = run();
-    return running;
+    if (next) return next;
+    return running ? (next = running.then(runNext, runNext)) : runNext();
   };
 }
 

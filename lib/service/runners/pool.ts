@@ -15,7 +15,7 @@ import { type Database, query, type Reader, type Transaction } from "../store/da
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
 import { createLibraries } from "./libraries";
-import { readRunners, type RunnerRow, stateOf } from "./store";
+import { readRunner, readRunners, type RunnerRow, stateOf } from "./store";
 
 /** This process's use of a runner. `busyUntilMs`: when the runner stops counting as busy with other clients' jobs. */
 type InUse = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
@@ -151,6 +151,13 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     /** The runners that take jobs now and have a free slot. */
     free,
+
+    /** For a slot occupied here. Reads the store, because the runner may just have been paused, and other processes also use its slots. */
+    async hasFreeSlot(tx: Transaction, { id }: RunnerRow): Promise<boolean> {
+      const row = await readRunner(tx, id);
+      if (!row || stateOf(row) !== "ready") return false;
+      return row.address === null || inUseOf(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
+    },
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 

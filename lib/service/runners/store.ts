@@ -222,7 +222,7 @@ type RunnerKey = Pick<RunnerRow, "id" | "address">;
 const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row, sql<boolean>`state = 'in_progress'`);
 
 /** Includes jobs that wait in the runner's own queue. */
-export const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
+const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
 
 async function countThere(reader: Reader, { id, address }: RunnerKey, which: RawBuilder<boolean>): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;

@@ -38,8 +38,8 @@ export type Processes = {
   start(slots: number): Promise<void>;
   watch(on: ProcessEvents): void;
   /**
-   * Inside a commit: takes processes that were silent for too long off the list, and returns their ids. A process that has just
-   * started, or come back, waits as long for the others: the database may have been away for all.
+   * Inside a commit: takes processes that were silent for too long off the list, and returns their ids and those of their workers.
+   * A process that has just started, or come back, waits as long for the others: the database may have been away for all.
    */
   giveUpSilent(tx: Transaction): Promise<string[]>;
   /** Takes this process off the list. */

@@ -90,10 +90,12 @@ it("gives up who says nothing any more, who learns of it when it is back", async
   expect(await here.live()).toEqual([here.id, there.id].sort());
 });
 
-it("gives up at once who has ended, and nobody else", async () => {
+it("gives up at once who has ended, with its workers, and nobody else", async () => {
+  // As the previous version stored them.
+  await ask(own.url, `UPDATE lightdesk_service.processes SET worker_ids = '{one,two}' WHERE id = '${there.id}'`);
   await there.close();
   expect(await here.live()).toEqual([here.id]);
-  await database.commit((tx) => here.giveUpSilent(tx));
+  expect(await database.commit((tx) => here.giveUpSilent(tx))).toEqual([there.id, "one", "two"]);
   expect(await ask(own.url, "SELECT id FROM lightdesk_service.processes")).toEqual([{ id: here.id }]);
 });
 

@@ -84,8 +84,8 @@ async function stateOf(seq: number): Promise<string | undefined> {
   return (await database.row(query.selectFrom("jobs").select("state").where("seq", "=", seq)))?.state;
 }
 
-it("follows a job at a runner once the disk accepts that, and counts it as running nowhere until then", async () => {
-  const { id, seq } = await submitOne();
+/** A job that a runner began for a process that has ended. */
+async function leaveAtRunner(seq: number): Promise<void> {
   const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
   await database.commit(async (tx) => {
     await tx.run(query.insertInto("runners").values({ ...values, mode: "ready" }));
@@ -93,6 +93,31 @@ it("follows a job at a runner once the disk accepts that, and counts it as runni
     if (runner) await claimJob(tx, { now, log, remoteLimits, processes, events }, seq, { runner, slot: "There/1" });
     await begin(tx, { seq, fence: 1 }, now());
   });
+}
+
+it("leaves a job at its runner that it takes over while it stops", { timeout: 10_000 }, async () => {
+  const { seq } = await submitOne();
+  await leaveAtRunner(seq);
+  let takeOver = (): void => undefined;
+  const isStopping = new Promise<void>((resolve) => (takeOver = resolve));
+  // The first commit recovers the jobs that were left running, the second one takes this one over.
+  let commits = 0;
+  const late: Database["commit"] = async (work) => {
+    if ((commits += 1) === 2) await isStopping;
+    return database.commit(work);
+  };
+  // The engine stops its runner last.
+  const runner = { ...noRunner, stop: () => Promise.resolve(takeOver()) };
+  const started = await startEngine(runner, { ...database, commit: late, commitFreeing: late });
+  await until("it is about to be taken over", () => commits === 2);
+  await started.stop(0);
+  expect([...started.runs()]).toEqual([]);
+  expect(await stateOf(seq)).toBe("in_progress");
+});
+
+it("follows a job at a runner once the disk accepts that, and counts it as running nowhere until then", async () => {
+  const { id, seq } = await submitOne();
+  await leaveAtRunner(seq);
   // The first commit recovers the jobs that were left running.
   let commits = 0;
   const full: Database["commit"] = (work) =>
@@ -134,6 +159,26 @@ it("cancels a job whose worker is lost in the same moment, and does not run it a
   expect(await stateOf(seq)).toBe("cancelled");
   await started.stop(0);
   expect(runs).toBe(1);
+});
+
+it("interrupts a job that runs but is not stored as running yet", async () => {
+  const { id, seq } = await submitOne();
+  let isRunning = false;
+  const runner: Runner = {
+    run() {
+      let end: (outcome: RunOutcome) => void = () => undefined;
+      const done = new Promise<RunOutcome>((resolve) => (end = resolve));
+      isRunning = true;
+      return { done, cancel: () => end({ kind: "cancelled" }) };
+    },
+    stop: () => Promise.resolve(),
+  };
+  const started = await startEngine(runner);
+  await until("it runs", () => isRunning);
+  // As for a runner's job whose begin is about to be stored.
+  await database.commit((tx) => tx.run(query.updateTable("jobs").set({ state: "pending" }).where("seq", "=", seq)));
+  expect(await started.cancel(USER, ["in_progress"])).toEqual([id]);
+  expect(await stateOf(seq)).toBe("cancelled");
 });
 
 it("runs a job again whose worker was lost, also where the disk takes that only later", async () => {

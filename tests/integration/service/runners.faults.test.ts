@@ -1,4 +1,6 @@
 // Faults of runners and their effect on jobs: each job ends once, on another runner if need be, and says why.
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
@@ -46,6 +48,17 @@ describe("faults of runners", () => {
     return { client, a, id };
   }
   const ran = () => servers.map((server) => server.seen.submissions.length);
+
+  it("fails when the service has no folder for its files, and frees its runner for the next one", async () => {
+    const client = await start();
+    const a = await add("A");
+    await rm(join(bench.folder, "work"), { recursive: true });
+    const id = await submit(client, made(1));
+    expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "ServiceError" } });
+    await mkdir(join(bench.folder, "work"));
+    expect(await ended(client, await submit(client, made(2)))).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
+    expect(a.seen.submissions).toHaveLength(1);
+  });
 
   it("goes to another runner when its own has restarted and lost its queue", async () => {
     const { client, a, id } = await startPaused();

@@ -4,7 +4,7 @@
 // runner that can run it.
 
 import { kindWith, type Place, triedRunners } from "@/lib/service/runners/pool";
-import { countHandedOver, readRunner, type RunnerRow, stateOf } from "@/lib/service/runners/store";
+import { type RunnerRow } from "@/lib/service/runners/store";
 import { asStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
@@ -51,7 +51,7 @@ export type EndCommit = {
 
 /** What the engine passes to the queue. */
 export type QueueContext = {
-  parts: EngineParts;
+  parts: Pick<EngineParts, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events" | "remoteLimits">;
   /** Jobs that run in this process, by id. */
   running: Map<string, Running>;
   isAccepting(): boolean;
@@ -73,7 +73,7 @@ type QueueSource = {
   onSlotFree(): void;
 };
 
-/** A slot whose job is about to end, and the entry reserved for it. */
+/** A slot whose job is about to end, and the entry that it gets next unless another slot becomes free first. */
 type EndingSlot = { place: Place; entry?: QueueEntry };
 
 const RETRY_MS = 1000;
@@ -85,7 +85,8 @@ export function createSlots(
   const { database, pool, log } = parts;
   const endingSlots = new Set<EndingSlot>();
 
-  const findEndingSlot = (kind: string) => [...endingSlots].find(({ place }) => pool.mayTake(kind, place.runner));
+  const unreservedSlots = () => [...endingSlots].filter(({ entry }) => !entry);
+  const findEndingSlot = (kind: string) => unreservedSlots().find(({ place }) => pool.mayTake(kind, place.runner));
 
   /** One claim of an entry for a slot. `settle` returns undefined if the job could not be claimed. */
   function createClaim(entry: QueueEntry, place: Place) {
@@ -116,7 +117,7 @@ export function createSlots(
       undo,
       async take(tx: Transaction): Promise<void> {
         undo(); // an earlier attempt at the same commit
-        if (isAccepting()) outcome = (await isFree(tx, place)) ? await attempt(tx) : "full";
+        if (isAccepting()) outcome = (await pool.hasFreeSlot(tx, place.runner)) ? await attempt(tx) : "full";
       },
       /** Called after the commit. */
       async settle(): Promise<Running | undefined> {
@@ -153,30 +154,32 @@ export function createSlots(
   /** Returns the slot's next job. */
   async function runOne(job: Running, place: Place): Promise<Running | undefined> {
     const slot: EndingSlot = { place };
-    let claim: ReturnType<typeof createClaim> | undefined;
-    let isCommitted = false;
+    let committedClaim: ReturnType<typeof createClaim> | undefined;
     const prepare = () => {
       if (!isAccepting()) return;
       endingSlots.add(slot);
       onSlotFree();
     };
     const commit = async (work: (tx: Transaction) => Promise<void>) => {
-      endingSlots.delete(slot);
-      claim ??= slot.entry && createClaim(slot.entry, place);
+      const isPrepared = endingSlots.delete(slot);
+      const claim = slot.entry && createClaim(slot.entry, place);
       try {
         await database.commit(async (tx) => {
           await work(tx);
           await claim?.take(tx);
         });
-        isCommitted = true;
+        committedClaim = claim;
       } catch (error) {
         claim?.undo();
+        if (isPrepared) endingSlots.add(slot);
         throw error;
       }
     };
-    await run(job, { prepare, commit }).finally(() => endingSlots.delete(slot));
-    if (claim && isCommitted) return claim.settle();
-    return slot.entry && claimAlone(slot.entry, place);
+    const ended = run(job, { prepare, commit });
+    inBackground(ended); // Logs its error. The slot continues with the next job.
+    await ended.catch(() => undefined);
+    endingSlots.delete(slot);
+    return committedClaim ? committedClaim.settle() : slot.entry && claimAlone(slot.entry, place);
   }
 
   async function runJobs(place: Place, first: Running | undefined): Promise<void> {
@@ -189,38 +192,42 @@ export function createSlots(
       await work(place);
     } finally {
       place.release();
+      takeReserved();
       onSlotFree();
     }
+  }
+
+  /** Starts jobs that are reserved for an ending slot if another slot is free. */
+  function takeReserved(): void {
+    for (const slot of endingSlots) {
+      const { entry } = slot;
+      if (!entry || !pool.best(entry.kind, pool.free())) continue;
+      slot.entry = undefined;
+      take(entry);
+    }
+  }
+
+  /** Claims the job for the best free slot and runs it there. */
+  function take(entry: QueueEntry): void {
+    const best = pool.best(entry.kind, pool.free());
+    const slot = best ? undefined : findEndingSlot(entry.kind);
+    if (best && isAccepting()) inBackground(withSlot(best, async (place) => runJobs(place, await claimAlone(entry, place))));
+    else if (slot) slot.entry = entry;
+    else inBackground(putBack(entry));
   }
 
   return {
     /** Tests which kinds of jobs could start now or when a job ends; undefined if no slot is open. */
     canBegin(): ((kind: string) => boolean) | undefined {
       const free = pool.free();
-      if (!isAccepting() || free.length + endingSlots.size === 0) return undefined;
+      if (!isAccepting() || free.length + unreservedSlots().length === 0) return undefined;
       return (kind) => free.some(({ id }) => pool.canDo(kind, id)) || findEndingSlot(kind) !== undefined;
     },
 
-    /** Claims the job for the best free slot and runs it there. */
-    take(entry: QueueEntry): void {
-      const best = pool.best(entry.kind, pool.free());
-      const slot = best ? undefined : findEndingSlot(entry.kind);
-      if (best && isAccepting()) inBackground(withSlot(best, async (place) => runJobs(place, await claimAlone(entry, place))));
-      else if (slot) {
-        slot.entry = entry;
-        endingSlots.delete(slot);
-      } else inBackground(putBack(entry));
-    },
+    take,
 
     resume: (job: Running, runner: RunnerRow) => withSlot(runner, (place) => runJobs(place, job)),
   };
-}
-
-/** Reads the store, because the runner may just have been paused, and other processes also use its slots. */
-async function isFree(tx: Transaction, { runner: { id, address } }: Place): Promise<boolean> {
-  const row = await readRunner(tx, id);
-  if (!row || stateOf(row) !== "ready") return false;
-  return address === null || (await countHandedOver(tx, row)) < row.slots;
 }
 
 type WaitingFilter = { userId: number; last: number } | { seqs: readonly number[] };

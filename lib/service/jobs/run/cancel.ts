@@ -69,19 +69,27 @@ export function createCancels({ parts, running, queue, background, reportEnd }: 
     return cancelled;
   }
 
+  async function cancelIfIn(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
+    const unique = ids && [...new Set(ids)];
+    const done: string[] = [];
+    for (let start = 0; start < (unique?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
+      const some = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
+      const which = { userId, states, isElsewhere };
+      const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
+      const waited = cancelled.filter((job) => !isHandedOver(job));
+      if (waited.length > 0) await queue.removeWaiting(userId, waited.map(({ seq }) => seq)); // prettier-ignore
+      done.push(...cancelled.map(({ id }) => id));
+    }
+    return done;
+  }
+
   return {
     /** Cancels the user's jobs in these states, all if `ids` is absent. Returns the ids that were cancelled. */
     async cancel(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
-      const unique = ids && [...new Set(ids)];
-      const done: string[] = [];
-      for (let start = 0; start < (unique?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
-        const some = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
-        const which = { userId, states, isElsewhere };
-        const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
-        const waited = cancelled.filter((job) => !isHandedOver(job));
-        if (waited.length > 0) await queue.removeWaiting(userId, waited.map(({ seq }) => seq)); // prettier-ignore
-        done.push(...cancelled.map(({ id }) => id));
-      }
+      const begun = [...running.values()].filter((run) => run.userId === userId && run.isBegun() && (ids?.includes(run.id) ?? true));
+      const done = await cancelIfIn(userId, states, ids);
+      // A job that runs here may be stored as pending: its start is not stored yet, or it was just given back.
+      if (!states.includes("pending")) done.push(...(await cancelIfIn(userId, ["pending"], begun.map(({ id }) => id)))); // prettier-ignore
       if (done.length > 0) events.queueChanged(userId);
       return done;
     },

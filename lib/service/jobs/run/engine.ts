@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
-import { endAttempt, isHandedOver } from "@/lib/service/runners/attempts";
+import { isHandedOver } from "@/lib/service/runners/attempts";
 import { kindWith } from "@/lib/service/runners/pool";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
@@ -14,8 +14,8 @@ import { isUnfinished } from "../transitions";
 import { CANCELLED, createCancels } from "./cancel";
 import { resumeJob, type Running } from "./claim";
 import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
-import { failAround, giveBack } from "./finish";
-import { executeJob, giveBackLost } from "./run-job";
+import { giveBack } from "./finish";
+import { executeJob, failRun, giveBackLost } from "./run-job";
 
 type Workplace = Patience & {
   parts: EngineParts;
@@ -39,7 +39,7 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
     log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
     // The job is not at fault for an outage.
     if (isStoreAway(error)) await giveBackLost(parts, ordered, { reason: "The service's database did not answer.", counts: true });
-    else await fail(place, job, error);
+    else await failRun(parts, ordered, error);
   } finally {
     // The job may have been put back, and taken again.
     if (running.get(job.id) === job) running.delete(job.id);
@@ -64,12 +64,6 @@ async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | 
     log.warn({ err: error, seq }, "the images of a job that waits could not be read");
     return undefined;
   }
-}
-
-async function fail({ parts: { now }, untilStored }: Workplace, job: Running, error: unknown): Promise<void> {
-  await untilStored(async (tx) => {
-    if ((await failAround(tx, job, error, now())) && job.remote) await endAttempt(tx, job, "lost", now());
-  });
 }
 
 /** Best effort: the rounds read the runners again. */
@@ -110,7 +104,11 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     running,
     isAccepting: () => accepting,
     untilThere: patience.untilThere,
-    run: (job, end) => runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, end),
+    run(job, end) {
+      // A job that was claimed while the engine stopped is left for the next start.
+      if (isStopped && job.remote) job.leave();
+      return runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, end);
+    },
     inBackground: background.add,
   });
 

@@ -15,7 +15,7 @@ import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Running } from "./claim";
 import { type EngineParts, type Patience } from "./engine-parts";
-import { finishRun, giveBack } from "./finish";
+import { failAround, finishRun, giveBack } from "./finish";
 import { type RunRecord } from "./run-record";
 
 /** `isClean`: the record lists all files in the folder. */
@@ -157,9 +157,7 @@ export async function giveBackLost(
 ): Promise<void> {
   const waiting = await untilStored(async (tx) => {
     const at = now();
-    if (!(await isOwn(tx, job))) return undefined;
-    // Only a started job is given back.
-    await begin(tx, job, at);
+    if (!(await beginOwn(tx, job, at))) return undefined;
     if (job.remote && counts) {
       await endAttempt(tx, job, "lost", at, reason);
       await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - job.record.startMs });
@@ -167,6 +165,23 @@ export async function giveBackLost(
     return giveBack(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
   if (waiting) queue.notifyWaiting(waiting, true);
+}
+
+/** Fails the job after an error of the service, at any time after the claim. */
+export async function failRun({ now }: Pick<EngineParts, "now">, { job, untilStored }: JobContext, error: unknown): Promise<void> {
+  await untilStored(async (tx) => {
+    const at = now();
+    if (!(await beginOwn(tx, job, at))) return;
+    await failAround(tx, job, error, at);
+    if (job.remote) await endAttempt(tx, job, "lost", at);
+  });
+}
+
+/** Inside a commit: starts a job that its runner did not start, since only a started job fails or is given back. False unless `isOwn`. */
+async function beginOwn(tx: Transaction, job: Running, at: number): Promise<boolean> {
+  if (!(await isOwn(tx, job))) return false;
+  await begin(tx, job, at);
+  return true;
 }
 
 /** Inside a commit: whether no other attempt has begun, and the job was not cancelled. */

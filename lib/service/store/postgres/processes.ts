@@ -117,8 +117,10 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     async giveUpSilent(tx) {
       const since = performance.now() > isPatientUntil ? silent("now()") : "seen_at = '-infinity'";
-      const gone = plainStatement<{ id: string }>(`DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id`, [id]);
-      return (await tx.rows(gone)).map((process) => process.id);
+      const text = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id, worker_ids`;
+      const gone = await tx.rows(plainStatement<{ id: string; worker_ids: string[] }>(text, [id]));
+      // The workers of a process of the previous version have ids of their own.
+      return gone.flatMap((process) => [process.id, ...process.worker_ids]);
     },
 
     async close() {
