@@ -117,10 +117,10 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     async giveUpSilent(tx) {
       const since = performance.now() > isPatientUntil ? silent("now()") : "seen_at = '-infinity'";
-      const text = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id, worker_ids`;
-      const gone = await tx.rows(plainStatement<{ id: string; worker_ids: string[] }>(text, [id]));
       // The workers of a process of the previous version have ids of their own.
-      return gone.flatMap((process) => [process.id, ...process.worker_ids]);
+      const text = `WITH gone AS (DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id, worker_ids)
+        SELECT unnest(array_prepend(id, worker_ids)) AS id FROM gone`;
+      return (await tx.rows(plainStatement<{ id: string }>(text, [id]))).map((process) => process.id);
     },
 
     async close() {
