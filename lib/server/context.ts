@@ -1,4 +1,4 @@
-// What the route wrapper hands to a handler.
+// What the route wrapper passes to a handler.
 
 import "server-only";
 import { type ErrorCode } from "@/lib/contract/failure";
@@ -10,14 +10,14 @@ export type Opened = {
   requestId: string;
   composition: Composition;
   params: Record<string, string | string[] | undefined>;
-  /** What the audit log shall say about a change, besides who, when and the status. */
+  /** Adds facts to the audit entry, besides member, time and status. */
   note(facts: Noted): void;
 };
 export type Asked = Opened & { viewer: Viewer };
 export type Actor = Pick<Viewer, "memberId" | "name" | "email"> & Partial<Pick<Viewer, "credential">>;
 /**
- * `isWritten`: written to the audit log although nothing changes, or although no member is known to have done it. `refused`: the refusal is
- * shown by the page that the answer redirects to.
+ * `isWritten`: writes an audit entry even if nothing changes or the member is unknown. `refused`: the error shown by the page that the
+ * response redirects to.
  */
 export type Noted = {
   action?: string;

@@ -5,14 +5,14 @@ import { StartScreen } from "@/components/embed/start-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
-import { findHostHere, openVisitorPage } from "@/lib/server/bff/open-page";
+import { findCurrentHost, openVisitorPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 
 /** Before there is a session: asks the host page for a ticket. */
 export default async function StartPage({ searchParams }: PageProps<"/embed/start">) {
   const params = await searchParams;
-  const host = await findHostHere();
+  const host = await findCurrentHost();
   if (!host) return notFound();
   const from = textParam(params, "from") ?? "/";
   if ((isEmbedAddress(from) || isFileAddress(from)) && (await isTabOfMember())) redirect(from);

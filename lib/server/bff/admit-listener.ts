@@ -1,4 +1,4 @@
-// Decides who may listen to the jobs of a connection (GET /ws), by session or token as for every other read.
+// Decides who may subscribe to a connection's jobs (GET /ws), by session or token as for every other read.
 // Guarantees: origin, credential, role, rate and connection are checked as for a request; an ended session or token, and a connection that
 // was switched, changed or removed, are objections at the next look. Must never: take a service's key from the caller, or hand one out.
 
@@ -20,7 +20,7 @@ import { CHALLENGE } from "../requests/responses";
 import { isSameOrigin } from "./guard";
 
 const LONGEST_CLIENT_ID = 200;
-/** Members who only run apps may not listen: they would get messages about other members' jobs too. */
+/** Members who only run apps may not subscribe: they would also get messages about other members' jobs. */
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
 export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
@@ -91,7 +91,7 @@ function refused({ status, code, message }: Failure): FeedAdmission {
 
 /** Whether the request may see why the console is not ready. */
 export async function maySeeReasons({ headers }: IncomingMessage): Promise<boolean> {
-  // Without a cookie, answer at once: reading a viewer waits for the start, and a load balancer needs its answer earlier.
+  // Responds at once without a cookie: reading a viewer waits for startup, but a load balancer needs an earlier response.
   if (headers.cookie === undefined) return false;
   const viewer = await readViewer(composition(), { get: (name) => (name === "cookie" ? (headers.cookie ?? null) : null) });
   return viewer !== undefined && hasRole(viewer.role, "admin");

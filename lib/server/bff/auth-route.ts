@@ -21,7 +21,7 @@ import { type Composition } from "../composition-type";
 import { type Opened } from "../context";
 import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/attempt-limit";
-import { LONGEST_OF_STRANGERS, readJson, readWhole, searchOf } from "../requests/read-request";
+import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
@@ -240,9 +240,9 @@ const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Rel
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(opened: Opened): Promise<Result<URLSearchParams, Failure>> {
   if (opened.request.headers.get("content-type")?.includes("json")) {
-    const read = await readJson(opened, z.record(z.string(), z.union([z.string(), z.boolean()])), LONGEST_OF_STRANGERS);
+    const read = await readJson(opened, z.record(z.string(), z.union([z.string(), z.boolean()])), MAX_VISITOR_BODY_BYTES);
     return read.ok ? ok(new URLSearchParams(Object.entries(read.value).map(([name, value]) => [name, String(value)]))) : read;
   }
-  const read = await readWhole(opened, LONGEST_OF_STRANGERS);
+  const read = await readWhole(opened, MAX_VISITOR_BODY_BYTES);
   return read.ok ? ok(new URLSearchParams(new TextDecoder().decode(read.value))) : read;
 }

@@ -1,6 +1,6 @@
-// Runs before every handler of the console, in this order: origin, session, rate, recent sign-in, role. And around it: the only catch, the
-// headers, and the audit entry of every change.
-// Guarantees: the security suite finds a handler without this wrapper; an unknown error tells nothing outside and is logged once.
+// Wraps every handler of the console. Checks, in this order: origin, session, rate, recent sign-in, role. Also handles errors, response
+// headers and the audit entry of every change.
+// Guarantees: the security suite finds a handler without this wrapper; unknown errors are logged once and never reach the client.
 // Must never: log a header, a cookie, a query or a body.
 
 import "server-only";
@@ -157,7 +157,7 @@ async function tellReadOnly(composition: Composition, { status, headers }: Respo
     headers.set(READ_ONLY_HEADER, (await readReadOnly(composition)) ? "1" : "0");
   } catch (err) {
     // The request was handled; its answer is sent anyway.
-    composition.log.warn({ err }, "whether the console is read-only could not be read");
+    composition.log.warn({ err }, "read-only state unavailable");
   }
 }
 
@@ -230,11 +230,11 @@ export function toActor({ id, name, email, guestOf }: Member): Actor {
   return { memberId: id, name, email: guestOf === undefined ? email : "" };
 }
 
-const EVERY_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 
 type CheckedBody = { request: Request; refused(): Failure | undefined };
 
-/** `check`: answers why the sender may not continue. */
+/** `check`: returns why the sender may not continue. */
 function checkedBody(request: Request, check: () => Promise<Failure | undefined>): CheckedBody {
   if (request.body === null) return { request, refused: () => undefined };
   const reader = request.body.getReader();
@@ -247,8 +247,8 @@ function checkedBody(request: Request, check: () => Promise<Failure | undefined>
       async pull(controller) {
         const next = await reader.read();
         counted += next.value?.byteLength ?? 0;
-        // A service may take an upload as complete with its last byte, before the end is signalled.
-        if (next.done || counted >= length || Date.now() - checkedMs >= EVERY_MS) {
+        // A service may treat an upload as complete after its last byte, before the stream ends.
+        if (next.done || counted >= length || Date.now() - checkedMs >= CHECK_INTERVAL_MS) {
           refused = await check();
           checkedMs = Date.now();
         }
@@ -260,7 +260,7 @@ function checkedBody(request: Request, check: () => Promise<Failure | undefined>
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // Nothing is read before it is asked for: the sender may be waiting for the answer whether it has to send at all.
+    // Reads only on demand: the sender may wait for a response before it sends anything.
     { highWaterMark: 0 },
   );
   const init = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;
@@ -275,6 +275,6 @@ export function isSameOrigin(request: Pick<Request, "headers">, publicUrl: strin
   if (!URL.canParse(origin)) return false;
   const from = new URL(origin);
   if (publicUrl !== undefined && from.origin === new URL(publicUrl).origin) return true;
-  // If the public address is https, a page opened over plain http is another origin.
+  // If the public URL is https, a page opened over http has another origin.
   return from.host === request.headers.get("host") && (publicUrl === undefined || from.protocol === new URL(publicUrl).protocol);
 }

@@ -1,4 +1,4 @@
-// What a page or layout starts with: the composition, and the viewer who opens it.
+// Entry point of pages and layouts: returns the composition and the viewer.
 
 import "server-only";
 import { headers } from "next/headers";
@@ -15,23 +15,23 @@ import { PAGE_HEADER } from "../cookies";
 import { readEmbedAddress } from "../embed/sessions";
 import { type EmbedHost } from "../store/embed-hosts";
 
-/** `can`: whether to offer an act that needs a role, to the viewer's role or the given one; never while the console is read-only. */
+/** `can`: whether the viewer, or `role`, may do what needs `needed`. Always false while the console is read-only. */
 type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };
 type PageContext = { composition: Composition; viewer: PageViewer };
 
-/** For pages that are open to visitors. */
+/** For pages that need no session. */
 export async function openVisitorPage(): Promise<Composition> {
   const current = composition();
   await current.ready;
   return current;
 }
 
-/** Pages open to members who only run apps; every other page redirects them to the apps. */
+/** Pages for members who only run apps. Every other page redirects them to the apps. */
 const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 
 /**
- * For pages and, with `isFrame`, for the frame around them; `isOwn`: never inside a host page. For people, not tokens. Without a viewer it
- * redirects: to /set-up while there is no owner, otherwise to /sign-in, which leads back to the page.
+ * For pages. `isFrame`: for their layout. `isOwn`: never inside a host page. Rejects tokens. Without a viewer, redirects to /set-up while
+ * there is no owner, otherwise to /sign-in, which returns to the page.
  */
 export async function openPage({ isFrame = false, isOwn = false } = {}): Promise<PageContext> {
   const current = composition();
@@ -39,7 +39,7 @@ export async function openPage({ isFrame = false, isOwn = false } = {}): Promise
   const viewer = await readViewer(current, sent);
   const page = sent.get(PAGE_HEADER) ?? "";
   const embed = readEmbedAddress(sent);
-  // That page asks the host page for a ticket, and then leads back.
+  // The start page gets a ticket from the host page, then returns here.
   if (embed && !viewer) return redirect(`${embed.path}/start?from=${encodeURIComponent(embedAddressOf(page)?.rest ?? "")}`);
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(embedAddressOf(page)?.rest ?? page))
@@ -49,14 +49,14 @@ export async function openPage({ isFrame = false, isOwn = false } = {}): Promise
     const can: PageViewer["can"] = (needed, role = viewer.role) => !readOnly && hasRole(role, needed);
     return { composition: current, viewer: { ...viewer, readOnly, can } };
   }
-  // A token never opens a page: with it, the sign-in would lead back here.
+  // Tokens can't open pages: the sign-in would redirect back here.
   if (viewer) return notFound();
   if (!(await current.store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
 }
 
-/** The host page that the address belongs to. */
-export async function findHostHere(): Promise<EmbedHost | undefined> {
+/** The host page of the current URL. */
+export async function findCurrentHost(): Promise<EmbedHost | undefined> {
   const embed = readEmbedAddress(await headers());
   return embed && findHost(embed.host);
 }

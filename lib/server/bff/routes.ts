@@ -1,4 +1,4 @@
-// Routes: of the console's own resources, and of the interface.
+// Route handlers for the console's own resources and for the interface.
 
 import "server-only";
 import "server-only";
@@ -15,12 +15,12 @@ import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cooki
 import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
 import { clientAddress } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
-import { connectionIn, LONGEST_OF_STRANGERS, readJson } from "../requests/read-request";
+import { connectionIn, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
 import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
-/** The weakest role allowed, or more of the guard. */
+/** The minimum role, or several options of the guard. */
 type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
 export function consoleRoute(action: string, needs: Needs, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
@@ -41,10 +41,10 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
     const network = networkOf(clientAddress(opened.request));
     const waitMs = await tokenLimit.take(network);
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-    const body = await readJson(opened, schema, LONGEST_OF_STRANGERS);
+    const body = await readJson(opened, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const result = await run(opened, body.value);
-    // Colleagues behind one address join one after the other.
+    // Colleagues may share an address.
     if (result.ok) await tokenLimit.giveBack(network);
     return result;
   });
@@ -56,7 +56,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return unguarded("embedSession", async ({ request, composition, note }) => {
     const waitMs = await composition.ticketLimit.take(networkOf(clientAddress(request)));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-    const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, LONGEST_OF_STRANGERS);
+    const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const { headers } = request;
     const embed = readEmbedAddress(headers);
@@ -67,7 +67,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
       return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
     if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
     const { token, session, member, isSame } = begun.value;
-    // The same person returns every few minutes: the log records only when they first came.
+    // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) note({ by: toActor(member), target: session.origin });
     const { basePath } = composition.env;
     const [own, probe] = [embedCookie(embed.slot, basePath), probeCookie(embed.slot, basePath)];
@@ -83,9 +83,9 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   });
 }
 
-// The values of a route's folders under the names in the operation's path: [jobId] is {job_id}.
-// Guarantees: no value can leave its place in the upstream's path; "." and ".." would do so even when encoded.
-const LONGEST = 1000;
+// Maps a route's folder names to the names in the operation's path: [jobId] is {job_id}.
+// Guarantees: no value can escape its segment of the upstream path, as "." and ".." would even when encoded.
+const MAX_PARAM_LENGTH = 1000;
 
 function readPathParams(
   operation: Operation,
@@ -102,8 +102,8 @@ function readPathParams(
 }
 
 function isSafe(value: string): boolean {
-  // Control characters have no place in an id, and a NUL ends a path in some file systems.
-  return value !== "" && value !== "." && value !== ".." && value.length <= LONGEST && !/[\u0000-\u001f\u007f/\\]/.test(value);
+  // Ids contain no control characters, and NUL ends a path in some file systems.
+  return value !== "" && value !== "." && value !== ".." && value.length <= MAX_PARAM_LENGTH && !/[\u0000-\u001f\u007f/\\]/.test(value);
 }
 
 function decoded(text: string): string | undefined {

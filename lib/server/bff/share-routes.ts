@@ -13,7 +13,7 @@ import { callForBrowser } from "../answers/pass-on";
 import { verifyPassword } from "../auth/passwords";
 import { type Opened } from "../context";
 import { clientAddress } from "../limits/attempt-limit";
-import { LONGEST_OF_STRANGERS, readJson, searchOf } from "../requests/read-request";
+import { MAX_VISITOR_BODY_BYTES, readJson, searchOf } from "../requests/read-request";
 import { emptyAnswer, jsonAnswer } from "../requests/responses";
 import { isThere } from "../shares/item-source";
 import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "../shares/open-share";
@@ -86,7 +86,7 @@ export function unlockShareRoute(): Handler {
     const { request, composition } = asked;
     const waitMs = await composition.tokenLimit.take(`share ${networkOf(clientAddress(request))}`);
     if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
-    const body = await readJson(asked, sharePasswordSchema, LONGEST_OF_STRANGERS);
+    const body = await readJson(asked, sharePasswordSchema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const opened = await openShare(composition, tokenOf(asked));
     if (!opened) return failed(noShare);

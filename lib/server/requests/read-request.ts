@@ -18,7 +18,7 @@ import { readBytes } from "../upstream/streams";
 
 const LONGEST_JSON = 16 * 1024 * 1024;
 /** People who are not signed in send only a name, an address, a password or a token. */
-export const LONGEST_OF_STRANGERS = 64 * 1024;
+export const MAX_VISITOR_BODY_BYTES = 64 * 1024;
 const DEEPEST_JSON = 100;
 
 /** The id in the route's [id] folder; an empty one matches nothing. */

@@ -5,7 +5,7 @@ import { type Database, prepareOne } from "./database";
 import { dialectOf } from "./dialect/dialect";
 import { type KeyRow } from "./tables";
 
-/** As written by keys/cipher.ts, with the id of the key of the ring that opens it. */
+/** Ciphertext written by keys/cipher.ts, with the id of the ring key that decrypts it. */
 export type StoredKey = KeyRow;
 export type Sealed = Pick<StoredKey, "ringKeyId" | "ciphertext">;
 export type KeyStore = ReturnType<typeof createKeyStore>;

@@ -1,5 +1,4 @@
-// The team's settings for the whole console, by name (the text is written and read by the module that owns the setting), and the one-time
-// token of the first run, as a hash.
+// Console-wide settings by name, as text in a format of the owning module, and the hashed one-time token of the first run.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -70,7 +69,7 @@ export function createSetUpTokenStore(database: Database) {
   };
 }
 
-/** Tokens are 32 random bytes, so one round of SHA-256 is enough, and looking them up by hash reveals nothing useful. */
+/** Tokens are 32 random bytes, so one round of SHA-256 is enough, and lookups by hash leak nothing useful. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

@@ -12,7 +12,7 @@ import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
 
-/** Of all frames together: more would keep a processor busy for minutes. */
+/** For all frames together. More would keep a CPU busy for minutes. */
 const MAX_PIXEL_BYTES = 2 * 1024 ** 3;
 
 /** Lengths of the chunks before the pixels, each allowed once. */
@@ -127,7 +127,7 @@ function pixelBytes({ width, height, bitsPerPixel, isInterlaced }: Header): numb
 
 type PixelStream = ReturnType<typeof pixelStream>;
 
-/** Reads the compressed pixels of one frame to their end. `expected`: how many bytes they have uncompressed. */
+/** Reads the compressed pixels of one frame. `expected`: their uncompressed size in bytes. */
 function pixelStream(expected: number) {
   const STRETCH = 256 * 1024;
   const stream = createInflate();

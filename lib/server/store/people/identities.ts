@@ -62,7 +62,7 @@ export function createIdentityStore(database: Database) {
         .execute();
     },
 
-    /** Remembers the address of a removed member: it signs nobody in, in any way, until an admin invites it again. */
+    /** Stores the email address of a removed member. It can't sign in again until an admin invites it. */
     async keepRemoved(email: string, now: number): Promise<void> {
       await database
         .insertInto("identities")
@@ -71,7 +71,7 @@ export function createIdentityStore(database: Database) {
         .execute();
     },
 
-    /** For addresses that are no member's. */
+    /** For email addresses without a member. */
     async isRemoved(email: string): Promise<boolean> {
       return (await bySubject("proxy", email)) !== undefined;
     },
