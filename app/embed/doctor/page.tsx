@@ -5,7 +5,7 @@ import { textParam } from "@/app/(console)/params";
 import { DoctorScreen } from "@/components/embed/doctor-screen";
 import { PageMessages } from "@/components/frame/page-messages";
 import { WholePageNote } from "@/components/ui/whole-page-note";
-import { findCurrentHost,findHost } from "@/lib/server/bff/open-page";
+import { findCurrentHost, findHost } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
