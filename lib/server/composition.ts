@@ -21,7 +21,7 @@ import { createCapabilityMemory } from "./capabilities/memory";
 import { type Composition } from "./composition-type";
 import { createSeenAssets } from "./connections/seen-assets";
 import { createHostKeys } from "./embed/host-keys";
-import { consoleUrl, type Env, EnvError, readEnv } from "./env";
+import { consoleUrl, type Env, EnvError, isBuild, readEnv } from "./env";
 import { openKeyRing, readOrMakeSecretFile, seal, unseal } from "./keys/key-ring";
 import { openSharedSecret } from "./keys/shared-secret";
 import { createLedger } from "./ledger/ledger";
@@ -56,6 +56,8 @@ export type CompositionOptions = {
 };
 
 export function composition(): Composition {
+  // A build renders pages too. With the settings of a running console, it would open that console's data.
+  if (isBuild()) throw new Error("A build cannot start a console: await headers() first.");
   return runningComposition() ?? startComposition({ env: readEnv() });
 }
 

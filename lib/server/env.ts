@@ -54,6 +54,9 @@ export class EnvError extends Error {
   readonly code = "BAD_SETTING";
 }
 
+/** Next sets this variable for `next build`, which renders pages in processes of its own. */
+export const isBuild = () => process.env.NEXT_PHASE === "phase-production-build";
+
 export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env, root = process.cwd()) {
   const read = <T>(name: string, schema: z.ZodType<T>, expected: string): T | undefined => {
     const text = source[name]?.trim();

@@ -34,8 +34,9 @@ const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
  * there is no owner, otherwise to /sign-in, which returns to the page.
  */
 export async function openPage({ isFrame = false, isOwn = false } = {}): Promise<PageContext> {
-  const current = composition();
+  // A build stops here.
   const sent = await headers();
+  const current = composition();
   const viewer = await readViewer(current, sent);
   const page = sent.get(PAGE_HEADER) ?? "";
   const embed = readEmbedAddress(sent);

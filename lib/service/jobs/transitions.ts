@@ -23,6 +23,9 @@ const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
   cancelled: [],
 };
 
+/** A job for the queue. `kind`: its requirements, and the runners that have tried it (runners/pool.ts). */
+export type WaitingJob = { userId: number; seq: number; kind: string };
+
 export const MAX_ATTEMPTS = 3;
 export const terminalStates: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
 

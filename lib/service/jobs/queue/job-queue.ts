@@ -10,10 +10,8 @@ import { query, type Reader, type Transaction } from "@/lib/service/store/databa
 import { sleep } from "@/lib/shared/async";
 import { claimJob, type Running } from "../run/claim";
 import { type EngineParts, type Patience } from "../run/engine-parts";
-import { isInOwnQueue, isUnfinished } from "../transitions";
+import { isInOwnQueue, isUnfinished, type WaitingJob } from "../transitions";
 
-/** `kind`: the job's requirements, and the runners that have tried it (runners/pool.ts). */
-export type WaitingJob = { userId: number; seq: number; kind: string };
 /** A job taken from the queue. `turn`: its position in a shared queue. */
 export type QueueEntry = WaitingJob & { turn: number };
 

@@ -3,7 +3,8 @@
 // The claim reads from the store whether a job is still pending.
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
-import { createSlots, type JobQueue, type QueueContext, type WaitingJob, waitingJobs } from "./job-queue";
+import { type WaitingJob } from "../transitions";
+import { createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
 
 /** `cancelled`: skipped later, because removing each one would copy the whole line. */
 type Line = { seqs: number[]; head: number; cancelled: Set<number> };

@@ -4,7 +4,7 @@
 // any user's second one. The library sorts by time: a turn is stored as that many microseconds after the year 2000.
 
 import { plainStatement, type Reader, type Transaction } from "@/lib/service/store/database";
-import { type WaitingJob } from "./job-queue";
+import { type WaitingJob } from "../transitions";
 
 export const QUEUE_SCHEMA = "lightdesk_queue";
 /** A flag of every entry: a worker that skips it takes none. */

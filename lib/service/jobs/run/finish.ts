@@ -7,8 +7,7 @@ import { errorAround } from "@/lib/service/nodes/run";
 import { kindOf } from "@/lib/service/runners/pool";
 import { asStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
-import { type JobQueue, type WaitingJob } from "../queue/job-queue";
-import { MAX_ATTEMPTS, move, moveAll } from "../transitions";
+import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 
@@ -70,7 +69,7 @@ export async function failAround(tx: Transaction, job: Job, cause: unknown, at: 
   return failJob(tx, job, type, message, at);
 }
 
-type GiveBackParts = { now: () => number; queue: Pick<JobQueue, "enqueue"> };
+type GiveBackParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
 type Lost = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
 
 /** A job that lost its worker or process. Returns the job if it waits again; undefined if it has failed, or belongs to another attempt. */
