@@ -110,7 +110,7 @@ describe("the id that a runner gave a job", () => {
   it.each(["../queue", "..", ".", "", "a/b", "a\\b", "a%2Fb", "a?clear=1", "a#b", "a\nb", "\ud800"])(
     "is never part of an address when it is %j",
     async (promptId) => {
-      expect(await lookFor(promptId)).toEqual({ found: { kind: "nowhere" }, urls: ["/queue", "/history?max_items=200"] });
+      expect(await lookFor(promptId)).toEqual({ found: { kind: "missing" }, urls: ["/queue", "/history?max_items=200"] });
     },
   );
 
@@ -119,6 +119,6 @@ describe("the id that a runner gave a job", () => {
   });
 
   it.each(["__proto__", "constructor"])("finds no inherited member when it is %s", async (promptId) => {
-    expect((await lookFor(promptId)).found).toEqual({ kind: "nowhere" });
+    expect((await lookFor(promptId)).found).toEqual({ kind: "missing" });
   });
 });
