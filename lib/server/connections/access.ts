@@ -97,8 +97,8 @@ export async function openConnection(context: Context, id: string | undefined): 
 }
 
 /** For work without a person at this moment: the ledger is not read on. */
-export async function openQuietly(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
-  return open(context, id, findConnection);
+export async function openQuietly({ composition, viewer }: Context, id: string | undefined): Promise<Result<Access, Failure>> {
+  return open({ composition, viewer }, id, findConnection);
 }
 
 /** For reads of jobs: also works if nothing else of the connection is open to the viewer. */
@@ -106,7 +106,13 @@ export async function openForJobs(context: Context, id: string | undefined): Pro
   return openAndRead(context, id, findVisible);
 }
 
-async function openAndRead(context: Context, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
+async function openAndRead(
+  { composition, viewer }: Context,
+  id: string | undefined,
+  find: typeof findVisible,
+): Promise<Result<Access, Failure>> {
+  // Without the rest of a handler's context: the ledger keeps it longer than the request.
+  const context = { composition, viewer };
   const access = await open(context, id, find);
   if (!access.ok) return access;
   const used = access.value.connection.id;

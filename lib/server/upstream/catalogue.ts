@@ -20,8 +20,8 @@ export type JsonReader<T> = (answer: Response, how: Omit<ToRead, "isMasked">, si
 export type Catalogue = {
   classes: ClassIndex;
   json: Uint8Array;
-  /** The descriptions of these classes. */
-  pick(names: readonly string[]): Promise<ObjectInfo>;
+  /** The descriptions of these classes. Undefined if they can't be read now. */
+  pick(names: readonly string[]): Promise<ObjectInfo | undefined>;
 };
 
 const NEWLINE = 10;
@@ -52,7 +52,7 @@ export function catalogueReader({ answers, cache, connectionId }: Parts): JsonRe
         async pick(names) {
           const picking = { ...how, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
           const picked = await answers.json(new Uint8Array(json), picking, signal, names);
-          return picked.ok ? parseExactJson<ObjectInfo>(toText(picked.json)) : {};
+          return picked.ok ? parseExactJson<ObjectInfo>(toText(picked.json)) : undefined;
         },
       },
     };
