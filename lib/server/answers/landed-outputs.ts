@@ -34,6 +34,7 @@ export type LiveReport = {
   ended: ReadonlySet<string>;
   bytes: number;
   nodesTotal?: number;
+  isTotalRequested?: true;
   progress?: LiveProgress;
 };
 /** Opens a socket to the service; its messages arrive with secrets already removed. */
@@ -96,6 +97,15 @@ export function createLandedOutputs(now: () => number) {
     setTotal(name: string, jobId: string, nodesTotal: number): void {
       const jobs = places.get(name)?.jobs;
       if (jobs) keep(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
+    },
+
+    /** True once for each job that reports progress while its number of nodes is unknown. */
+    requestTotal(name: string, jobId: string): boolean {
+      const jobs = places.get(name)?.jobs;
+      const report = jobs?.get(jobId);
+      if (!jobs || !report?.progress || report.nodesTotal !== undefined || report.isTotalRequested) return false;
+      jobs.set(jobId, { ...report, isTotalRequested: true });
+      return true;
     },
 
     stop(): void {

@@ -1,16 +1,19 @@
 // Live outputs and progress of jobs, from the service's WebSocket.
 
 import "server-only";
+import { type Dialect } from "@/lib/contract/console";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
+import { operations } from "@/lib/contract/operations";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Parts, type Target } from "../composition-type";
 import { keyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
+import { type Upstream } from "../upstream/upstream";
 import { isWanted, type LiveReport } from "./landed-outputs";
 import { type Source, toBrowser } from "./to-browser";
 
@@ -64,25 +67,40 @@ type From = Source & {
   target: Target;
 };
 
+type Readable = From & { connection: { dialect: Dialect }; upstream: Pick<Upstream, "call"> };
+
 /** Empty if nothing is known. */
 export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
   return listenForLanded(from).get(jobId) ?? { outputs: {} };
 }
 
 /** Adds progress to a response's running jobs that have none of their own. */
-export function withLiveProgress<T>(operation: Operation, from: From, value: T): T;
-export function withLiveProgress({ tells }: Operation, from: From, value: unknown): unknown {
+export function withLiveProgress<T>(operation: Operation, from: Readable, value: T): T;
+export function withLiveProgress({ tells }: Operation, from: Readable, value: unknown): unknown {
   if ((tells !== "jobs" && tells !== "job") || isEmbedded(from.connection.baseUrl) || !isObject(value)) return value;
   const rows: unknown[] = tells === "job" ? [value] : Array.isArray(value.jobs) ? value.jobs : [];
   if (!rows.some(isMoving)) return value;
   const live = listenForLanded(from);
   if (tells === "job") noteTotal(from, textOf(value.id), objectOf(objectOf(value.workflow)?.prompt));
+  else requestTotals(from, rows);
   const added = rows.map((row) => {
     if (!isMoving(row) || row.progress !== undefined) return row;
     const { nodes_total, ...job } = row;
     return { ...job, ...progressOf(live.get(String(row.id)), numberOf(nodes_total)) };
   });
   return tells === "job" ? added[0] : { ...value, jobs: added };
+}
+
+/** Jobs that were submitted elsewhere: the queue of a local server has their graphs, and is read once for each of them. */
+function requestTotals(from: Readable, rows: readonly unknown[]): void {
+  const { connection, composition, upstream } = from;
+  if (connection.dialect !== "local") return;
+  const isUnknown = (row: unknown) =>
+    isMoving(row) && row.nodes_total === undefined && composition.landed.requestTotal(nameOf(from), String(row.id));
+  if (rows.filter(isUnknown).length === 0) return;
+  void upstream
+    .call(operations.listQueue, { waits: "poll" })
+    .then((queue) => queue.ok && noteTotalsInQueue(from, queue.value.queue_running));
 }
 
 /** Enough for the running jobs and those that start next. */

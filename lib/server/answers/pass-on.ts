@@ -2,6 +2,7 @@
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Dialect } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { skippedIn } from "@/lib/contract/json/readers";
@@ -80,12 +81,12 @@ export async function noteShownFiles(
 
 type From = {
   composition: Composition;
-  connection: { id: string; baseUrl: string; seenOf?: string };
+  connection: { id: string; baseUrl: string; seenOf?: string; dialect: Dialect };
   apiKey: string | undefined;
   fingerprint: string | undefined;
   target: Target;
   viewer: { memberId: string; role: Role; credential: { kind: string; name?: string } };
-  upstream: Pick<Upstream, "exchange">;
+  upstream: Pick<Upstream, "exchange" | "call">;
 };
 type BrowserAnswer<O extends Operation> = { status: number; value: AnswerOf<O>; skipped: number };
 

@@ -118,3 +118,24 @@ test("a job submitted elsewhere shows percent on a server whose list is made fro
   await shown({ value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 }, at);
   await old.close();
 });
+
+test("shows percent of a job submitted at a local server after reading its queue once", async () => {
+  const upgrades = new WebSocketServer({ noServer: true });
+  const before = sockets.length;
+  const local = await startLocalServer(undefined, {
+    upgrade: (request, socket, head) =>
+      upgrades.handleUpgrade(request, socket, head, (one) => sockets.push({ socket: one, clientId: null })),
+  });
+  const form = { method: "POST", as: "owner", json: { name: "Local", baseUrl: local.url, shared: true } } as const;
+  const at = (await (await harness.request("/api/console/connections", form)).json()).connection.id;
+  const id = local.submit();
+  local.begin();
+  await get("/api/jobs", at);
+  await until("the console listens", () => sockets.length > before);
+  say("execution_start", { prompt_id: id }, before);
+  say("progress_state", { prompt_id: id, nodes: { "1": { state: "running", value: 1, max: 4 } } }, before);
+  await shown({ value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 }, at);
+  await get("/api/jobs", at);
+  expect(local.seen.filter(({ method, url }) => method === "GET" && url === "/api/queue")).toHaveLength(1);
+  await local.close();
+});
