@@ -119,7 +119,8 @@ test("a local server's answer whose bytes are on their way is asked for once", a
   const server: Send = (request) => {
     const { pathname } = new URL(request.url);
     asked.push(pathname);
-    const answer = pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({}));
+    const answer =
+      pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({ system: {} }));
     return unlessGivenUp(request, answer);
   };
   const { read, poll } = asking(speakLocal(server, Date.now, "me"));
