@@ -112,7 +112,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
 }
 
 const times = [1, 2, 4, 8] as const;
-const MOST_KEPT = 1_000_000;
+const MAX_STORED_CHARACTERS = 1_000_000;
 const readTyped = (kept: unknown): FieldValues => objectOf(kept) ?? {};
 /** What the server renders, used until the page has hydrated. */
 const none: FieldValues = {};
@@ -123,7 +123,9 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const { id, inputs, text, canRun, lastInputs } = app;
   const whyNot = useWhyNot();
   // Kept across a reload, in this tab.
-  const [stored] = useState(() => persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MOST_KEPT, parse: parseJson }));
+  const [stored] = useState(() =>
+    persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
+  );
   const typed = useSyncExternalStore(stored.subscribe, stored.get, nothingTyped);
   // What was typed stays if the app gets a new version meanwhile.
   const values = { ...usualValues(inputs), ...typed };

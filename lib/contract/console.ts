@@ -103,8 +103,8 @@ export const capabilitiesQuerySchema = z.object({
 
 /** The requested node classes that the service does not have. */
 export type LackingClasses = { lacking: string[] };
-const MOST_CLASSES = 2000;
-export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MOST_CLASSES).default([]) });
+const MAX_CLASSES = 2000;
+export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MAX_CLASSES).default([]) });
 
 /**
  * Jobs by the day they were submitted, oldest day first. `day`: a date like 2026-11-22 in the requested zone. `other`: not completed,

@@ -19,8 +19,8 @@ type Body = z.output<typeof appPresetBodySchema>;
 const none = refusal("NOT_FOUND", "There is no such preset.");
 
 export async function listPresets({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPreset[]> {
-  const kept = await store.appKeeps.presets(app.id, viewer.memberId);
-  return kept.map((preset) => toPreset(viewer, preset));
+  const presets = await store.appKeeps.presets(app.id, viewer.memberId);
+  return presets.map((preset) => toPreset(viewer, preset));
 }
 
 export async function addPreset(context: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {

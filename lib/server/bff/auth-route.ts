@@ -108,9 +108,9 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
   // One for the way there, one for the way back.
   for (const _way of [1, 2]) await oidcLimit.giveBack(network);
   const { member, how, change } = admitted;
-  const usual = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
+  const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
-  note({ action: how === "known" ? usual : actions[how], by: toActor(member), isWritten: true, ...about });
+  note({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", askedCookie.forget(opened.composition));
   headers.set("location", `${opened.composition.env.basePath}${signInState.returnTo}`);
   return ok(new Response(null, { status: 302, headers }));

@@ -93,8 +93,8 @@ function readPathParams(
 ): Result<Record<string, string>, Failure> {
   const values: [string, string][] = [];
   for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
-    const given = params[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
-    const value = typeof given === "string" ? decoded(given) : undefined;
+    const param = params[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    const value = typeof param === "string" ? decoded(param) : undefined;
     if (value === undefined || !isSafe(value)) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
     values.push([name, value]);
   }

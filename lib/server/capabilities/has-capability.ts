@@ -46,8 +46,8 @@ type Known = Result<boolean | undefined, Failure>;
 type How = { dir?: string; signal?: AbortSignal };
 
 export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Known> {
-  const known = access.composition.capabilities.knows(access.connection.id, capability);
-  if (known !== undefined) return ok(known);
+  const isOffered = access.composition.capabilities.knows(access.connection.id, capability);
+  if (isOffered !== undefined) return ok(isOffered);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, how);
   let last: Known = ok(undefined);

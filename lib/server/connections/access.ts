@@ -77,8 +77,8 @@ export async function findVisible(context: Context, id: string | undefined): Pro
   }
   // Not the one that the member clicked last: a program keeps using the connection it was set up with.
   if (context.viewer.credential.kind === "token") {
-    const usual = await get(context.viewer.credential.connectionId);
-    return usual ? ok(usual) : failed(noUsualConnection);
+    const tokenConnection = await get(context.viewer.credential.connectionId);
+    return tokenConnection ? ok(tokenConnection) : failed(noUsualConnection);
   }
   const last = (await store.members.get(context.viewer.memberId))?.lastConnectionId;
   const connection = (last && (await get(last))) || (await visibleConnections(context))[0];

@@ -195,8 +195,11 @@ async function saved(context: Context, id: string, check: ConnectionCheck): Prom
   await rememberCheck(context.composition, id, check);
   const found = await findConnection(context, id);
   if (!found.ok) return found;
-  const usual = await findConnection(context, undefined);
-  return ok({ connection: await toConnectionView(context.composition, found.value, usual.ok && usual.value.id === id), check });
+  const defaultConnection = await findConnection(context, undefined);
+  return ok({
+    connection: await toConnectionView(context.composition, found.value, defaultConnection.ok && defaultConnection.value.id === id),
+    check,
+  });
 }
 
 async function storeGivenKey({ store, ring, now }: Parts<"store" | "ring" | "now">, connectionId: string, { key }: Given): Promise<void> {

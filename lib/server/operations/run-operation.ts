@@ -159,8 +159,8 @@ async function submitted(id: string, { request, composition }: Asked, access: Ac
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
-  const known = workflowId === undefined ? undefined : await knownName(workflowId, composition, access);
-  const workflow = nameInExtraData(extraData) || (workflowId && (known ?? namelessWorkflow(workflowId)));
+  const storedName = workflowId === undefined ? undefined : await knownName(workflowId, composition, access);
+  const workflow = nameInExtraData(extraData) || (workflowId && (storedName ?? namelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }

@@ -29,25 +29,25 @@ export function createSeenNames() {
 }
 
 const MAX_CONNECTIONS = 20;
-const MOST_CLASSES = 20_000;
+const MAX_CLASSES = 20_000;
 
 type ClassName = readonly [className: string, name: string];
 export type ClassNames = ReturnType<typeof createClassNames>;
 
 export function createClassNames() {
-  const known = createLru<string, Map<string, string>>({ max: MAX_CONNECTIONS });
+  const namesByConnection = createLru<string, Map<string, string>>({ max: MAX_CONNECTIONS });
   return {
-    learn(connectionId: string, names: readonly ClassName[]): void {
-      const of = known.get(connectionId) ?? new Map<string, string>();
-      for (const [className, name] of names) {
+    learn(connectionId: string, classes: readonly ClassName[]): void {
+      const names = namesByConnection.get(connectionId) ?? new Map<string, string>();
+      for (const [className, name] of classes) {
         if (name === "" || name === className || className.length > LONGEST) continue;
-        if (of.has(className) || of.size < MOST_CLASSES) of.set(className, name.slice(0, LONGEST));
+        if (names.has(className) || names.size < MAX_CLASSES) names.set(className, name.slice(0, LONGEST));
       }
-      known.set(connectionId, of);
+      namesByConnection.set(connectionId, names);
     },
     /** Undefined if none of them has a name. */
     of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
-      const names = known.get(connectionId);
+      const names = namesByConnection.get(connectionId);
       const found = names ? classes.flatMap((className) => namedIn(names, className)) : [];
       return found.length === 0 ? undefined : Object.fromEntries(found);
     },

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { type Database, plainStatement } from "../store/database";
-import { MOST_NOTICE_BYTES, type Processes } from "../store/processes";
+import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
 import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
 
 const LISTENERS_CHANNEL = "listeners";
@@ -72,7 +72,7 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 
 const CHANNEL = "job events";
 /** Room for events in a notice; the rest is for what surrounds them. */
-const NOTICE_BYTES = MOST_NOTICE_BYTES - 300;
+const NOTICE_BYTES = MAX_NOTICE_BYTES - 300;
 const MOST_WAITING = 2000;
 const MOST_WAITING_BYTES = 16 * 1024 ** 2;
 /** Longer messages are dropped. */

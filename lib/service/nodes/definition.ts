@@ -141,9 +141,9 @@ export class NodeFailure extends Error {
 /** For one text: what a node is given, passes on or shows. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 /** For all texts that a job's nodes show, which are kept with the job. */
-const MOST_SHOWN_BYTES = 4 * MAX_TEXT_BYTES;
+const MAX_SHOWN_BYTES = 4 * MAX_TEXT_BYTES;
 /** For all texts that wait for a later node at once. */
-const MOST_KEPT_BYTES = 16 * MAX_TEXT_BYTES;
+const MAX_HELD_BYTES = 16 * MAX_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
   for (const value of values) {
@@ -156,13 +156,13 @@ export function createShownTexts(): (texts: readonly string[]) => void {
   let shown = 0;
   return (texts) => {
     const wanted = shown + sumOfTexts(texts);
-    if (wanted > MOST_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MOST_SHOWN_BYTES)} together`);
+    if (wanted > MAX_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MAX_SHOWN_BYTES)} together`);
     shown = wanted;
   };
 }
 
 export function checkKeptTexts(bytes: number): void {
-  if (bytes > MOST_KEPT_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MOST_KEPT_BYTES)} together`);
+  if (bytes > MAX_HELD_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MAX_HELD_BYTES)} together`);
 }
 
 export function sumOfTexts(values: readonly NodeValue[]): number {

@@ -43,9 +43,9 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
 
   function inUseOf(runnerId: string): InUse {
-    const known = inUse.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
-    inUse.set(runnerId, known);
-    return known;
+    const use = inUse.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
+    inUse.set(runnerId, use);
+    return use;
   }
 
   /** Never runs concurrently, so that an older read can't replace a newer one. */

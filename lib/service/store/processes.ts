@@ -7,7 +7,7 @@ import { type ServiceLog } from "../options";
 import { type Transaction } from "./database";
 
 /** A notice is JSON of at most this many bytes. */
-export const MOST_NOTICE_BYTES = 7_000;
+export const MAX_NOTICE_BYTES = 7_000;
 
 export type Processes = {
   /** Of this process; a new one with each start. */

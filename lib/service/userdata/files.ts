@@ -10,7 +10,7 @@ import { type Thumbnails } from "../assets/thumbnails/thumbnails";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
-const LONGEST_PATH = 1000;
+const MAX_PATH_LENGTH = 1000;
 /** The longest name on common disks. */
 const MAX_NAME_LENGTH = 255;
 const MOST_DECODINGS = 5;
@@ -71,10 +71,10 @@ function requireInside(path: string): string[] {
   const segments = refuseWayOut(path);
   if (segments.some((one) => one === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
   if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path holds a character that controls text.");
-  if (path.length > LONGEST_PATH || segments.some((one) => Buffer.byteLength(one) > MAX_NAME_LENGTH))
+  if (path.length > MAX_PATH_LENGTH || segments.some((one) => Buffer.byteLength(one) > MAX_NAME_LENGTH))
     throw new ServiceError(
       "BAD_REQUEST",
-      `The path is too long: ${LONGEST_PATH} characters at most, ${MAX_NAME_LENGTH} bytes in one name.`,
+      `The path is too long: ${MAX_PATH_LENGTH} characters at most, ${MAX_NAME_LENGTH} bytes in one name.`,
     );
   return segments;
 }

@@ -92,11 +92,11 @@ export function createAppKeepStore(database: Database) {
         .where("givenAt", ">", 0)
         .where("givenAt", "<", now - RUNS_KEPT_MS)
         .execute();
-      const known = { ownName, bytes, pixels: pixels ?? null, givenAt: now };
+      const columns = { ownName, bytes, pixels: pixels ?? null, givenAt: now };
       await database
         .insertInto("appFiles")
-        .values({ appId, memberId, name, ...known })
-        .onConflict((conflict) => conflict.columns(["appId", "memberId", "name"]).doUpdateSet(known))
+        .values({ appId, memberId, name, ...columns })
+        .onConflict((conflict) => conflict.columns(["appId", "memberId", "name"]).doUpdateSet(columns))
         .execute();
     },
 

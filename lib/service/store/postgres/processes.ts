@@ -10,7 +10,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database, plainStatement, type Reader } from "../database";
 import { SERVICE_SCHEMA } from "../migrations";
-import { MOST_NOTICE_BYTES, type Processes, type ProcessEvents } from "../processes";
+import { MAX_NOTICE_BYTES, type Processes, type ProcessEvents } from "../processes";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;
@@ -88,7 +88,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     async tell(channel, payload, tx) {
       const text = writeExactJson({ from: id, channel, payload } satisfies Notice);
-      if (Buffer.byteLength(text) > MOST_NOTICE_BYTES) throw new Error(`a notice of ${channel} is too long`);
+      if (Buffer.byteLength(text) > MAX_NOTICE_BYTES) throw new Error(`a notice of ${channel} is too long`);
       await (tx ?? database).rows(plainStatement("SELECT pg_notify(?, ?)", [CHANNEL, text]));
     },
 

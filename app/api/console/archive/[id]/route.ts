@@ -6,12 +6,12 @@ import { failed, ok } from "@/lib/shared/result";
 
 /** The connection was stored with the choice; one in the address is ignored. */
 export const GET = guarded({ action: "fetchArchive", role: "viewer", connection: false }, async ({ request, params, ...context }) => {
-  const kept = await context.composition.store.archives.find(context.viewer.memberId, String(params.id));
-  if (!kept) return failed(refusal("NOT_FOUND", "There is no such download; choose the assets again."));
-  const access = await openConnection(context, kept.connectionId);
+  const archive = await context.composition.store.archives.find(context.viewer.memberId, String(params.id));
+  if (!archive) return failed(refusal("NOT_FOUND", "There is no such download; choose the assets again."));
+  const access = await openConnection(context, archive.connectionId);
   if (!access.ok) return access;
   const now = context.composition.now();
-  const body = streamArchive(access.value, { choice: kept.choice, now, signal: request.signal });
+  const body = streamArchive(access.value, { choice: archive.choice, now, signal: request.signal });
   const name = `assets-${new Date(now).toISOString().slice(0, 10)}.zip`;
   const headers = { "content-type": "application/zip", "content-disposition": `attachment; filename="${name}"` };
   return ok(new Response(body, { headers }));

@@ -12,13 +12,13 @@ const about = ({ params, ...context }: Asked) => memberFacts(context, String(par
 export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
   asked.note({ connectionId, ...(await memberFacts(asked, memberId)) });
-  const given = await giveJobsView(asked, connectionId, memberId);
-  return given.ok ? ok(emptyAnswer()) : given;
+  const result = await giveJobsView(asked, connectionId, memberId);
+  return result.ok ? ok(emptyAnswer()) : result;
 });
 
 export const DELETE = consoleRoute("takeJobsView", { role: "viewer", about }, async (asked) => {
   const [connectionId, memberId] = [idOf(asked), String(asked.params.memberId)];
   asked.note({ connectionId, ...(await memberFacts(asked, memberId)) });
-  const taken = await takeJobsView(asked, connectionId, memberId);
-  return taken.ok ? ok(emptyAnswer()) : taken;
+  const result = await takeJobsView(asked, connectionId, memberId);
+  return result.ok ? ok(emptyAnswer()) : result;
 });
