@@ -10,7 +10,7 @@ import { checkTexts, createShownTexts, type NodeContext, NodeFailure } from "./d
 import { renumber } from "./display-name";
 import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
 import { type ImageFiles } from "./image-files";
-import { readLiteral, unwrapLiteral } from "./literal";
+import { literalOf } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { producedPath } from "./stored-outputs";
@@ -196,13 +196,12 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kep
   const given = new Map<string, GivenInput>();
   for (const { name, type } of definition.inputs) {
     const link = links.get(name);
-    const written = own(node.inputs, name);
     if (link) {
       given.set(name, { value: kept.get(link.source)?.[link.index], type: sourceTypes.get(name) ?? "*" });
-    } else if (written !== undefined) {
-      const literal = readLiteral(type, unwrapLiteral(written));
-      if (literal.ok) given.set(name, { value: literal.value, type });
+      continue;
     }
+    const read = literalOf(node.inputs, name, type);
+    if (read?.literal.ok) given.set(name, { value: read.literal.value, type: read.type });
   }
   return given;
 }

@@ -1,6 +1,8 @@
 // Literal values and links in a prompt.
 
-import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type InputField, type NodeValue } from "./definition";
 
@@ -14,6 +16,17 @@ export function readLiteral(type: string, value: unknown): Literal {
   if (type === "COMBO") return typeof value === "string" ? ok(value) : ok(toText(value));
   if (type === "*") return ok(isNumeric(value) || typeof value === "boolean" ? value : toText(value, 4));
   return failed(`${quoted(value)} is a literal, and ${type} comes only along a link from another node`);
+}
+
+/**
+ * The literal of an input, and its type: a number for any type is a FLOAT if it is written like 5.0 or 1e3, as in Python. Undefined without
+ * a value.
+ */
+export function literalOf(inputs: JsonObject, name: string, declared: string): { type: string; literal: Literal } | undefined {
+  const written = own(inputs, name);
+  if (written === undefined) return undefined;
+  const isFloat = declared === "*" && /[.e]/i.test(spellingOf(inputs, name) ?? "");
+  return { type: isFloat ? "FLOAT" : declared, literal: readLiteral(declared, unwrapLiteral(written)) };
 }
 
 function readInt(value: unknown): Literal {

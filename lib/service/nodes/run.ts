@@ -95,7 +95,8 @@ export type RunOutcome =
   | { kind: "stale" }
   | { kind: "left" };
 
-export type ToWorker = { kind: "run"; request: RunRequest; cancelFlag: Int32Array } | { kind: "cancel" };
+/** `graph`: as JSON, because a message loses the spelling of numbers. */
+export type ToWorker = { kind: "run"; request: Omit<RunRequest, "graph">; graph: string; cancelFlag: Int32Array } | { kind: "cancel" };
 
 export type FromWorker = { kind: "event"; jobId: string; event: RunEvent } | { kind: "done"; jobId: string; outcome: RunOutcome };
 

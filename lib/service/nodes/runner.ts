@@ -1,6 +1,7 @@
 // Runs graphs in a pool of worker threads.
 
 import { Worker } from "node:worker_threads";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { createCancelFlag, type FromWorker, type RunEvent, type RunOutcome, type RunRequest, type ToWorker } from "./run";
 
@@ -54,11 +55,11 @@ function createPooledWorker(workerPath: string): PooledWorker {
 
   return {
     isAlive: () => alive,
-    run(request, to) {
+    run({ graph, ...request }, to) {
       listener = to;
       cancelFlag = createCancelFlag();
       thread.ref();
-      post({ kind: "run", request, cancelFlag });
+      post({ kind: "run", request, graph: writeExactJson(graph), cancelFlag });
     },
     cancel(ended) {
       if (!listener || cancelTimer) return;

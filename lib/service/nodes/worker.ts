@@ -3,6 +3,8 @@
 
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { type Graph } from "@/lib/contract/schemas/graph";
 import { createNodeCache } from "./cache/reuse";
 import { executeGraph } from "./execute";
 import { createImageFiles } from "./image-files";
@@ -26,7 +28,8 @@ port.on("message", (message: ToWorker) => {
     running?.cancel();
     return;
   }
-  const { request, cancelFlag } = message;
+  const { cancelFlag } = message;
+  const request = { ...message.request, graph: parseExactJson<Graph>(message.graph, { most: Infinity }) };
   const { jobId } = request;
   const cancellation = createCancellation(cancelFlag);
   running = cancellation;

@@ -1,5 +1,6 @@
 // The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker goes on.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MAX_TEXT_BYTES } from "@/lib/service/nodes/definition";
 import { type Bench, openBench, runGraph } from "./support";
@@ -42,6 +43,15 @@ describe("a value shown as text", () => {
   ])("the literal %j reads %j", async (source, expected) => {
     expect((await runGraph(bench, { o: show(source) })).texts).toEqual([expected]);
   });
+});
+
+it.each([
+  ["5.0", "5.0"],
+  ["1e3", "1000.0"],
+  ["5", "5"],
+])("shows the literal number %s as Python does: %s", async (number, expected) => {
+  const graph = parseExactJson<Graph>(`{"o":{"class_type":"PreviewAny","inputs":{"source":${number}}}}`);
+  expect((await runGraph(bench, graph)).texts).toEqual([expected]);
 });
 
 describe("texts", () => {

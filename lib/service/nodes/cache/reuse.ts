@@ -9,7 +9,7 @@ import { own } from "@/lib/contract/json/own";
 import { type Size } from "@/lib/service/images/raster";
 import { createLru } from "@/lib/shared/lru";
 import { checkKeptTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "../definition";
-import { readLiteral, unwrapLiteral } from "../literal";
+import { literalOf } from "../literal";
 import { type Plan, type PlannedNode } from "../plan";
 import { type ProducedFile, type RunRequest } from "../run";
 import { recallOutputs, rememberOutputs } from "../stored-outputs";
@@ -68,11 +68,10 @@ function nameInput(
 ): unknown {
   const link = links.get(name);
   if (link) return ["link", keys.get(link.source), link.index];
-  const written = own(node.inputs, name);
-  if (written === undefined) return ["absent"];
-  const literal = readLiteral(type, unwrapLiteral(written));
-  const value = literal.ok ? literal.value : written;
-  if (name !== definition.imageInput || typeof value !== "string") return ["literal", value];
+  const read = literalOf(node.inputs, name, type);
+  if (!read) return ["absent"];
+  const value = read.literal.ok ? read.literal.value : own(node.inputs, name);
+  if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, read.type];
   // A missing file is reported by the node that reads it.
   return ["file", own(request.images, value)?.hash];
 }
