@@ -13,7 +13,7 @@ type PagingProps = {
   count: number;
   total?: number;
   hasMore?: boolean;
-  /** Of a page that is shorter than the others. */
+  /** The next offset, if this page is shorter than the others. */
   nextOffset?: number;
   hrefOf: (offset: number) => string;
   /** Replaces the plain text "100 per page" by controls. */

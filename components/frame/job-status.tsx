@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type Tone } from "@/components/ui/tone";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
-import { type NodeAtWork } from "@/lib/contract/views/job-view";
+import { type RunningNode } from "@/lib/contract/views/job-view";
 
 const jobTone: Readonly<Record<JobState, Tone>> = {
   completed: "ok",
@@ -24,6 +24,6 @@ export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">
   return StatusBadge({ tone: jobTone[state], word: state === "unknown" ? word : t(state), title: t("raw", { word }) });
 }
 
-export function atWorkText(t: ReturnType<typeof useTranslations<"common.atWork">>, { node, step, steps }: NodeAtWork): string {
+export function formatRunningNode(t: ReturnType<typeof useTranslations<"common.runningNode">>, { node, step, steps }: RunningNode): string {
   return step === undefined || steps === undefined ? t("node", { node }) : t("nodeStep", { node, step, steps });
 }

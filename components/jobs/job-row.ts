@@ -2,7 +2,7 @@ import { type JobReach } from "@/lib/contract/console";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { errorLine, type NodeAtWork, nodeAtWork, toJobView } from "@/lib/contract/views/job-view";
+import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
@@ -29,7 +29,7 @@ export type JobRow = {
   token?: string;
   /** 0 to 1 */
   progress?: number;
-  atWork?: NodeAtWork;
+  runningNode?: RunningNode;
   error?: string;
   outputs?: number;
   preview?: OutputFile;
@@ -68,7 +68,7 @@ export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView 
 export function toJobRow(job: JobListItem | JobDetail): JobRow {
   const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview, waits } = toJobView(job);
   const line = error && errorLine(error);
-  const atWork = nodeAtWork(progress);
+  const node = runningNode(progress);
   return {
     id,
     word,
@@ -83,7 +83,7 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(job.submitted_by && { by: job.submitted_by }),
     ...(job.submitted_token && { token: job.submitted_token }),
     ...(progress?.value !== undefined && { progress: progress.value }),
-    ...(atWork && { atWork }),
+    ...(node && { runningNode: node }),
     ...(line && { error: line }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),
     ...previewPart(preview),

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { useCounts } from "@/components/frame/counts-context";
-import { atWorkText, JobStatus } from "@/components/frame/job-status";
+import { formatRunningNode, JobStatus } from "@/components/frame/job-status";
 import { DisabledLink, Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/progress-bar";
@@ -20,7 +20,7 @@ type JobPartProps = { poll: Poll<OverviewJobs> };
 
 export function RunningPart({ poll }: JobPartProps) {
   const t = useTranslations("overview");
-  const nodes = useTranslations("common.atWork");
+  const nodes = useTranslations("common.runningNode");
   const linked = useLinkedConnection();
   const { pending } = useCounts();
   return (
@@ -39,7 +39,7 @@ export function RunningPart({ poll }: JobPartProps) {
           <>
             <ul>
               {jobs.map((job) => (
-                <JobLine key={job.id} job={job} under={job.atWork && atWorkText(nodes, job.atWork)}>
+                <JobLine key={job.id} job={job} under={job.runningNode && formatRunningNode(nodes, job.runningNode)}>
                   {job.progress === undefined ? (
                     <JobStatus word={job.word} />
                   ) : (

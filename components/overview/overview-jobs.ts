@@ -1,6 +1,6 @@
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
-import { errorLine, type NodeAtWork, nodeAtWork, toJobView } from "@/lib/contract/views/job-view";
+import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { isNameless, workflowName } from "@/lib/contract/workflow/workflow-name";
 
@@ -11,7 +11,7 @@ export type OverviewJob = {
   name?: string;
   /** 0 to 1 */
   progress?: number;
-  atWork?: NodeAtWork;
+  runningNode?: RunningNode;
   startedMs?: number;
   endedMs?: number;
   error?: string;
@@ -39,13 +39,13 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
     const own = job.workflow_id ? workflowName(job) : undefined;
     const name = [own === undefined || isNameless(own) ? (job.prompt_excerpt ?? own) : own, job.job_label].filter(Boolean).join(" · ");
     const endedMs = endedAtMs ?? createdAtMs;
-    const atWork = nodeAtWork(progress);
+    const node = runningNode(progress);
     return {
       id,
       word,
       ...(name !== "" && { name }),
       ...(progress?.value !== undefined && { progress: progress.value }),
-      ...(atWork && { atWork }),
+      ...(node && { runningNode: node }),
       ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
       ...(endedMs !== undefined && { endedMs }),
       ...(error && { error: errorLine(error) }),

@@ -31,7 +31,7 @@ import { runningComposition, setRunningComposition } from "./running";
 import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
 import { createAnswerReader } from "./upstream/answer-reader";
-import { catalogueReader } from "./upstream/catalogue";
+import { catalogueReader } from "./upstream/catalogue-reader";
 import { createSilences } from "./upstream/deadline";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { speakLocal } from "./upstream/local-dialect/speak-local";

@@ -5,21 +5,21 @@ import { type ErrorCode } from "@/lib/contract/failure";
 import { type Viewer } from "./auth/viewer";
 import { type Composition } from "./composition-type";
 
-export type Opened = {
+export type RouteContext = {
   request: Request;
   requestId: string;
   composition: Composition;
   params: Record<string, string | string[] | undefined>;
   /** Adds facts to the audit entry, besides member, time and status. */
-  note(facts: Noted): void;
+  annotateAudit(facts: AuditNote): void;
 };
-export type Asked = Opened & { viewer: Viewer };
+export type AuthedContext = RouteContext & { viewer: Viewer };
 export type Actor = Pick<Viewer, "memberId" | "name" | "email"> & Partial<Pick<Viewer, "credential">>;
 /**
  * `isWritten`: writes an audit entry even if nothing changes or the member is unknown. `refused`: the error shown by the page that the
  * response redirects to.
  */
-export type Noted = {
+export type AuditNote = {
   action?: string;
   target?: string;
   connectionId?: string;

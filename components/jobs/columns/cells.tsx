@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment, type ReactNode, useMemo, useSyncExternalStore } from "react";
-import { atWorkText, statusBadge } from "@/components/frame/job-status";
+import { formatRunningNode, statusBadge } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { durationText, RunningDuration } from "@/components/ui/time/duration";
 import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relative-time";
@@ -13,7 +13,7 @@ export type CellWords = {
   t: ReturnType<typeof useTranslations<"jobList">>;
   states: ReturnType<typeof useTranslations<"frame.states">>;
   durations: ReturnType<typeof useTranslations<"common.duration">>;
-  nodes: ReturnType<typeof useTranslations<"common.atWork">>;
+  nodes: ReturnType<typeof useTranslations<"common.runningNode">>;
   ago: AgoWords;
   cannotOpen: string;
 };
@@ -24,7 +24,7 @@ export function useCellWords(): CellWords {
   const t = useTranslations("jobList");
   const states = useTranslations("frame.states");
   const durations = useTranslations("common.duration");
-  const nodes = useTranslations("common.atWork");
+  const nodes = useTranslations("common.runningNode");
   const ago = useAgoWords();
   const cannotOpen = useTranslations("common")("cannotOpen");
   return useMemo(() => ({ t, states, durations, nodes, ago, cannotOpen }), [t, states, durations, nodes, ago, cannotOpen]);
@@ -89,8 +89,8 @@ function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]>
 }
 
 export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress, atWork, label, match, waits } = row;
-  const node = atWork && atWorkText(nodes, atWork);
+  const { id, error, progress, runningNode, label, match, waits } = row;
+  const node = runningNode && formatRunningNode(nodes, runningNode);
   const now = error ? (
     rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
   ) : waits?.state === "queued" ? (

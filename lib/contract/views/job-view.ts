@@ -182,9 +182,9 @@ function errorOf(item: JobListItem | JobDetail, messages: Message[], status: Job
 }
 
 /** The running node's id, and its step if it has several. For lists, which lack node titles. */
-export type NodeAtWork = { node: string; step?: number; steps?: number };
+export type RunningNode = { node: string; step?: number; steps?: number };
 
-export function nodeAtWork({ currentNode: node, step, steps }: JobProgressView = {}): NodeAtWork | undefined {
+export function runningNode({ currentNode: node, step, steps }: JobProgressView = {}): RunningNode | undefined {
   const isInSteps = step !== undefined && steps !== undefined && steps > 1;
   return node === undefined ? undefined : { node, ...(isInSteps && { step, steps }) };
 }

@@ -91,7 +91,7 @@ export function withLiveProgress({ tells }: Operation, from: Readable, value: un
   return tells === "job" ? added[0] : { ...value, jobs: added };
 }
 
-/** Jobs that were submitted elsewhere: the queue of a local server has their graphs, and is read once for each of them. */
+/** Reads the local server's queue once for each job that the console did not submit: it has their graphs. */
 function requestTotals(from: Readable, rows: readonly unknown[]): void {
   const { connection, composition, upstream } = from;
   if (connection.dialect !== "local") return;
@@ -106,7 +106,7 @@ function requestTotals(from: Readable, rows: readonly unknown[]): void {
 /** Enough for the running jobs and those that start next. */
 const MAX_QUEUED_TOTALS = 50;
 
-/** A queue has the graphs of its jobs, also of those that were submitted elsewhere. `items`: running ones first, then by position. */
+/** Counts the nodes of queued jobs from their graphs. `items`: running ones first, then by position. */
 export function noteTotalsInQueue(from: From, items: readonly (readonly unknown[])[]): void {
   if (isEmbedded(from.connection.baseUrl)) return;
   listenForLanded(from);

@@ -1,5 +1,5 @@
 // Masks a JSON text of any length while it passes through, for answers that are too large to be parsed.
-// Guarantees: masks at least what the parsed answer would mask: the connection's key in every spelling, texts that look like secrets, and
+// Guarantees: masks at least what `maskSecrets` masks: the connection's key in every spelling, texts that look like secrets, and
 // all texts below a field with the name of a secret. Memory is bounded. What is not JSON ends the stream with an error.
 
 import "server-only";
@@ -27,7 +27,7 @@ type Level = {
   isSecret: boolean;
   /** The field that is being read; undefined where a name is expected. */
   field?: string;
-  /** Of a node in the editor's format, which lists its values without their names. */
+  /** For a node in the editor's format: its `widgets_values` have no names. */
   hasInputs?: boolean;
   hasSecretInput?: boolean;
 };
@@ -38,18 +38,18 @@ function createMasker(apiKey: string | undefined) {
   const gate = keyGate(apiKey);
   let level: Level | undefined;
   let text: OpenText | undefined;
-  /** A number or a word that may go on. */
+  /** An unfinished number or literal. */
   let word = "";
   let out = "";
 
   function open(isList: boolean): void {
     const depth = (level?.depth ?? 0) + 1;
     if (depth > MAX_DEPTH) throw new NotJson("the answer is nested too deep");
-    const isSecret = isSecretHere() || depth > MAX_VISIBLE_DEPTH;
+    const isSecret = isInSecretField() || depth > MAX_VISIBLE_DEPTH;
     level = { parent: level, depth, isList, name: level?.field ?? "", isSecret };
   }
 
-  function isSecretHere(): boolean {
+  function isInSecretField(): boolean {
     if (!level || level.isList) return level?.isSecret === true;
     const { field = "", isSecret, hasInputs, hasSecretInput } = level;
     // Values that come before the inputs could belong to any of them.
@@ -58,12 +58,12 @@ function createMasker(apiKey: string | undefined) {
 
   function beginText(): void {
     const isName = level !== undefined && !level.isList && level.field === undefined;
-    text = { isSecret: !isName && isSecretHere(), isName, name: "", text: "", held: "", raw: "", isEmpty: true };
+    text = { isSecret: !isName && isInSecretField(), isName, name: "", text: "", held: "", raw: "", isEmpty: true };
     out += '"';
   }
 
   /** `raw`: more of the text as it is in JSON, with whole escapes only. */
-  function moreText(raw: string, isLast: boolean): void {
+  function appendText(raw: string, isLast: boolean): void {
     if (!text) return;
     if (raw !== "") {
       const plain = raw.includes("\\") ? unescaped(raw) : raw;
@@ -85,7 +85,7 @@ function createMasker(apiKey: string | undefined) {
   function pass(masked: string, isLast: boolean): void {
     if (!text) return;
     const raw = text.held + writeExactJson(masked).slice(1, -1);
-    const end = isLast ? raw.length : raw.length - gate.heldBack(raw);
+    const end = isLast ? raw.length : raw.length - gate.partialKeyLength(raw);
     out += gate.part(raw.slice(0, end));
     text.held = raw.slice(end);
   }
@@ -114,7 +114,7 @@ function createMasker(apiKey: string | undefined) {
     word = "";
   }
 
-  function sign(letter: string): void {
+  function handleDelimiter(letter: string): void {
     endWord();
     if (letter === '"') return beginText();
     out += letter;
@@ -135,11 +135,11 @@ function createMasker(apiKey: string | undefined) {
         const cut = end ?? raw.length - unfinishedEscape(raw);
         at += (end === undefined ? raw.length : end + 1) - text.raw.length;
         text.raw = end === undefined ? raw.slice(cut) : "";
-        moreText(raw.slice(0, cut), end !== undefined);
+        appendText(raw.slice(0, cut), end !== undefined);
         continue;
       }
-      signs.lastIndex = at;
-      const next = signs.exec(chunk)?.index ?? chunk.length;
+      delimiters.lastIndex = at;
+      const next = delimiters.exec(chunk)?.index ?? chunk.length;
       for (const part of chunk.slice(at, next).split(/(\s+)/)) {
         if (/^\s/.test(part)) {
           endWord();
@@ -147,7 +147,7 @@ function createMasker(apiKey: string | undefined) {
         } else word += part;
       }
       if (word.length > MAX_NUMBER_LENGTH) throw new NotJson("the answer is not JSON");
-      if (next < chunk.length) sign(chunk.charAt(next));
+      if (next < chunk.length) handleDelimiter(chunk.charAt(next));
       at = next + 1;
     }
     if (isLast) {
@@ -160,7 +160,7 @@ function createMasker(apiKey: string | undefined) {
   };
 }
 
-const signs = /["{}[\],:]/g;
+const delimiters = /["{}[\],:]/g;
 
 /** Where the quote is that ends the text. */
 function endOfText(raw: string): number | undefined {

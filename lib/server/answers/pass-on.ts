@@ -21,8 +21,8 @@ import { filesShownIn, readsJobs } from "./job-files";
 import { noteTotal, withLiveProgress } from "./landed";
 import { toBrowser, withOwnAddresses } from "./to-browser";
 
-/** By which a page that is too large is divided. */
-const FEWER = 5;
+/** A history page that is too large is read again with this fraction of its entries. */
+const HISTORY_PAGE_DIVISOR = 5;
 
 /** `sent`: the submitted body, masked. */
 async function withSecretPlaces<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
@@ -104,14 +104,14 @@ async function exchangeBounded(operation: Operation, { upstream, viewer }: From,
   let count = numberOf(query?.max_items) ?? 0;
   if (operation.tells !== "history" || viewer.credential.kind === "token") return first;
   for (let page = first; !page.ok && page.failure.code === "UPSTREAM_TOO_LARGE" && count > 1;) {
-    count = Math.max(1, Math.floor(count / FEWER));
+    count = Math.max(1, Math.floor(count / HISTORY_PAGE_DIVISOR));
     page = await upstream.exchange(operation, { ...input, query: { ...query, max_items: count } });
     if (page.ok) return ok({ ...page.value, value: { ...objectOf(page.value.value), next_offset: offset + count } });
   }
   return first;
 }
 
-/** The only way from a service's answer to a browser: masked, with names and live progress. The job index learns from it. */
+/** All answers of services to browsers go through this function: masked, with names and live progress. Also updates the job index. */
 export async function callForBrowser<O extends Operation>(
   operation: O,
   from: From,
@@ -130,7 +130,7 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const { tells } = operation;
   const sent = toBrowser(body, from);
   const named = withOwnAddresses(await withNames(operation, from, value, body), from);
-  // A large answer takes long in each step, so others' requests come in between.
+  // Each step of a large answer takes long: other requests run in between.
   await nextTurn();
   const placed = await withSecretPlaces(operation, from, named, sent);
   if (tells === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));

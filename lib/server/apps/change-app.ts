@@ -25,7 +25,7 @@ import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { MOST_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
 
@@ -88,23 +88,23 @@ export async function listPeople(context: Context, connectionId: string | undefi
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };
 
-export async function createApp(asked: Asked, connectionId: string | undefined, app: NewApp): Promise<Result<StoredApp, Failure>> {
-  const { viewer, note } = asked;
+export async function createApp(asked: AuthedContext, connectionId: string | undefined, app: NewApp): Promise<Result<StoredApp, Failure>> {
+  const { viewer, annotateAudit } = asked;
   const access = await openConnection(asked, connectionId);
   if (!access.ok) return access;
-  note({ connectionId: access.value.connection.id, outcome: app.definition.title });
+  annotateAudit({ connectionId: access.value.connection.id, outcome: app.definition.title });
   const kept = withoutKeys(app.definition, access.value.apiKey);
   if (!kept.ok) return kept;
   const { store, now } = asked.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
   if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MOST_APPS} apps.`));
-  note({ target: id });
+  annotateAudit({ target: id });
   return again(asked, id);
 }
 
 export async function updateApp(
-  asked: Asked,
+  asked: AuthedContext,
   app: StoredApp,
   { version, definition, access, limits }: z.output<typeof appUpdateSchema>,
 ): Promise<Result<StoredApp, Failure>> {
@@ -132,7 +132,7 @@ function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
 }
 
 /** Makes a new version that equals the old one. */
-export async function restoreVersion({ params, ...context }: Asked, app: StoredApp): Promise<Result<StoredApp, Failure>> {
+export async function restoreVersion({ params, ...context }: AuthedContext, app: StoredApp): Promise<Result<StoredApp, Failure>> {
   const number = Number(params.number);
   const { store, now } = context.composition;
   const definition = Number.isSafeInteger(number) ? await store.apps.version(app.id, number) : undefined;

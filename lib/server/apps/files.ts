@@ -28,7 +28,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { type KeptFile } from "../store/apps/app-keeps";
 import { type StoredApp } from "../store/apps/apps";
@@ -58,7 +58,7 @@ export async function takeForm(composition: Composition, request: Request): Prom
     // The route wrapper's catch explains a full disk.
     if (isFullDisk(error)) throw error;
     if (error instanceof TooLate)
-      return failed(refusal("REQUEST_TIMEOUT", `Nothing came of the form for ${composition.env.service.requestTimeoutMs / 1000} s.`));
+      return failed(refusal("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
     if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MOST_BYTES} bytes.`));
     return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
@@ -213,7 +213,7 @@ async function sizeThere(access: Access, name: string): Promise<{ bytes: number;
 }
 
 /** Sends the file to the service; answers the value that names it from then on. */
-export async function sendFile(asked: Asked, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
+export async function sendFile(asked: AuthedContext, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
   const answer = await passUpload(asked, app, operations.uploadImage, { file, fields: { type: "input" } });
   if (!answer.ok) return answer;
   const read = imageUploadAnswerSchema.safeParse(answer.value);
@@ -224,19 +224,24 @@ const unreadable = refusal("UPSTREAM_UNREADABLE", "The service's answer to the u
 
 type Upload = { file: TakenFile; fields: Readonly<Record<string, string>> };
 
-async function passUpload(asked: Asked, app: StoredApp, operation: Operation, { file, fields }: Upload): Promise<Result<unknown, Failure>> {
+async function passUpload(
+  asked: AuthedContext,
+  app: StoredApp,
+  operation: Operation,
+  { file, fields }: Upload,
+): Promise<Result<unknown, Failure>> {
   const form = await formOf(file, fields);
   const address = new URL(asked.request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
   const sent = { method: "POST", headers, body: form.body.stream(), signal: asked.request.signal, duplex: "half" } as const;
   // The audit log records the run, or the upload under the app's own action, not this call.
-  const answer = await runOperation(operation, { ...asked, request: new Request(address, sent), note: () => undefined }, ok({}));
+  const answer = await runOperation(operation, { ...asked, request: new Request(address, sent), annotateAudit: () => undefined }, ok({}));
   return answer.ok ? ok(await answer.value.json()) : answer;
 }
 
 async function keep(
-  { viewer, composition }: Asked,
+  { viewer, composition }: AuthedContext,
   app: StoredApp,
   answer: z.output<typeof imageUploadAnswerSchema>,
   { fileName: ownName, bytes, pixels }: Pick<TakenFile, "fileName" | "bytes" | "pixels">,
@@ -249,7 +254,7 @@ async function keep(
 
 /** The service puts the mask over the picture of `ref`. The result is the member's too, and counts as large as the picture they gave. */
 export async function sendMask(
-  asked: Asked,
+  asked: AuthedContext,
   app: StoredApp,
   mask: TakenFile,
   { ref, original }: { ref: FileRef; original: KeptFile | undefined },

@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { readReadOnly } from "../auth/read-only";
 import { type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { idOf } from "../requests/read-request";
 import { type StoredCard } from "../store/apps/app-rows";
 import { type Asker, type StoredApp } from "../store/apps/apps";
@@ -21,9 +21,9 @@ export function askerOf({ memberId, role }: Viewer): Asker {
 }
 
 /** The app of the route's [id] folder. */
-export async function openApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
+export async function openApp(asked: AuthedContext): Promise<Result<StoredApp, Failure>> {
   const app = await findApp(asked, idOf(asked));
-  if (app.ok) asked.note({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
+  if (app.ok) asked.annotateAudit({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
   return app;
 }
 
@@ -39,7 +39,7 @@ export async function readApp(context: Context, id: string): Promise<Result<AppV
 }
 
 /** To change it: allowed for the member who made it, and for admins. */
-export async function openOwnApp(asked: Asked): Promise<Result<StoredApp, Failure>> {
+export async function openOwnApp(asked: AuthedContext): Promise<Result<StoredApp, Failure>> {
   const app = await openApp(asked);
   if (!app.ok || mayEdit(asked.viewer, app.value)) return app;
   return failed(refusal("FORBIDDEN", "Only who made an app, or an admin, can change it."));

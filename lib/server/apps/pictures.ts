@@ -11,7 +11,7 @@ import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { type KeptResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
@@ -73,7 +73,7 @@ function examplesOf({ definition: { inputs } }: StoredApp): string[] {
 }
 
 /** Takes one file for an input of the app that takes files, and sends it on at once. */
-export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<string, Failure>> {
+export async function receiveFile(asked: AuthedContext, app: StoredApp): Promise<Result<string, Failure>> {
   return withFile(asked, async ({ fields }, file) => {
     const requestedInput = fields.get("input");
     const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (requestedInput ?? name) === name);
@@ -85,7 +85,7 @@ export async function receiveFile(asked: Asked, app: StoredApp): Promise<Result<
 }
 
 async function withFile<T>(
-  { request, composition }: Asked,
+  { request, composition }: AuthedContext,
   use: (form: TakenForm, file: TakenFile) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
   if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
@@ -99,7 +99,7 @@ async function withFile<T>(
   }
 }
 
-export async function receiveMask(asked: Asked, app: StoredApp): ReturnType<typeof sendMask> {
+export async function receiveMask(asked: AuthedContext, app: StoredApp): ReturnType<typeof sendMask> {
   return withFile(asked, async ({ fields }, mask) => {
     const read = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
     if (!read.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));

@@ -10,7 +10,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { type KeptPreset } from "../store/apps/app-keeps";
 import { type StoredApp } from "../store/apps/apps";
 import { filesNotTheirs } from "./pictures";
@@ -23,7 +23,7 @@ export async function listPresets({ composition: { store }, viewer }: Context, a
   return presets.map((preset) => toPreset(viewer, preset));
 }
 
-export async function addPreset(context: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
+export async function addPreset(context: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
   const inputs = await checked(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...body, inputs: inputs.value, memberId: context.viewer.memberId };
@@ -32,7 +32,7 @@ export async function addPreset(context: Asked, app: StoredApp, body: Body): Pro
   return ok(toPreset(context.viewer, { ...preset, id }));
 }
 
-export async function changePreset(asked: Asked, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
+export async function changePreset(asked: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
   const found = await ownPreset(asked, app);
   if (!found.ok) return found;
   const inputs = await checked(asked, app, body);
@@ -42,14 +42,14 @@ export async function changePreset(asked: Asked, app: StoredApp, body: Body): Pr
   return ok(toPreset(asked.viewer, preset));
 }
 
-export async function removePreset(asked: Asked, app: StoredApp): Promise<Result<true, Failure>> {
+export async function removePreset(asked: AuthedContext, app: StoredApp): Promise<Result<true, Failure>> {
   const found = await ownPreset(asked, app);
   if (!found.ok) return found;
   await asked.composition.store.appKeeps.removePreset(found.value.id);
   return ok(true);
 }
 
-async function ownPreset({ viewer, params, composition }: Asked, app: StoredApp): Promise<Result<KeptPreset, Failure>> {
+async function ownPreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<KeptPreset, Failure>> {
   const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
   const found = presets.find(({ id }) => id === params.preset);
   if (!found) return failed(none);

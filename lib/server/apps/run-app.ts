@@ -8,7 +8,7 @@ import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/su
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { readJson } from "../requests/read-request";
 import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
@@ -48,7 +48,7 @@ async function limitReached({ store }: Parts<"store">, app: StoredApp, memberId:
   return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again }), retryAfterMs: again - at };
 }
 
-export async function runApp(asked: Asked, app: StoredApp): Promise<Result<StoredRun, Failure>> {
+export async function runApp(asked: AuthedContext, app: StoredApp): Promise<Result<StoredRun, Failure>> {
   const key = asked.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;
   if (key !== undefined && !isIdempotencyKey(key))
     return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
@@ -99,7 +99,7 @@ async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<Store
   if (isOther(earlier)) return conflict;
   const known = await refreshRun(access, app, earlier);
   if (!known.ok || !isNotSent(known.value)) {
-    asked.note({ outcome: "the same run again: nothing was sent" });
+    asked.annotateAudit({ outcome: "the same run again: nothing was sent" });
     return known;
   }
   const checked = await checkRun(order);

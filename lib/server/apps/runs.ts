@@ -10,7 +10,7 @@ import { createdAssetSchema } from "@/lib/contract/schemas/asset";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Access, openConnection } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { stopJobs } from "../jobs/stop-jobs";
 import { runOperation } from "../operations/run-operation";
 import { searchOf } from "../requests/read-request";
@@ -25,7 +25,7 @@ const noRun = refusal("NOT_FOUND", "There is no such run.");
 type Opened = { app: StoredApp; access: Access; run: StoredRun };
 
 /** The member's own run of the route's [run] folder. */
-export async function openRun(asked: Asked): Promise<Result<Opened, Failure>> {
+export async function openRun(asked: AuthedContext): Promise<Result<Opened, Failure>> {
   const app = await openApp(asked);
   if (!app.ok) return app;
   const access = await openConnection(asked, app.value.connectionId);
@@ -35,7 +35,7 @@ export async function openRun(asked: Asked): Promise<Result<Opened, Failure>> {
   return run ? ok({ app: app.value, access: access.value, run }) : failed(noRun);
 }
 
-export async function readRun({ viewer }: Asked, { access, app, run }: Opened): Promise<Result<AppRun, Failure>> {
+export async function readRun({ viewer }: AuthedContext, { access, app, run }: Opened): Promise<Result<AppRun, Failure>> {
   const read = await refreshRun(access, app, run);
   return read.ok ? ok(toRunView(viewer, read.value)) : read;
 }
@@ -44,7 +44,7 @@ type Page = { runs: AppRun[]; next?: string };
 
 /** Asks for runs that still move; if the service does not answer, their last known state is returned. */
 export async function listRuns(
-  context: Asked,
+  context: AuthedContext,
   app: StoredApp,
   { limit, after }: z.output<typeof appRunsQuerySchema>,
 ): Promise<Result<Page, Failure>> {
@@ -68,7 +68,7 @@ export async function listRuns(
 }
 
 /** A waiting run is taken from the queue; a running one is stopped without touching other jobs, or not at all. */
-export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<AppRun, Failure>> {
+export async function cancelRun(asked: AuthedContext, opened: Opened): Promise<Result<AppRun, Failure>> {
   const { access, app } = opened;
   const read = await refreshRun(access, app, opened.run);
   if (!read.ok) return read;
@@ -87,14 +87,14 @@ export async function cancelRun(asked: Asked, opened: Opened): Promise<Result<Ap
   return after.ok ? ok(toRunView(asked.viewer, after.value)) : after;
 }
 
-export async function resultBytes(asked: Asked, { app, run }: Opened): Promise<Result<Response, Failure>> {
+export async function resultBytes(asked: AuthedContext, { app, run }: Opened): Promise<Result<Response, Failure>> {
   const wanted = Number(asked.params.number);
   const file = run.results?.find((result, index) => numberOf(result, index) === wanted)?.file;
   return file ? fileBytes(asked, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
 }
 
 /** The file itself, or with `edge` a small WebP of it. The caller has checked that the member may see it. */
-export async function fileBytes(asked: Asked, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
+export async function fileBytes(asked: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
   const { filename, subfolder, type } = file;
   if (searchOf(asked.request).has("edge")) return smallPicture(asked, app, { filename, subfolder, type });
   const address = new URL(asked.request.url);
@@ -106,7 +106,7 @@ export async function fileBytes(asked: Asked, app: StoredApp, file: OutputFile):
   return runOperation(operations.view, { ...asked, request: new Request(address, { method, headers, signal }) }, ok({}));
 }
 
-export async function smallPicture(asked: Asked, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
+export async function smallPicture(asked: AuthedContext, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
   const access = await openConnection(asked, app.connectionId);
   if (!access.ok) return access;
   const given = searchOf(asked.request).get("edge") ?? "512";
@@ -116,7 +116,7 @@ export async function smallPicture(asked: Asked, app: StoredApp, subject: Thumbn
   return thumbnailAnswer(access.value, asked.composition, { subject, edge, isFixed, asker: asked.request }, false);
 }
 
-export async function readCover(asked: Asked, app: StoredApp): Promise<Result<string | undefined, Failure>> {
+export async function readCover(asked: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {
   if (app.cover === undefined) return ok(undefined);
   const picture = await smallPicture(asked, app, { asset: app.cover });
   if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
@@ -126,7 +126,7 @@ export async function readCover(asked: Asked, app: StoredApp): Promise<Result<st
 
 /** Uploads the cover as an asset of the connection, like a member's upload; answers its id. */
 export async function keepCover(
-  asked: Asked,
+  asked: AuthedContext,
   connection: string | undefined,
   cover: string | undefined,
 ): Promise<Result<string | undefined, Failure>> {
@@ -143,7 +143,7 @@ export async function keepCover(
   // The audit log records the import, not this upload.
   const answer = await runOperation(
     operations.uploadAsset,
-    { ...asked, request: new Request(address, sent), note: () => undefined },
+    { ...asked, request: new Request(address, sent), annotateAudit: () => undefined },
     ok({}),
   );
   if (!answer.ok) return isNotThere(answer.failure) ? ok(undefined) : answer;

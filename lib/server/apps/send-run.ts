@@ -16,10 +16,10 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER, mayHaveStarted, submittedJob } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readNodeInfos } from "../answers/catalogue";
+import { readNodeInfos } from "../answers/node-classes";
 import { type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { submitOnce } from "../prompts/submit-once";
 import { type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
@@ -28,7 +28,7 @@ import { filesNotTheirs } from "./pictures";
 import { inAppWords, refusedGraph, submissionKey } from "./run-state";
 
 type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
-export type RunOrder = Given & { asked: Asked; access: Access; app: StoredApp; key: string | undefined };
+export type RunOrder = Given & { asked: AuthedContext; access: Access; app: StoredApp; key: string | undefined };
 
 export function givenInForm({ definition }: StoredApp, { fields, files }: TakenForm): Given {
   const inputsByName = new Map(definition.inputs.map((input) => [input.name, input]));
@@ -145,7 +145,7 @@ async function submit({ asked, app }: RunOrder, runId: string, body: string): Pr
   const host = request.headers.get("host");
   if (host !== null) headers.set("host", host);
   // Logged as a submission, because the console finds out from the log who ran a job.
-  asked.note({ action: "submitPrompt" });
+  asked.annotateAudit({ action: "submitPrompt" });
   const answer = await submitOnce({ ...asked, request: new Request(address, { method: "POST", headers, body }) });
   return answer.ok ? ok(await answer.value.text()) : answer;
 }

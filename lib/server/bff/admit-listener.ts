@@ -47,7 +47,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
     const now = await readViewer(current, headers);
     if (!now) return endOf(viewer.credential).message;
     if (!hasRole(now.role, "viewer")) return roleTooLow.message;
-    return (await isStillMeant(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
+    return (await isConnectionUnchanged(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
   }
   return {
     ok: true,
@@ -59,7 +59,11 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   };
 }
 
-async function isStillMeant({ connection, fingerprint, composition }: Access, viewer: Viewer, asked: string | undefined): Promise<boolean> {
+async function isConnectionUnchanged(
+  { connection, fingerprint, composition }: Access,
+  viewer: Viewer,
+  asked: string | undefined,
+): Promise<boolean> {
   const found = await findConnection({ composition, viewer }, asked);
   if (!found.ok || found.value.id !== connection.id || found.value.baseUrl !== connection.baseUrl) return false;
   return (await composition.store.keys.getOf(connection.id))?.fingerprint === fingerprint;

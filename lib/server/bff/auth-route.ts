@@ -18,7 +18,7 @@ import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
-import { type Opened } from "../context";
+import { type RouteContext } from "../context";
 import { consoleUrl } from "../env";
 import { clientAddress } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../requests/read-request";
@@ -66,8 +66,8 @@ async function beginOidc(
 }
 
 /** GET: a browser comes back from the provider. */
-async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAuth): Promise<Result<Response, Failure>> {
-  const { request, note } = opened;
+async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+  const { request, annotateAudit } = opened;
   const { log, oidcLimit } = opened.composition;
   const network = networkOf(clientAddress(request));
   const signInState = await askedCookie.read(opened.composition, request.headers);
@@ -75,7 +75,7 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
   const refuse = (refused: Refused, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
     log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "sign-in at a provider refused");
-    note({
+    annotateAudit({
       action: "signIn",
       isWritten: true,
       target: refused.person ?? clientAddress(request),
@@ -110,7 +110,7 @@ async function finishOidc(provider: OidcProvider, opened: Opened, ask: AskNextAu
   const { member, how, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
-  note({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
+  annotateAudit({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", askedCookie.forget(opened.composition));
   headers.set("location", `${opened.composition.env.basePath}${signInState.returnTo}`);
   return ok(new Response(null, { status: 302, headers }));
@@ -189,18 +189,18 @@ function stepOf([first, id, ...more]: readonly string[], providers: readonly Oid
   return { step: first, method: first === "signin" ? "POST" : "GET", provider };
 }
 
-async function take({ step, provider }: Step, opened: Opened, form: URLSearchParams | undefined): Promise<Result<Response, Failure>> {
-  const { request, note } = opened;
+async function take({ step, provider }: Step, opened: RouteContext, form: URLSearchParams | undefined): Promise<Result<Response, Failure>> {
+  const { request, annotateAudit } = opened;
   const { headers: sent } = request;
   const failures: unknown[] = [];
   let signedIn: Member | undefined;
   const events = {
     changed(action: "signIn" | "signOut", member: Member) {
-      note({ action, by: toActor(member) });
+      annotateAudit({ action, by: toActor(member) });
       if (action === "signIn") signedIn = member;
     },
     refused: (member: Member | undefined, address: string, code: string) =>
-      note({ action: "signIn", by: member && toActor(member), isWritten: true, target: address, outcome: `code=${code}` }),
+      annotateAudit({ action: "signIn", by: member && toActor(member), isWritten: true, target: address, outcome: `code=${code}` }),
     failed: (error: unknown) => void failures.push(error),
   };
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
@@ -238,7 +238,7 @@ function reasonOf(url: string): Failure {
 const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
-async function readForm(opened: Opened): Promise<Result<URLSearchParams, Failure>> {
+async function readForm(opened: RouteContext): Promise<Result<URLSearchParams, Failure>> {
   if (opened.request.headers.get("content-type")?.includes("json")) {
     const read = await readJson(opened, z.record(z.string(), z.union([z.string(), z.boolean()])), MAX_VISITOR_BODY_BYTES);
     return read.ok ? ok(new URLSearchParams(Object.entries(read.value).map(([name, value]) => [name, String(value)]))) : read;

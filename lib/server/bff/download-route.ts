@@ -9,7 +9,7 @@ import { operations } from "@/lib/contract/operations";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { connectionIn, readWhole } from "../requests/read-request";
 import { sealRequest } from "../tasks/sealed-request";
@@ -33,7 +33,7 @@ export function downloadRoute(): Handler {
   });
 }
 
-async function keep({ request, ...context }: Asked, sent: unknown, answered: unknown): Promise<void> {
+async function keep({ request, ...context }: AuthedContext, sent: unknown, answered: unknown): Promise<void> {
   const body = downloadBodySchema.parse(sent);
   const { task_id: taskId, status } = taskStartedSchema.parse(answered);
   const connection = await findConnection(context, connectionIn(request));

@@ -16,14 +16,14 @@ import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
 import { admit, countedAs, type Credential, endOf, readViewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Composition, type Parts } from "../composition-type";
-import { type Actor, type Asked, type Noted, type Opened } from "../context";
+import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
 import { readEmbedAddress } from "../embed/sessions";
 import { failureAnswer, finish, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
 const RECENT_MS = 15 * 60_000;
 
-export type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
+export type NextRouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 /**
  * `connection`: needs a connection and its key. `recent`: the member must have proved their identity within a quarter of an hour, with the
  * password or by a sign-in. `session`: not allowed for tokens and embedded pages; `recent` implies it. `whileReadOnly`: allowed while the
@@ -37,12 +37,12 @@ export type Guard = {
   session?: true;
   whileReadOnly?: true;
   /** For the audit log: the target of a refused request. */
-  about?: (asked: Asked) => Promise<Pick<Noted, "target" | "outcome">>;
+  about?: (asked: AuthedContext) => Promise<Pick<AuditNote, "target" | "outcome">>;
 };
-export type Handler = ((request: Request, context: RouteContext) => Promise<Response>) & { guard: Guard };
+export type Handler = ((request: Request, context: NextRouteContext) => Promise<Response>) & { guard: Guard };
 
 /** For members of the team. */
-export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
+export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
   return handler(guard, async (opened) => {
     const { headers } = opened.request;
     if (isTokenInAddress(opened.request.url))
@@ -63,7 +63,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
     // The same request is repeated after the confirmation: the log records that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.composition.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
-    opened.note({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...opened, viewer }))) });
+    opened.annotateAudit({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...opened, viewer }))) });
     if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${viewer.role}.`));
     if (frozen) return failed(frozen);
     if ((guard.recent || guard.session) && viewer.credential.kind !== "session")
@@ -88,7 +88,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: Asked) => Pr
  * A picture or file of an embedded page that a browser opens in its own tab, where the page's session is missing: redirects to a page that
  * says what to do there, and leads members who are signed in to the console itself to the file.
  */
-function toStartPage({ request, composition: { env } }: Opened): Result<Response, Failure> | undefined {
+function toStartPage({ request, composition: { env } }: RouteContext): Result<Response, Failure> | undefined {
   const embed = readEmbedAddress(request.headers);
   if (!embed || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(request.url);
@@ -110,16 +110,16 @@ export function isLongAgo(credential: Credential, now: number): boolean {
 }
 
 /** Without a member: health, signing in, and what a link with a token opens. */
-export function unguarded(action: string, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
+export function unguarded(action: string, run: (opened: RouteContext) => Promise<Result<Response, Failure>>): Handler {
   return handler({ action, role: "public", connection: false }, run);
 }
 
-function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response, Failure>>): Handler {
-  async function handle(request: Request, context: RouteContext): Promise<Response> {
+function handler(guard: Guard, run: (opened: RouteContext) => Promise<Result<Response, Failure>>): Handler {
+  async function handle(request: Request, context: NextRouteContext): Promise<Response> {
     const current = composition();
     const requestId = randomUUID();
     const changes = isChange(request);
-    let noted: Noted = {};
+    let noted: AuditNote = {};
     const result = await attempt(
       current,
       async () => {
@@ -128,8 +128,8 @@ function handler(guard: Guard, run: (opened: Opened) => Promise<Result<Response,
         const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readEmbedAddress(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
-        const note = (facts: Noted) => void (noted = { ...noted, ...facts });
-        return run({ request, requestId, composition: current, params: await context.params, note });
+        const annotateAudit = (facts: AuditNote) => void (noted = { ...noted, ...facts });
+        return run({ request, requestId, composition: current, params: await context.params, annotateAudit });
       },
       { requestId, action: guard.action },
     );
@@ -193,7 +193,7 @@ type Written = { action: string; requestId: string; act: string | undefined };
 async function audit(
   { store, now, log }: Parts<"store" | "now" | "log">,
   { action, requestId, act }: Written,
-  noted: Noted,
+  noted: AuditNote,
   result: Result<Response, Failure>,
 ): Promise<void> {
   const { by, target, connectionId, outcome, refused } = noted;

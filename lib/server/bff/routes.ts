@@ -10,7 +10,7 @@ import { type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
-import { type Asked, type Opened } from "../context";
+import { type AuthedContext, type RouteContext } from "../context";
 import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
 import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
 import { clientAddress } from "../limits/attempt-limit";
@@ -23,11 +23,11 @@ type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
 /** The minimum role, or several options of the guard. */
 type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
-export function consoleRoute(action: string, needs: Needs, run: (asked: Asked) => Promise<Result<Response, Failure>>): Handler {
+export function consoleRoute(action: string, needs: Needs, run: (asked: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
   return guarded({ action, connection: false, ...(typeof needs === "string" ? { role: needs } : needs) }, run);
 }
 
-export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodType<T>, run: Run<Asked, T>): Handler {
+export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodType<T>, run: Run<AuthedContext, T>): Handler {
   return consoleRoute(action, needs, async (asked) => {
     const body = await readJson(asked, schema);
     return body.ok ? run(asked, body.value) : body;
@@ -35,7 +35,7 @@ export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodT
 }
 
 /** Needs no session: the token in the body is the credential. Attempts are limited by address. */
-export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Opened, T>): Handler {
+export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<RouteContext, T>): Handler {
   return unguarded(action, async (opened) => {
     const { tokenLimit } = opened.composition;
     const network = networkOf(clientAddress(opened.request));
@@ -53,7 +53,7 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Ope
 const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding.";
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
-  return unguarded("embedSession", async ({ request, composition, note }) => {
+  return unguarded("embedSession", async ({ request, composition, annotateAudit }) => {
     const waitMs = await composition.ticketLimit.take(networkOf(clientAddress(request)));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
@@ -68,7 +68,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
     const { token, session, member, isSame } = begun.value;
     // The session is renewed every few minutes. Only its start is recorded.
-    if (!isSame) note({ by: toActor(member), target: session.origin });
+    if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
     const { basePath } = composition.env;
     const [own, probe] = [embedCookie(embed.slot, basePath), probeCookie(embed.slot, basePath)];
     const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
@@ -115,7 +115,7 @@ function decoded(text: string): string | undefined {
 }
 
 type Values = Record<string, string>;
-type Options = { readParams?: (asked: Asked) => Result<Values, Failure> };
+type Options = { readParams?: (asked: AuthedContext) => Result<Values, Failure> };
 
 export function bffRoute(operation: Operation, options: Options = {}): Handler {
   const guard = { action: operation.name, role: operation.role, connection: true };

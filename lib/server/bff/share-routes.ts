@@ -11,7 +11,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/pass-on";
 import { verifyPassword } from "../auth/passwords";
-import { type Opened } from "../context";
+import { type RouteContext } from "../context";
 import { clientAddress } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, searchOf } from "../requests/read-request";
 import { emptyAnswer, jsonAnswer } from "../requests/responses";
@@ -26,7 +26,7 @@ const noMore: Failure = refusal("RATE_LIMITED", "Too many requests. Wait a momen
 
 type Found = { number: number; item: ShareItem; pieces: string | undefined };
 
-function ofShare(action: string, run: (asked: Opened, opened: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
+function ofShare(action: string, run: (asked: RouteContext, opened: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return unguarded(action, async (asked) => {
     const waitMs = await asked.composition.shareLimit.take(networkOf(clientAddress(asked.request)));
     if (waitMs > 0) return failed({ ...noMore, retryAfterMs: waitMs });
@@ -93,7 +93,7 @@ export function unlockShareRoute(): Handler {
     const { share } = opened;
     if (share.passwordHash === undefined) return ok(emptyAnswer());
     // Logged, because the visitor is unknown; the number of attempts is limited.
-    asked.note({ isWritten: true, target: share.id, connectionId: share.connectionId });
+    asked.annotateAudit({ isWritten: true, target: share.id, connectionId: share.connectionId });
     if (!(await composition.store.shares.takeAttempt(share.id, composition.now()))) return failed(noMore);
     if (!(await verifyPassword(share.passwordHash, body.value.password))) return failed(locked);
     const answer = emptyAnswer();
@@ -102,11 +102,11 @@ export function unlockShareRoute(): Handler {
   });
 }
 
-function tokenOf({ params }: Pick<Opened, "params">): string {
+function tokenOf({ params }: Pick<RouteContext, "params">): string {
   return typeof params.token === "string" ? params.token : "";
 }
 
-async function findItem({ params, composition }: Opened, { share }: OpenedShare): Promise<Found | undefined> {
+async function findItem({ params, composition }: RouteContext, { share }: OpenedShare): Promise<Found | undefined> {
   if (typeof params.number !== "string" || !/^[1-9]\d{0,3}$/.test(params.number)) return undefined;
   const number = Number(params.number);
   const found = await composition.store.shares.item(share.id, number);
@@ -114,7 +114,7 @@ async function findItem({ params, composition }: Opened, { share }: OpenedShare)
 }
 
 /** If counting fails, the file is still sent. */
-async function count({ composition }: Opened, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
+async function count({ composition }: RouteContext, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
   try {
     await composition.store.shares[what](share.id);
   } catch (err) {

@@ -13,13 +13,13 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readCatalogue } from "../answers/catalogue";
 import { listenForLanded } from "../answers/landed";
 import { maskJsonStream } from "../answers/mask-stream";
+import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/pass-on";
 import { forPrograms, toBrowser } from "../answers/to-browser";
 import { type Access, openFor } from "../connections/access";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { consoleUrl } from "../env";
 import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
 import {
@@ -34,7 +34,7 @@ import {
 } from "../requests/responses";
 import { absent } from "../upstream/failures";
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
-import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./acted-on";
+import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./audit-targets";
 
 /** Of a downloaded answer. */
 const MAX_NAME_LENGTH = 100;
@@ -87,7 +87,7 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
 
 export async function runOperation(
   operation: Operation,
-  asked: Asked,
+  asked: AuthedContext,
   params: Result<Record<string, string>, Failure>,
 ): Promise<Result<Response, Failure>> {
   const search = searchOf(asked.request);
@@ -97,7 +97,7 @@ export async function runOperation(
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;
-  asked.note({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
+  asked.annotateAudit({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
   if (operation.capability && asked.composition.capabilities.knows(access.value.connection.id, operation.capability) === false) {
     return failed(absent(operation.capability));
   }
@@ -130,9 +130,9 @@ async function sendCatalogue(access: Access, input: CallInput): Promise<Result<R
   return catalogue.ok ? ok(writtenAnswer(catalogue.value.json)) : catalogue;
 }
 
-async function call(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+async function call(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const asking = isRead(operation) ? { things: [] } : await askedOf(operation, access, input);
-  asked.note({ outcome: writeThings(asking.things, undefined, asking) });
+  asked.annotateAudit({ outcome: writeThings(asking.things, undefined, asking) });
   const result = await callForBrowser(operation, access, input);
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
@@ -140,7 +140,7 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
   const acted: ActedOn =
     jobId === undefined ? actedOnAfter(asking, value, access) : { things: [await submitted(jobId, asked, access, input.json)] };
-  asked.note({
+  asked.annotateAudit({
     outcome: writeThings(acted.things, outcomeOf(value), acted),
     ...(jobId !== undefined && { target: jobId }),
   });
@@ -148,14 +148,14 @@ async function call(operation: Operation, asked: Asked, access: Access, input: C
   return ok(jsonAnswer(toSender(value, asked, access), status, unreadableHeaders(skipped)));
 }
 
-function toSender(value: unknown, { composition: { env }, request, viewer }: Asked, { connection }: Access): unknown {
+function toSender(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
   if (viewer.credential.kind !== "token") return value;
   const host = request.headers.get("host");
   return forPrograms(value, { consoleUrl: consoleUrl(env, host && `http://${host}`), basePath: env.basePath, connectionId: connection.id });
 }
 
 /** The name that lists will show: the workflow's, as it was last known, and the label of the request. */
-async function submitted(id: string, { request, composition }: Asked, access: Access, json: unknown): Promise<AuditThing> {
+async function submitted(id: string, { request, composition }: AuthedContext, access: Access, json: unknown): Promise<AuditThing> {
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
@@ -165,7 +165,11 @@ async function submitted(id: string, { request, composition }: Asked, access: Ac
   return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 
-async function knownName(workflowId: string, { log, store }: Asked["composition"], { connection }: Access): Promise<string | undefined> {
+async function knownName(
+  workflowId: string,
+  { log, store }: AuthedContext["composition"],
+  { connection }: Access,
+): Promise<string | undefined> {
   try {
     return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
   } catch (err) {
@@ -175,7 +179,7 @@ async function knownName(workflowId: string, { log, store }: Asked["composition"
   }
 }
 
-async function upload(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+async function upload(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const opened = openUpload(asked.request, operation);
   if (!opened.ok) return opened;
   const result = await call(operation, asked, access, { ...input, body: opened.value.body });
@@ -185,7 +189,7 @@ async function upload(operation: Operation, asked: Asked, access: Access, input:
   return result;
 }
 
-async function readBytes(operation: Operation, asked: Asked, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+async function readBytes(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
   if (!result.ok) return failed(toBrowser(result.failure, access));
   return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));

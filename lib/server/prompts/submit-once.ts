@@ -22,7 +22,7 @@ import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts, type SubmissionOutcome } from "../composition-type";
-import { type Asked } from "../context";
+import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { readWhole } from "../requests/read-request";
 import { type Attempt, type JobLabel, type KeptSubmission } from "../store/jobs/submissions";
@@ -114,7 +114,7 @@ const LOOK_EVERY_MS = 250;
 /** Header of pages loaded before an upgrade. Such a page would look for its submission by it, find none, and send it again. */
 const OLDER_HEADER = "x-lightdesk-press";
 
-export async function submitOnce(asked: Asked): Promise<Result<Response, Failure>> {
+export async function submitOnce(asked: AuthedContext): Promise<Result<Response, Failure>> {
   const key = asked.request.headers.get(IDEMPOTENCY_HEADER);
   if (asked.request.headers.has(OLDER_HEADER))
     return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
@@ -126,7 +126,7 @@ export async function submitOnce(asked: Asked): Promise<Result<Response, Failure
   return outcome.ok ? ok(new Response(outcome.value, { headers: { "content-type": "application/json" } })) : outcome;
 }
 
-async function once(asked: Asked, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
+async function once(asked: AuthedContext, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
   const flights = asked.composition.submissionsInFlight;
   const id = flightId(asked.viewer.memberId, key);
   // The connection is part of the submission: the same graph elsewhere is another job.
@@ -147,7 +147,7 @@ const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before 
 
 type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
-async function settle(asked: Asked, key: string, sent: Sent): Promise<SubmissionOutcome> {
+async function settle(asked: AuthedContext, key: string, sent: Sent): Promise<SubmissionOutcome> {
   const { store, now } = asked.composition;
   const { memberId } = asked.viewer;
   const end = await store.peers.beginWork(flightId(memberId, key));
@@ -166,7 +166,7 @@ async function settle(asked: Asked, key: string, sent: Sent): Promise<Submission
 
 /** Waits while another console is still sending it. */
 async function findLanded(
-  { composition: { store }, viewer: { memberId }, request: { signal } }: Asked,
+  { composition: { store }, viewer: { memberId }, request: { signal } }: AuthedContext,
   key: string,
 ): Promise<KeptSubmission | undefined> {
   const lateAt = performance.now() + LONGEST_WAIT_MS;
@@ -175,16 +175,16 @@ async function findLanded(
   return store.submissions.find({ memberId, key });
 }
 
-async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
+async function send(asked: AuthedContext, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
   const { url, headers } = asked.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });
   let usedId: string | undefined;
-  const note: Asked["note"] = (facts) => {
+  const annotateAudit: AuthedContext["annotateAudit"] = (facts) => {
     usedId = facts.connectionId ?? usedId;
-    asked.note(facts);
+    asked.annotateAudit(facts);
   };
-  const result = await runOperation(operations.submitPrompt, { ...asked, request, note }, ok({})).catch(async (error: unknown) => {
+  const result = await runOperation(operations.submitPrompt, { ...asked, request, annotateAudit }, ok({})).catch(async (error: unknown) => {
     // The database failed before the service was chosen: nothing was sent.
     if (usedId === undefined) await keepOutcome(asked.composition, attempt, { contentHash, outcome: unsent });
     throw error;
@@ -198,7 +198,7 @@ async function send(asked: Asked, attempt: Attempt, { body, contentHash }: Sent)
 }
 
 async function keepLabel(
-  { composition: { store, log, now } }: Asked,
+  { composition: { store, log, now } }: AuthedContext,
   usedId: string,
   received: { answer: string; facts: JobLabel },
 ): Promise<void> {
@@ -212,8 +212,8 @@ async function keepLabel(
   }
 }
 
-function repeated({ note }: Asked, outcome: SubmissionOutcome): SubmissionOutcome {
-  note({ outcome: "the same submission again: nothing was sent" });
+function repeated({ annotateAudit }: AuthedContext, outcome: SubmissionOutcome): SubmissionOutcome {
+  annotateAudit({ outcome: "the same submission again: nothing was sent" });
   return outcome;
 }
 
@@ -222,7 +222,7 @@ function otherContent(): Failure {
 }
 
 /** For a browser that did not get the answer. Sends nothing; waits for a submission under way; shows members only their own. */
-export async function readSubmission(asked: Asked, key: string): Promise<Result<SubmissionReport, Failure>> {
+export async function readSubmission(asked: AuthedContext, key: string): Promise<Result<SubmissionReport, Failure>> {
   const { composition, viewer } = asked;
   const flying = composition.submissionsInFlight.get(flightId(viewer.memberId, key));
   if (flying) return ok(reportOf(await flying.outcome));

@@ -11,8 +11,8 @@ import { toBrowser } from "../answers/to-browser";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
 import { lacksAssets } from "../connections/change";
-import { type Asked } from "../context";
-import { outcomeOf } from "../operations/acted-on";
+import { type AuthedContext } from "../context";
+import { outcomeOf } from "../operations/audit-targets";
 import { connectionIn, readJson, readQuery } from "../requests/read-request";
 
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
@@ -49,16 +49,16 @@ const { createAssetFromHash } = operations;
 /** `isUnclear`: the service accepted the hash, but named another one or none. */
 type KnownContent = { asset: Asset | null; isUnclear?: true };
 
-export async function createOfKnownContent({ note, ...context }: Asked): Promise<Result<KnownContent, Failure>> {
+export async function createOfKnownContent({ annotateAudit, ...context }: AuthedContext): Promise<Result<KnownContent, Failure>> {
   const access = await openConnection(context, connectionIn(context.request));
   if (!access.ok) return access;
-  note({ connectionId: access.value.connection.id });
+  annotateAudit({ connectionId: access.value.connection.id });
   const json = await readJson(context, createAssetFromHash.body.schema);
   if (!json.ok) return json;
   const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
   if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
   // An answer that does not name the offered hash proves nothing.
   const asset = made.ok && made.value.asset_hash === json.value.hash ? toBrowser(made.value, access.value) : null;
-  note({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
+  annotateAudit({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
   return ok({ asset, ...(made.ok && !asset && { isUnclear: true as const }) });
 }

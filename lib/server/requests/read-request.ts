@@ -12,7 +12,7 @@ import { unknownFilter } from "@/lib/contract/schemas/lenient";
 import { withTimeout, yieldInOrder } from "@/lib/shared/async";
 import { bodyBounds, exceededBound, LARGE_BODY } from "@/lib/shared/json-depth";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Opened } from "../context";
+import { type RouteContext } from "../context";
 import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 
@@ -22,7 +22,7 @@ export const MAX_VISITOR_BODY_BYTES = 64 * 1024;
 const DEEPEST_JSON = 100;
 
 /** The id in the route's [id] folder; an empty one matches nothing. */
-export function idOf({ params }: Pick<Opened, "params">): string {
+export function idOf({ params }: Pick<RouteContext, "params">): string {
   return typeof params.id === "string" ? params.id : "";
 }
 
@@ -67,7 +67,7 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
   return unknown ? failed(invalid("INVALID_QUERY", [{ path: [unknown.field], message: unknown.message }])) : readQuery(search, query);
 }
 
-type Sender = Pick<Opened, "composition" | "request">;
+type Sender = Pick<RouteContext, "composition" | "request">;
 
 /** The bytes as received, for bodies that are both sent on and read. */
 export async function readWhole(

@@ -12,8 +12,8 @@ import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Access, findConnection, openConnection } from "../connections/access";
-import { type Asked } from "../context";
-import { downloaded } from "../operations/acted-on";
+import { type AuthedContext } from "../context";
+import { downloaded } from "../operations/audit-targets";
 import { connectionIn, idOf, searchOf } from "../requests/read-request";
 import { type DownloadNews, type StoredDownload } from "../store/download-tasks";
 import { openRequest } from "./sealed-request";
@@ -97,7 +97,7 @@ const EVERY_MS = 1_000;
 const FAILED_EVERY_MS = 10_000;
 const LOOKED_AFTER_MS = 2 * 60_000;
 
-export async function listDownloads(asked: Asked): Promise<Result<DownloadTasks, Failure>> {
+export async function listDownloads(asked: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
   const { composition, request } = asked;
   const search = searchOf(request);
   const connection = await findConnection(asked, connectionIn(request));
@@ -121,7 +121,7 @@ function mayMove({ state, endedAt }: StoredDownload, now: number): boolean {
 }
 
 /** The first failure, if any: it is the service's, and the same for all. */
-async function refresh(asked: Asked, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
+async function refresh(asked: AuthedContext, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
   const access = await openConnection(asked, connectionId);
   if (!access.ok) return access.failure;
   const oldest = [...rows].sort((one, other) => one.checkedAt - other.checkedAt).slice(0, ASKED_AT_ONCE);
@@ -129,7 +129,7 @@ async function refresh(asked: Asked, connectionId: string, rows: readonly Stored
   return failures.find((failure) => failure !== undefined);
 }
 
-async function refreshOne({ composition, request }: Asked, access: Access, row: StoredDownload): Promise<Failure | undefined> {
+async function refreshOne({ composition, request }: AuthedContext, access: Access, row: StoredDownload): Promise<Failure | undefined> {
   const { downloadTasks } = composition.store;
   const now = composition.now();
   if (!(await downloadTasks.claim(row.id, now, row.endedAt === null ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
@@ -151,7 +151,7 @@ async function refreshOne({ composition, request }: Asked, access: Access, row: 
 /** The service does not support cancelling, so trying again is not offered. */
 const CANNOT = -1;
 
-export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {
+export async function cancelDownload(asked: AuthedContext): Promise<Result<DownloadTask, Failure>> {
   const found = await find(asked);
   if (!found.ok) return found;
   const { row, access } = found.value;
@@ -165,7 +165,7 @@ export async function cancelDownload(asked: Asked): Promise<Result<DownloadTask,
   return fresh(asked, access, row.id);
 }
 
-export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, Failure>> {
+export async function retryDownload(asked: AuthedContext): Promise<Result<DownloadTask, Failure>> {
   const found = await find(asked);
   if (!found.ok) return found;
   const { row, access } = found.value;
@@ -193,7 +193,7 @@ export async function retryDownload(asked: Asked): Promise<Result<DownloadTask, 
   return fresh(asked, access, row.id);
 }
 
-export async function forgetDownload(asked: Asked): Promise<Result<undefined, Failure>> {
+export async function forgetDownload(asked: AuthedContext): Promise<Result<undefined, Failure>> {
   const found = await find(asked);
   if (!found.ok) return found;
   const { row } = found.value;
@@ -202,18 +202,18 @@ export async function forgetDownload(asked: Asked): Promise<Result<undefined, Fa
   return ok(undefined);
 }
 
-async function find(asked: Asked): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
+async function find(asked: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
   const row = await asked.composition.store.downloadTasks.get(idOf(asked));
   const none = failed(refusal("NOT_FOUND", "There is no such download."));
   if (!row) return none;
   const access = await openConnection(asked, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
   const things = toBrowser([downloaded(row.source, row.fileName)], access.value);
-  asked.note({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
+  asked.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
   return ok({ row, access: access.value });
 }
 
-async function fresh(asked: Asked, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
+async function fresh(asked: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
   const { downloadTasks } = asked.composition.store;
   const before = await downloadTasks.get(id);
   if (before && before.endedAt === null) await refreshOne(asked, access, before);

@@ -1,5 +1,5 @@
 // Reads the JSON answers of services: small ones here, larger ones in one worker thread, one at a time.
-// Guarantees: a value is the same wherever it was read; a worker that is lost, or too busy, is a failure and never an empty answer.
+// Guarantees: both threads return the same value; a crashed or busy worker is a failure, never an empty answer.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -56,13 +56,13 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
   let idle: NodeJS.Timeout | undefined;
   let waitingBytes = 0;
 
-  function started(): Worker {
+  function getWorker(): Worker {
     clearTimeout(idle);
     if (worker) return worker;
-    const made = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-    made.on("error", (err) => log.error({ err }, "answer worker lost"));
-    made.once("exit", () => worker === made && (worker = undefined));
-    return (worker = made);
+    const newWorker = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+    newWorker.on("error", (err) => log.error({ err }, "answer worker lost"));
+    newWorker.once("exit", () => worker === newWorker && (worker = undefined));
+    return (worker = newWorker);
   }
 
   async function end(): Promise<void> {
@@ -73,21 +73,21 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
   }
 
   async function inWorker(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
-    const reader = started();
+    const reader = getWorker();
     const settled = new AbortController();
     try {
       return await new Promise<ReadJson>((resolve, reject) => {
         const lost = (error: Error) => reject(error);
         reader.once("message", resolve).once("error", lost);
         settled.signal.addEventListener("abort", () => reader.off("message", resolve).off("error", lost), { once: true });
-        signal.addEventListener("abort", () => reject(new Error("given up")), { once: true, signal: settled.signal });
+        signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true, signal: settled.signal });
         reader.postMessage(task, task.bytes.buffer instanceof ArrayBuffer ? [task.bytes.buffer] : []);
       });
     } catch (error) {
       await end();
       if (signal.aborted) throw error;
       if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
-      return { ok: false, why: "its answer could not be read here" };
+      return { ok: false, why: "its answer could not be read" };
     } finally {
       settled.abort();
       worker?.unref();
@@ -96,7 +96,7 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
   }
 
   /** Refuses if the queue is too long. */
-  async function queued(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
+  async function enqueue(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
     // Read now: once transferred to the worker, the bytes have no length.
     const size = task.bytes.byteLength;
     if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, why: "too many large answers came at once" };
@@ -114,7 +114,7 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
   async function json(...[bytes, how, signal, only]: Parameters<AnswerReader["json"]>): Promise<ReadJson> {
     if (bytes.byteLength <= MAX_INLINE_BYTES) return readJson(bytes, how, only);
     const { operation, ...rest } = how;
-    const read = await queued({ bytes: owned(bytes), operationName: operation.name, how: rest, only }, signal);
+    const read = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, how: rest, only }, signal);
     if (!read.ok && read.isTooLarge) throw new TooLargeAnswer();
     return read;
   }
@@ -125,7 +125,7 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
       const read = await json(bytes, how, signal);
       if (!read.ok) return read;
       const value = parseExactJson(new TextDecoder().decode(read.json));
-      // Whatever the caller does with the value is a turn of its own.
+      // Other requests run before the caller processes the value.
       await nextTurn();
       return { ok: true, value, skipped: read.skipped };
     },
@@ -134,7 +134,7 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
 }
 
 /** A copy unless the bytes fill their buffer: otherwise other contents of the buffer would be transferred too. */
-function owned(bytes: Uint8Array): Uint8Array {
+function toOwnBuffer(bytes: Uint8Array): Uint8Array {
   // A Buffer's own slice does not copy.
   return bytes.buffer.byteLength === bytes.byteLength && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
 }

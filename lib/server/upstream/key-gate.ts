@@ -16,7 +16,7 @@ export type KeyGate = {
   /** For a part of a longer JSON string: masks the beginning of a key wherever it is. */
   part(raw: string): string;
   /** How many of its last letters may be the start of the key. */
-  heldBack(raw: string): number;
+  partialKeyLength(raw: string): number;
 };
 
 /** Beginnings that many keys share, and package names too: they reveal nothing. */
@@ -26,7 +26,7 @@ const LONG_TEXT = 1024 * 1024;
 /** An escaped slash or letter that needs no escape: such escapes hide a word from a search. */
 const needlessEscape = /\\(?:u00[2-7]|\/)/i;
 
-const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false, part: (raw) => raw, heldBack: () => 0 };
+const open: KeyGate = { text: (raw) => Promise.resolve(raw), has: () => false, part: (raw) => raw, partialKeyLength: () => 0 };
 
 export function keyGate(apiKey: string | undefined): KeyGate {
   const [plain] = apiKey === undefined ? [] : spellingsOf([apiKey]);
@@ -47,7 +47,7 @@ export function keyGate(apiKey: string | undefined): KeyGate {
       return withoutCut(text, apiKey, cut);
     },
     part: (raw) => withoutCut(spellings().reduce(once, raw), apiKey, cut, true),
-    heldBack(raw) {
+    partialKeyLength(raw) {
       let most = 0;
       for (const spelling of spellings()) {
         let length = Math.min(raw.length, spelling.length - 1);

@@ -14,7 +14,7 @@ import { sleep } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { observed } from "@/lib/shared/telemetry";
 import { type AnswerReader } from "./answer-reader";
-import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue";
+import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
 import { createDeadline, type GiveUp, type Silences } from "./deadline";
 import {
   callerWentAway,
@@ -174,17 +174,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return async (answer, how, signal) => {
       const bytes = await readBytes(answer.body, limits.jsonBytes);
       if (bytes === undefined) throw new TooLargeAnswer();
-      const elsewhere = bytes.byteLength > MAX_INLINE_BYTES ? options.answers : undefined;
-      const read = await (elsewhere ? elsewhere.value(bytes, { ...how, isMasked }, signal) : readBody(bytes, { ...how, isMasked: false }));
+      const workerReader = bytes.byteLength > MAX_INLINE_BYTES ? options.answers : undefined;
+      const read = await (workerReader
+        ? workerReader.value(bytes, { ...how, isMasked }, signal)
+        : readBody(bytes, { ...how, isMasked: false }));
       if (!read.ok) return read;
       // Unmasked where possible: a masked preview address cannot be opened.
       options.onAnswer?.(how.operation, read.value);
-      const value = isMasked && !elsewhere ? maskSecrets(read.value, apiKey === undefined ? [] : [apiKey]) : read.value;
+      const value = isMasked && !workerReader ? maskSecrets(read.value, apiKey === undefined ? [] : [apiKey]) : read.value;
       // The worker's value and a masked one are copies, which lack the count.
       return { ok: true, value: typeof value === "object" && value !== null ? noteSkipped(value, read.skipped) : value };
     };
   }
-  const plainly = jsonReader(false);
+  const readUnmasked = jsonReader(false);
   const masked = jsonReader(true);
 
   /** `wait`: the read may be given up for a silence. `isAnsweredElsewhere` is set if that was because another request got an answer. */
@@ -270,7 +272,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!(await sleep(limits.firstRetryMs, { signal: input.signal }))) return failed(callerWentAway());
     const again = await exchange(operation, input, reader);
     if (again.ok || again.failure.status !== 404) return again;
-    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, plainly);
+    const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, readUnmasked);
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
@@ -283,7 +285,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
     const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
     if (!lookup) return result;
-    const found = await exchange(lookup.operation, lookup.input, plainly);
+    const found = await exchange(lookup.operation, lookup.input, readUnmasked);
     if (!found.ok || !lookup.finds(found.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item says nothing about other items.
@@ -294,7 +296,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   // The typed signature for callers: AnswerOf takes its type from the schema that made the value.
   function call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   async function call(operation: Operation, input: CallInput = {}): Promise<Result<unknown, Failure>> {
-    const result = await confirmed(operation, input, plainly);
+    const result = await confirmed(operation, input, readUnmasked);
     return result.ok ? ok(result.value.value) : result;
   }
   function passOn<O extends Operation>(operation: O, input?: CallInput): Promise<Result<Answered<AnswerOf<O>>, Failure>>;

@@ -19,7 +19,7 @@ import { asRefusal, asStorageFailure } from "../service-error";
 import { type NodeFile, type NodeOutputs, outputsByNode, readOutputs } from "./read-outputs";
 import { type RemoteJob } from "./remote-job";
 import { type JobListener } from "./report-events";
-import { withUserNames } from "./submit-there";
+import { withUserNames } from "./submit-to-runner";
 
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
 /** Nodes of one job; the outputs of the rest come at the end. */

@@ -18,7 +18,7 @@ import { createLibraries } from "./libraries";
 import { readRunner, readRunners, type RunnerRow, stateOf } from "./store";
 
 /** This process's use of a runner. `busyUntilMs`: when the runner stops counting as busy with other clients' jobs. */
-type InUse = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
+type RunnerUsage = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
 export type Place = { runner: RunnerRow; slot: string };
 export type Pool = Awaited<ReturnType<typeof createPool>>;
 
@@ -35,16 +35,16 @@ type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere"
 
 export async function createPool({ database, processes, concurrency }: PoolParts) {
   const libraries = createLibraries(database);
-  const inUse = new Map<string, InUse>();
+  const usageByRunner = new Map<string, RunnerUsage>();
   const needsById = new Map<number, Needs>();
   const lacking = createLru<string, string[]>({ max: MAX_CACHED });
   let rows: RunnerRow[] = [];
   /** Slots used by other processes, when they were last counted. */
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
 
-  function inUseOf(runnerId: string): InUse {
-    const use = inUse.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
-    inUse.set(runnerId, use);
+  function usageOf(runnerId: string): RunnerUsage {
+    const use = usageByRunner.get(runnerId) ?? { slots: new Set(), traffic: createTraffic(), busyUntilMs: 0 };
+    usageByRunner.set(runnerId, use);
     return use;
   }
 
@@ -91,10 +91,10 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   }
 
   const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
-  const usedOf = ({ id }: RunnerRow) => inUseOf(id).slots.size + (usedElsewhere.get(id) ?? 0);
+  const usedOf = ({ id }: RunnerRow) => usageOf(id).slots.size + (usedElsewhere.get(id) ?? 0);
   const free = () => rows.filter((row) => stateOf(row) === "ready" && usedOf(row) < slotsOf(row));
 
-  const isBusy = ({ id }: RunnerRow) => inUseOf(id).busyUntilMs > performance.now();
+  const isBusy = ({ id }: RunnerRow) => usageOf(id).busyUntilMs > performance.now();
 
   const isFreeElsewhere = (kind: string, runnerId: string) =>
     free().some((row) => row.id !== runnerId && !isBusy(row) && canDo(kind, row.id));
@@ -139,7 +139,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     libraries,
     canDo,
     isFreeElsewhere,
-    reportBusy: (runnerId: string) => void (inUseOf(runnerId).busyUntilMs = performance.now() + BUSY_MS),
+    reportBusy: (runnerId: string) => void (usageOf(runnerId).busyUntilMs = performance.now() + BUSY_MS),
 
     /** Like `canDo`, but a runner that is busy with other clients' jobs leaves the job to a free one. */
     mayTake(kind: string, runner: RunnerRow): boolean {
@@ -147,7 +147,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     },
 
     /** What the runner has recently sent to this process. */
-    trafficOf: (runnerId: string): Traffic => inUseOf(runnerId).traffic,
+    trafficOf: (runnerId: string): Traffic => usageOf(runnerId).traffic,
 
     /** The runners that take jobs now and have a free slot. */
     free,
@@ -156,13 +156,13 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     async hasFreeSlot(tx: Transaction, { id }: RunnerRow): Promise<boolean> {
       const row = await readRunner(tx, id);
       if (!row || stateOf(row) !== "ready") return false;
-      return row.address === null || inUseOf(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
+      return row.address === null || usageOf(id).slots.size + ((await countElsewhere(tx, processes)).get(id) ?? 0) <= row.slots;
     },
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
     occupy(runner: RunnerRow): Place & { release(): void } {
-      const taken = inUseOf(runner.id).slots;
+      const taken = usageOf(runner.id).slots;
       let index = 1;
       while (taken.has(index)) index += 1;
       taken.add(index);

@@ -21,7 +21,7 @@ import {
   write,
 } from "./remote-job";
 import { type JobListener, listenToRunner } from "./report-events";
-import { submitToRunner, withUserNames } from "./submit-there";
+import { submitToRunner, withUserNames } from "./submit-to-runner";
 
 type WatchOptions = {
   promptId: string;

@@ -90,7 +90,7 @@ it("gives up who says nothing any more, who learns of it when it is back", async
   expect(await here.live()).toEqual([here.id, there.id].sort());
 });
 
-it("gives up at once who has ended, with its workers, and nobody else", async () => {
+it("releases the locks of an ended process and its workers only", async () => {
   // As the previous version stored them.
   await ask(own.url, `UPDATE lightdesk_service.processes SET worker_ids = '{one,two}' WHERE id = '${there.id}'`);
   await there.close();

@@ -131,7 +131,7 @@ it("finds again, at a start, what waits and is lost from the queue, and drops wh
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
-it("finds again what a service that is cut off had been given and had not begun", async () => {
+it("requeues jobs that a disconnected service was given and did not start", async () => {
   const { here } = await two.clients();
   for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
   const waits = await submit(here, canvas(3));

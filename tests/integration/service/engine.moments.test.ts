@@ -95,7 +95,7 @@ async function leaveAtRunner(seq: number): Promise<void> {
   });
 }
 
-it("leaves a job at its runner that it takes over while it stops", { timeout: 10_000 }, async () => {
+it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000 }, async () => {
   const { seq } = await submitOne();
   await leaveAtRunner(seq);
   let takeOver = (): void => undefined;

@@ -4,7 +4,7 @@ import { bytesAnswer } from "@/lib/server/requests/responses";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { made, picture } from "./house-job";
+import { made, picture } from "./built-in-job";
 import { ended, list, png, record, string, submit } from "./support";
 
 const TURNED = "a\u202e\u2066\u061c\u200fgpj\u2069.png";

@@ -98,7 +98,7 @@ it("runs the next job after one whose end could not be stored", async () => {
   expect(ran).toEqual([first, second]);
 });
 
-it("begins a job at a runner whose slot belongs to a job that no process runs", async () => {
+it("starts a job in a slot held by a job that no process runs", async () => {
   const [left, next] = await submitJobs(2);
   const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
   await database.commit(async (tx) => {

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { made, makes } from "./house-job";
+import { made, makes } from "./built-in-job";
 import { ended, running, submit } from "./support";
 
 let bench: ServiceBench | undefined;

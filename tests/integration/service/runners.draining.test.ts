@@ -4,7 +4,7 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { made, makes } from "./house-job";
+import { made, makes } from "./built-in-job";
 import { detail, ended, running, submit, waiting } from "./support";
 
 let bench: ServiceBench;

@@ -14,7 +14,7 @@ import { startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { addRunner, made } from "./house-job";
+import { addRunner, made } from "./built-in-job";
 import { ended, record, string, submit } from "./support";
 
 const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });

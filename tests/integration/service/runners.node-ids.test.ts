@@ -7,7 +7,7 @@ import { answerJson, startLittleServer } from "@/tests/support/little-server";
 import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { made, makes } from "./house-job";
+import { made, makes } from "./built-in-job";
 import { ended, type Json, record, submit } from "./support";
 
 const inherited = ["constructor", "toString", "hasOwnProperty", "valueOf"];

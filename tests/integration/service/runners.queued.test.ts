@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type RunnerServer } from "@/tests/support/runner-server";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { addRunner, made } from "./house-job";
+import { addRunner, made } from "./built-in-job";
 import { detail, ended, list, record, running, string, submit } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore

@@ -4,7 +4,7 @@ import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
-import { made, makes, picture } from "./house-job";
+import { made, makes, picture } from "./built-in-job";
 import { canvas, detail, ended, type Json, list, record, running, string, submit } from "./support";
 
 describe("jobs on runners", () => {

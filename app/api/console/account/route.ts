@@ -16,8 +16,8 @@ export const PUT = consoleBodyRoute(
   "changeAccount",
   { role: "runner", session: true, whileReadOnly: true },
   accountChangeSchema,
-  async ({ request, note, ...context }, body) => {
-    note({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
+  async ({ request, annotateAudit, ...context }, body) => {
+    annotateAudit({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
     const changed = await changeAccount(context, body, clientAddress(request));
     return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
   },

@@ -9,7 +9,7 @@ import { ok } from "@/lib/shared/result";
 /** Stores a choice, so that a plain link can fetch the file however long the choice is. */
 export const POST = guarded(
   { action: "chooseArchive", role: "viewer", connection: true, whileReadOnly: true },
-  async ({ note, ...context }) => {
+  async ({ annotateAudit, ...context }) => {
     const access = await openConnection(context, connectionIn(context.request));
     if (!access.ok) return access;
     const choice = await readJson(context, archiveChoiceSchema);
@@ -22,7 +22,7 @@ export const POST = guarded(
       { connectionId, choice: choice.value },
       context.composition.now(),
     );
-    note({ connectionId, outcome: `${counted.value ?? "?"} assets` });
+    annotateAudit({ connectionId, outcome: `${counted.value ?? "?"} assets` });
     const count = counted.value;
     const answer: ArchiveAnswer = {
       id,

@@ -13,13 +13,13 @@ export const POST = consoleBodyRoute(
   "createConnection",
   { role: "operator", recent: true },
   connectionBodySchema,
-  async ({ note, ...context }, body) => {
+  async ({ annotateAudit, ...context }, body) => {
     const saved = await createConnection(context, body);
     if (!saved.ok) return saved;
     const { connection, check } = saved.value;
     // Without a connection nothing was added: the service was only asked.
-    if (!connection) note({ action: "checkConnection" });
-    note({
+    if (!connection) annotateAudit({ action: "checkConnection" });
+    annotateAudit({
       connectionId: connection?.id,
       target: body.shared ? body.name : undefined,
       outcome: connection ? check.outcome : `${check.outcome}, not saved`,

@@ -12,8 +12,8 @@ export const POST = consoleBodyRoute(
   "addEmbedHost",
   { role: "admin", recent: true },
   embedHostSchema,
-  async ({ viewer, note, composition }, body) => {
-    note({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
+  async ({ viewer, annotateAudit, composition }, body) => {
+    annotateAudit({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
     const made = await createEmbedHost(composition, viewer, body);
     return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
   },

@@ -6,11 +6,16 @@ import { ok } from "@/lib/shared/result";
 
 const needs = { role: "admin", session: true, whileReadOnly: true } as const;
 
-export const PUT = consoleBodyRoute("beginReadOnly", needs, readOnlyBodySchema, async ({ viewer, note: noted, composition }, { note }) => {
-  await beginReadOnly(composition, viewer.name, note);
-  noted({ outcome: note });
-  return ok(emptyAnswer());
-});
+export const PUT = consoleBodyRoute(
+  "beginReadOnly",
+  needs,
+  readOnlyBodySchema,
+  async ({ viewer, annotateAudit: noted, composition }, { note }) => {
+    await beginReadOnly(composition, viewer.name, note);
+    noted({ outcome: note });
+    return ok(emptyAnswer());
+  },
+);
 
 export const DELETE = consoleRoute("endReadOnly", needs, async ({ composition }) => {
   await endReadOnly(composition);

@@ -6,13 +6,18 @@ import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listRunners", "admin", async ({ composition }) => ok(jsonAnswer(await listRunners(composition))));
 
-export const POST = consoleBodyRoute("addRunner", { role: "admin", recent: true }, newRunnerSchema, async ({ note, composition }, body) => {
-  note({ target: body.label ?? body.address });
-  const saved = await saveRunner(composition, (runners) => runners.add(body));
-  if (!saved.ok) return saved;
-  const { runner, problem } = saved.value;
-  // Without a runner nothing was added: the address was only asked.
-  if (problem) note({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
-  else note({ target: runner.label, outcome: body.address });
-  return ok(jsonAnswer(saved.value, runner ? 201 : 200));
-});
+export const POST = consoleBodyRoute(
+  "addRunner",
+  { role: "admin", recent: true },
+  newRunnerSchema,
+  async ({ annotateAudit, composition }, body) => {
+    annotateAudit({ target: body.label ?? body.address });
+    const saved = await saveRunner(composition, (runners) => runners.add(body));
+    if (!saved.ok) return saved;
+    const { runner, problem } = saved.value;
+    // Without a runner nothing was added: the address was only asked.
+    if (problem) annotateAudit({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
+    else annotateAudit({ target: runner.label, outcome: body.address });
+    return ok(jsonAnswer(saved.value, runner ? 201 : 200));
+  },
+);

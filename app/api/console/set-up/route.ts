@@ -6,8 +6,8 @@ import { tokenRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = tokenRoute("setUp", setUpBodySchema, async ({ composition, note }, body) => {
+export const POST = tokenRoute("setUp", setUpBodySchema, async ({ composition, annotateAudit }, body) => {
   const owner = await setUp(composition, body);
-  if (owner.ok) note({ by: toActor(owner.value), ...aboutMember(owner.value, { role: { to: owner.value.role } }) });
+  if (owner.ok) annotateAudit({ by: toActor(owner.value), ...aboutMember(owner.value, { role: { to: owner.value.role } }) });
   return owner.ok ? ok(jsonAnswer({ id: owner.value.id }, 201)) : owner;
 });

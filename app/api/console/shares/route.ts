@@ -14,16 +14,19 @@ export const GET = consoleRoute("listShares", { role: "operator", session: true 
   ok(jsonAnswer({ shares: await listShares(context) })),
 );
 
-export const POST = guarded({ action: "createShare", role: "operator", connection: false, recent: true }, async ({ note, ...context }) => {
-  const access = await openConnection(context, connectionIn(context.request));
-  if (!access.ok) return access;
-  note({ connectionId: access.value.connection.id });
-  if (!context.composition.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
-  const body = await readJson(context, shareBodySchema);
-  if (!body.ok) return body;
-  const made = await makeShare(access.value, body.value, context.request.signal);
-  if (!made.ok) return made;
-  const { id, title, count } = made.value;
-  note({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
-  return ok(jsonAnswer(made.value, 201));
-});
+export const POST = guarded(
+  { action: "createShare", role: "operator", connection: false, recent: true },
+  async ({ annotateAudit, ...context }) => {
+    const access = await openConnection(context, connectionIn(context.request));
+    if (!access.ok) return access;
+    annotateAudit({ connectionId: access.value.connection.id });
+    if (!context.composition.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
+    const body = await readJson(context, shareBodySchema);
+    if (!body.ok) return body;
+    const made = await makeShare(access.value, body.value, context.request.signal);
+    if (!made.ok) return made;
+    const { id, title, count } = made.value;
+    annotateAudit({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
+    return ok(jsonAnswer(made.value, 201));
+  },
+);

@@ -8,8 +8,8 @@ export const POST = consoleBodyRoute(
   "createToken",
   { role: "runner", recent: true },
   tokenBodySchema,
-  async ({ note, ...context }, body) => {
-    note({ target: body.name, outcome: body.role });
+  async ({ annotateAudit, ...context }, body) => {
+    annotateAudit({ target: body.name, outcome: body.role });
     const made = await createToken(context, body);
     return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
   },

@@ -12,8 +12,8 @@ export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, ..
   return ok(jsonAnswer({ views: await listSavedViews(context, screen) }));
 });
 
-export const POST = consoleBodyRoute("createSavedView", "viewer", savedViewBodySchema, async ({ note, ...context }, body) => {
-  note({ target: body.name, outcome: body.team ? "of the team" : "personal" });
+export const POST = consoleBodyRoute("createSavedView", "viewer", savedViewBodySchema, async ({ annotateAudit, ...context }, body) => {
+  annotateAudit({ target: body.name, outcome: body.team ? "of the team" : "personal" });
   const saved = await createSavedView(context, body);
   return saved.ok ? ok(jsonAnswer({ view: saved.value }, 201)) : saved;
 });

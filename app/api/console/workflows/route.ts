@@ -5,9 +5,12 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** The workflows of a connection whose names are known. */
-export const GET = guarded({ action: "listWorkflows", role: "viewer", connection: true }, async ({ request, note, ...context }) => {
-  const access = await openForJobs(context, connectionIn(request));
-  if (!access.ok) return access;
-  note({ connectionId: access.value.connection.id });
-  return ok(jsonAnswer({ workflows: await context.composition.store.workflowNames.all(access.value.connection.id) }));
-});
+export const GET = guarded(
+  { action: "listWorkflows", role: "viewer", connection: true },
+  async ({ request, annotateAudit, ...context }) => {
+    const access = await openForJobs(context, connectionIn(request));
+    if (!access.ok) return access;
+    annotateAudit({ connectionId: access.value.connection.id });
+    return ok(jsonAnswer({ workflows: await context.composition.store.workflowNames.all(access.value.connection.id) }));
+  },
+);

@@ -14,8 +14,8 @@ export const PATCH = consoleBodyRoute(
   "embedLook",
   ofThePage,
   embedLookSchema,
-  async ({ viewer: { credential }, note, composition }, look) => {
-    note({ by: undefined });
+  async ({ viewer: { credential }, annotateAudit, composition }, look) => {
+    annotateAudit({ by: undefined });
     if (credential.kind !== "embed") return none();
     await setEmbedLook(composition, credential.id, look);
     return ok(emptyAnswer());

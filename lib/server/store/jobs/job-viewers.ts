@@ -21,7 +21,7 @@ const KEPT_MS = 30 * DAY_MS;
 /** A statement of SQLite holds 32,766 values at most. */
 const AT_ONCE = 5000;
 
-const seenThrough = ({ ownerName, ...row }: ConnectionRow & { ownerName: string }): Connection => ({
+const toSharedConnection = ({ ownerName, ...row }: ConnectionRow & { ownerName: string }): Connection => ({
   ...toConnection(row),
   seenOf: ownerName,
 });
@@ -44,12 +44,12 @@ export function createJobViewerStore(database: Database) {
   return {
     async listFor(memberId: string): Promise<Connection[]> {
       const rows = await seenBy(memberId).orderBy("connections.createdAt").orderBy("connections.id").execute();
-      return rows.map(seenThrough);
+      return rows.map(toSharedConnection);
     },
 
     async getFor(memberId: string, connectionId: string): Promise<Connection | undefined> {
       const row = await seenBy(memberId).where("connections.id", "=", connectionId).executeTakeFirst();
-      return row && seenThrough(row);
+      return row && toSharedConnection(row);
     },
 
     /** By connection, in the order in which members were given the right. */

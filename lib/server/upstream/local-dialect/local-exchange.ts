@@ -1,4 +1,4 @@
-// What a translation for a local server works with: the request, the server's client, and answers in the interface's words.
+// Context of a translated request: the request, the server's client, and helpers for responses.
 
 import "server-only";
 import { type ComfyClient, createComfyClient, type JsonBounds } from "@/lib/comfyui/client";
@@ -63,7 +63,7 @@ export class EarlyAnswer extends Error {
   }
 }
 
-/** The server's answer is not JSON: no operation is answered with such a text, so the reader of answers refuses it. */
+/** The server's answer is not JSON. It matches no schema, so validation rejects it. */
 export class NotJson extends EarlyAnswer {
   constructor() {
     super(new Response("no JSON"));
@@ -124,7 +124,7 @@ export function openExchange({ send, ended, clientId }: LocalTools, request: Req
   };
 }
 
-/** `bounds`: if the answer is too large, only what lies above their depth is read. */
+/** `bounds`: if the answer is too large, values below their depth are skipped. */
 export async function readLocal(answer: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
   if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return failed(answer);
   const parsed = await parseAnswer(answer.body).catch(async (error: unknown) => {

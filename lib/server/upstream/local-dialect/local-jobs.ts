@@ -24,7 +24,7 @@ import {
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40, 8];
-const MAX_ENDED = 1000;
+const MAX_ENDED_JOBS = 1000;
 /** One entry tells whether a job has ended since; a few more tell which. */
 const PEEKS = [1, 20];
 const ENDED = ["completed", "failed", "cancelled"];
@@ -71,7 +71,7 @@ async function readEnded(exchange: LocalExchange): Promise<Ended> {
       if (!newest) break;
       const at = before.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === before[0]?.id);
       if (at < 0) continue;
-      const now = cutTo(MAX_ENDED, [...newest.slice(0, at), ...before], isCut);
+      const now = cutTo(MAX_ENDED_JOBS, [...newest.slice(0, at), ...before], isCut);
       ended.keep(base, now, false);
       return now;
     }
@@ -92,7 +92,7 @@ function cutTo(max: number, newestFirst: readonly LocalJob[], wasCut = false): E
 }
 
 async function readNewest({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {
-  return toEndedJobs(await valueOf(server.history({ max_items: count })), MAX_ENDED + 1);
+  return toEndedJobs(await valueOf(server.history({ max_items: count })), MAX_ENDED_JOBS + 1);
 }
 
 /** Sorts like newer versions: a missing time counts as zero. */

@@ -17,8 +17,8 @@ import { EVERY, freeWorkers, QUEUE_SCHEMA } from "./queue-entries";
 const POLL_MS = 1000;
 const RESTART_MS = 1000;
 /** An empty search isn't repeated for this many times its own duration. */
-const SEARCH_REST_FACTOR = 4;
-const MAX_SEARCH_REST_MS = 1000;
+const SEARCH_BACKOFF_FACTOR = 4;
+const MAX_SEARCH_BACKOFF_MS = 1000;
 
 type WorkerParts = { pgPool: Pool; processes: Pick<Processes, "id">; database: Database; log: ServiceLog };
 type Handlers = {
@@ -43,12 +43,12 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
       const kinds = kindsToSkip();
       const skip = new Set(kinds);
       // A search that skips fewer kinds than the last empty one may find a job.
-      const restMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.until - performance.now() : 0;
-      if (kinds && restMs <= 0) {
+      const backoffMs = [...emptySearch.skip].every((kind) => skip.has(kind)) ? emptySearch.until - performance.now() : 0;
+      if (kinds && backoffMs <= 0) {
         search = { skip, begun: performance.now() };
         return kinds;
       }
-      await waitForWake(kinds ? restMs : Infinity);
+      await waitForWake(kinds ? backoffMs : Infinity);
     }
     return [EVERY];
   }
@@ -64,7 +64,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
 
   function recordEmptySearch(): void {
     const now = performance.now();
-    emptySearch = { skip: search.skip, until: now + Math.min(MAX_SEARCH_REST_MS, SEARCH_REST_FACTOR * (now - search.begun)) };
+    emptySearch = { skip: search.skip, until: now + Math.min(MAX_SEARCH_BACKOFF_MS, SEARCH_BACKOFF_FACTOR * (now - search.begun)) };
   }
 
   async function serve(): Promise<void> {

@@ -32,9 +32,9 @@ type Parts = {
   reportEnd(run: Running): Promise<void>;
 };
 
-export function createCancels({ parts, running, queue, background, reportEnd }: Parts) {
+export function createCanceller({ parts, running, queue, background, reportEnd }: Parts) {
   const { database, processes, events, now } = parts;
-  const isElsewhere = processes.isNotRunHere;
+  const isRunByOtherProcess = processes.isNotRunHere;
 
   const runOf = ({ id, fence }: Job) => {
     const run = running.get(id);
@@ -74,7 +74,7 @@ export function createCancels({ parts, running, queue, background, reportEnd }: 
     const done: string[] = [];
     for (let start = 0; start < (unique?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
       const some = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
-      const which = { userId, states, isElsewhere };
+      const which = { userId, states, isElsewhere: isRunByOtherProcess };
       const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
       const waited = cancelled.filter((job) => !isHandedOver(job));
       if (waited.length > 0) await queue.removeWaiting(userId, waited.map(({ seq }) => seq)); // prettier-ignore
@@ -96,7 +96,7 @@ export function createCancels({ parts, running, queue, background, reportEnd }: 
 
     /** Cancels all jobs waiting now. None of them starts meanwhile; jobs submitted later are kept. */
     async clearQueue(userId: number): Promise<string[]> {
-      const pending = jobsOf({ userId, states: ["pending"], isElsewhere });
+      const pending = jobsOf({ userId, states: ["pending"], isElsewhere: isRunByOtherProcess });
       const last = (await database.row(pending.orderBy("seq", "desc").limit(1)))?.seq;
       if (last === undefined) return [];
       const oldest = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);

@@ -11,11 +11,11 @@ import { coalesce } from "@/lib/shared/async";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-queue";
 import { isUnfinished } from "../transitions";
-import { CANCELLED, createCancels } from "./cancel";
+import { CANCELLED, createCanceller } from "./cancel";
 import { resumeJob, type Running } from "./claim";
 import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
-import { giveBack } from "./finish";
-import { executeJob, failRun, giveBackLost } from "./run-job";
+import { requeueOrFail } from "./finish";
+import { executeJob, failRun, requeueLostRun } from "./run-job";
 
 type Workplace = Patience & {
   parts: EngineParts;
@@ -30,16 +30,16 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
   const { log } = parts;
   let outputDir: string | undefined;
   let isClean = false;
-  const ordered = { job, queue, untilStored, untilThere };
+  const jobContext = { job, queue, untilStored, untilThere };
   try {
     outputDir = await workFolders.take();
     const nextImage = await imageOfNext(parts, queue.peekNext());
-    ({ isClean } = await executeJob(parts, { ...ordered, outputDir, end, nextImage }));
+    ({ isClean } = await executeJob(parts, { ...jobContext, outputDir, end, nextImage }));
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
     // The job is not at fault for an outage.
-    if (isStoreAway(error)) await giveBackLost(parts, ordered, { reason: "The service's database did not answer.", counts: true });
-    else await failRun(parts, ordered, error);
+    if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database did not answer.", counts: true });
+    else await failRun(parts, jobContext, error);
   } finally {
     // The job may have been put back, and taken again.
     if (running.get(job.id) === job) running.delete(job.id);
@@ -128,7 +128,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       let [returned, lost] = [0, 0];
       for (const { isSent, ...job } of await tx.rows(left)) {
         if (isSent) sent.push(job.seq);
-        else if (await giveBack(tx, { now, queue }, job, { counts: true })) returned += 1;
+        else if (await requeueOrFail(tx, { now, queue }, job, { counts: true })) returned += 1;
         else lost += 1;
       }
       if (returned + lost > 0) log.warn({ returned, lost }, "jobs were running at a process of the service that has ended");
@@ -155,7 +155,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   /** They wait again, and their attempt is not counted. */
   async function giveBackAll(runs: readonly Running[]): Promise<void> {
     await database.commitFreeing(async (tx) => {
-      for (const run of runs) await giveBack(tx, { now, queue }, run, { counts: false });
+      for (const run of runs) await requeueOrFail(tx, { now, queue }, run, { counts: false });
     });
   }
 
@@ -178,7 +178,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await queue.repair();
     },
 
-    ...createCancels({ parts, running, queue, background, reportEnd: (run) => tellEnd(parts, run) }),
+    ...createCanceller({ parts, running, queue, background, reportEnd: (run) => tellEnd(parts, run) }),
 
     enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
     submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: kindWith(needs) }),

@@ -70,13 +70,13 @@ export async function failAround(tx: Transaction, job: Job, cause: unknown, at: 
 }
 
 type GiveBackParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
-type Lost = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
+type LostJob = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
 
 /** A job that lost its worker or process. Returns the job if it waits again; undefined if it has failed, or belongs to another attempt. */
-export async function giveBack(
+export async function requeueOrFail(
   tx: Transaction,
   { now, queue }: GiveBackParts,
-  { userId, ...job }: Lost,
+  { userId, ...job }: LostJob,
   { counts, reason = "" }: { counts: boolean; reason?: string },
 ): Promise<WaitingJob | undefined> {
   const { seq, fence, attempts } = job;

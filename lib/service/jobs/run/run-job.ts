@@ -15,7 +15,7 @@ import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Running } from "./claim";
 import { type EngineParts, type Patience } from "./engine-parts";
-import { failAround, finishRun, giveBack } from "./finish";
+import { failAround, finishRun, requeueOrFail } from "./finish";
 import { type RunRecord } from "./run-record";
 
 /** `isClean`: the record lists all files in the folder. */
@@ -80,7 +80,7 @@ async function execute(
     });
   });
   await beginning;
-  if (outcome.kind === "lost") await giveBackLost(parts, run, outcome);
+  if (outcome.kind === "lost") await requeueLostRun(parts, run, outcome);
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error(
       { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
@@ -150,19 +150,19 @@ async function runOnRunner(
 }
 
 /** The job is tried again, perhaps at another runner. `counts`: whether this one counts against the few attempts of a job. */
-export async function giveBackLost(
+export async function requeueLostRun(
   { now }: Pick<EngineParts, "now">,
   { job, queue, untilStored }: JobContext,
   { reason, counts }: { reason: string; counts: boolean },
 ): Promise<void> {
   const waiting = await untilStored(async (tx) => {
     const at = now();
-    if (!(await beginOwn(tx, job, at))) return undefined;
+    if (!(await ensureStarted(tx, job, at))) return undefined;
     if (job.remote && counts) {
       await endAttempt(tx, job, "lost", at, reason);
       await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - job.record.startMs });
     } else if (job.remote) await forgetAttempt(tx, job);
-    return giveBack(tx, { now, queue }, job, { counts, reason: job.remote && reason });
+    return requeueOrFail(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
   if (waiting) queue.notifyWaiting(waiting, true);
 }
@@ -171,14 +171,14 @@ export async function giveBackLost(
 export async function failRun({ now }: Pick<EngineParts, "now">, { job, untilStored }: JobContext, error: unknown): Promise<void> {
   await untilStored(async (tx) => {
     const at = now();
-    if (!(await beginOwn(tx, job, at))) return;
+    if (!(await ensureStarted(tx, job, at))) return;
     await failAround(tx, job, error, at);
     if (job.remote) await endAttempt(tx, job, "lost", at);
   });
 }
 
 /** Inside a commit: starts a job that its runner did not start, since only a started job fails or is given back. False unless `isOwn`. */
-async function beginOwn(tx: Transaction, job: Running, at: number): Promise<boolean> {
+async function ensureStarted(tx: Transaction, job: Running, at: number): Promise<boolean> {
   if (!(await isOwn(tx, job))) return false;
   await begin(tx, job, at);
   return true;

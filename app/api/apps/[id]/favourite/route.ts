@@ -9,7 +9,7 @@ function favouriteRoute(isFavourite: boolean): Handler {
     const app = await openApp(asked);
     if (!app.ok) return app;
     // Not logged: it concerns only the member.
-    asked.note({ by: undefined });
+    asked.annotateAudit({ by: undefined });
     await asked.composition.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
     return ok(emptyAnswer());
   });

@@ -5,8 +5,8 @@ import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { textStream } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("exportAudit", "admin", async ({ request, note, ...context }) => {
-  note({ isWritten: true });
+export const GET = consoleRoute("exportAudit", "admin", async ({ request, annotateAudit, ...context }) => {
+  annotateAudit({ isWritten: true });
   const query = readQuery(searchOf(request), auditQuerySchema);
   if (!query.ok) return query;
   const day = new Date(context.composition.now()).toISOString().slice(0, 10);

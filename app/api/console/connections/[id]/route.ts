@@ -7,17 +7,17 @@ import { ok } from "@/lib/shared/result";
 
 export const PUT = consoleBodyRoute("changeConnection", { role: "operator", recent: true }, connectionChangeSchema, async (asked, body) => {
   const id = idOf(asked);
-  asked.note({ connectionId: id });
+  asked.annotateAudit({ connectionId: id });
   const saved = await changeConnection(asked, id, body);
   if (!saved.ok) return saved;
   const { connection, check } = saved.value;
-  asked.note({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
+  asked.annotateAudit({ outcome: connection ? check.outcome : `${check.outcome}, not saved` });
   return ok(jsonAnswer(saved.value));
 });
 
 export const DELETE = consoleRoute("removeConnection", { role: "operator", recent: true }, async (asked) => {
   const id = idOf(asked);
-  asked.note({ connectionId: id });
+  asked.annotateAudit({ connectionId: id });
   const removed = await removeConnection(asked, id);
   return removed.ok ? ok(emptyAnswer()) : removed;
 });

@@ -19,7 +19,7 @@ const bodyInputs = z
   .transform((ids) => readInputIds(ids.join(",")));
 const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MOST_IDS) });
 
-export const GET = guarded(guard, async ({ request, note, ...context }) => {
+export const GET = guarded(guard, async ({ request, annotateAudit, ...context }) => {
   const search = searchOf(request);
   const access = await openForJobs(context, connectionIn(request));
   if (!access.ok) return access;
@@ -27,7 +27,7 @@ export const GET = guarded(guard, async ({ request, note, ...context }) => {
   if (!query.ok) return query;
   const own = readQuery(search, ownSchema);
   if (!own.ok) return own;
-  note({ connectionId: access.value.connection.id });
+  annotateAudit({ connectionId: access.value.connection.id });
   return exportJobs(access.value, {
     query: query.value,
     ...own.value,
@@ -36,11 +36,11 @@ export const GET = guarded(guard, async ({ request, note, ...context }) => {
 });
 
 /** For more named jobs than an address can hold. */
-export const POST = guarded(guard, async ({ note, ...context }) => {
+export const POST = guarded(guard, async ({ annotateAudit, ...context }) => {
   const access = await openForJobs(context, connectionIn(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, bodySchema);
   if (!body.ok) return body;
-  note({ connectionId: access.value.connection.id });
+  annotateAudit({ connectionId: access.value.connection.id });
   return exportJobs(access.value, { query: jobSearchQuerySchema.parse({}), ...body.value, signal: context.request.signal });
 });

@@ -3,24 +3,24 @@ import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
-import { actedOn, outcomeOf } from "@/lib/server/operations/acted-on";
+import { actedOn, outcomeOf } from "@/lib/server/operations/audit-targets";
 import { connectionIn, readJson } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ note, ...context }) => {
+export const POST = guarded({ action: "stopJobs", role: "operator", connection: true }, async ({ annotateAudit, ...context }) => {
   const access = await openConnection(context, connectionIn(context.request));
   if (!access.ok) return access;
   const body = await readJson(context, stopBodySchema);
   if (!body.ok) return body;
   const things = actedOn(body.value.ids, access.value);
-  note({
+  annotateAudit({
     connectionId: access.value.connection.id,
     target: `${body.value.ids.length} jobs`,
     outcome: writeThings(things, undefined),
   });
   const receipt = await stopJobs(access.value, body.value.ids, context.request.signal);
   if (!receipt.ok) return receipt;
-  note({ outcome: writeThings(things, outcomeOf(receipt.value)) });
+  annotateAudit({ outcome: writeThings(things, outcomeOf(receipt.value)) });
   return ok(jsonAnswer(receipt.value));
 });

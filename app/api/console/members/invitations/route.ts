@@ -12,8 +12,8 @@ export const POST = consoleBodyRoute(
   "inviteMember",
   { role: "admin", recent: true },
   invitationBodySchema,
-  async ({ request, note, ...context }, body) => {
-    note({ target: body.email, outcome: body.role });
+  async ({ request, annotateAudit, ...context }, body) => {
+    annotateAudit({ target: body.email, outcome: body.role });
     const invitation = await invite(context, body, request.headers.get("origin"));
     return invitation.ok ? ok(jsonAnswer(invitation.value, 201)) : invitation;
   },

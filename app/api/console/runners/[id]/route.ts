@@ -11,13 +11,15 @@ export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: t
   const saved = await saveRunner(asked.composition, (runners) => runners.change(idOf(asked), body));
   if (!saved.ok) return saved;
   const { runner, problem } = saved.value;
-  asked.note(problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address });
+  asked.annotateAudit(
+    problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address },
+  );
   return ok(jsonAnswer(saved.value));
 });
 
 export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (asked) => {
   const removed = await removeRunner(asked.composition, idOf(asked));
   if (!removed.ok) return removed;
-  asked.note({ target: removed.value });
+  asked.annotateAudit({ target: removed.value });
   return ok(emptyAnswer());
 });

@@ -11,9 +11,9 @@ export const POST = consoleBodyRoute(
   "checkRunner",
   { role: "admin", recent: true, whileReadOnly: true },
   schema,
-  async ({ composition, note }, { address }) => {
+  async ({ composition, annotateAudit }, { address }) => {
     const check = await composition.serviceRunners().check(address);
-    note({ target: address, outcome: check.ok ? "fine" : check.code });
+    annotateAudit({ target: address, outcome: check.ok ? "fine" : check.code });
     return ok(jsonAnswer({ check }));
   },
 );

@@ -7,11 +7,15 @@ import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 /** For the member who made it, or an admin. */
-export const DELETE = consoleRoute("revokeShare", { role: "operator", session: true }, async ({ params, viewer, composition, note }) => {
-  const id = idOf({ params });
-  note(await shareFacts(composition, id));
-  const memberId = hasRole(viewer.role, "admin") ? undefined : viewer.memberId;
-  const title = await composition.store.shares.revoke(id, { now: composition.now(), memberId });
-  if (title === undefined) return failed(refusal("NOT_FOUND", "There is no such share, or it is revoked already."));
-  return ok(emptyAnswer());
-});
+export const DELETE = consoleRoute(
+  "revokeShare",
+  { role: "operator", session: true },
+  async ({ params, viewer, composition, annotateAudit }) => {
+    const id = idOf({ params });
+    annotateAudit(await shareFacts(composition, id));
+    const memberId = hasRole(viewer.role, "admin") ? undefined : viewer.memberId;
+    const title = await composition.store.shares.revoke(id, { now: composition.now(), memberId });
+    if (title === undefined) return failed(refusal("NOT_FOUND", "There is no such share, or it is revoked already."));
+    return ok(emptyAnswer());
+  },
+);

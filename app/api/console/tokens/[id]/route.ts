@@ -6,7 +6,7 @@ import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("revokeToken", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {
   const id = idOf(asked);
-  asked.note(await tokenFacts(asked.composition, id));
+  asked.annotateAudit(await tokenFacts(asked.composition, id));
   const revoked = await revokeToken(asked, id);
   return revoked.ok ? ok(emptyAnswer()) : revoked;
 });

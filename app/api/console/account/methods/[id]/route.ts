@@ -6,7 +6,7 @@ import { ok } from "@/lib/shared/result";
 
 export const DELETE = consoleRoute("unlinkProvider", { role: "runner", recent: true }, async (asked) => {
   const id = idOf(asked);
-  asked.note({ target: id });
+  asked.annotateAudit({ target: id });
   const done = await disconnectProvider(asked, id);
   return done.ok ? ok(emptyAnswer()) : done;
 });

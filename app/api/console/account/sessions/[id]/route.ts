@@ -8,6 +8,6 @@ import { failed, ok } from "@/lib/shared/result";
 export const DELETE = consoleRoute("endSession", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {
   const browser = await endOwnSession(asked, idOf(asked));
   if (browser === undefined) return failed(refusal("NOT_FOUND", "There is no such session."));
-  asked.note({ target: browser });
+  asked.annotateAudit({ target: browser });
   return ok(emptyAnswer());
 });

@@ -9,6 +9,6 @@ export const POST = consoleRoute("checkConnection", { role: "viewer", whileReadO
   const found = await findConnection(asked, idOf(asked));
   if (!found.ok) return found;
   const check = await checkConnection(asked.composition, found.value, asked.request.signal);
-  asked.note({ connectionId: found.value.id, outcome: check.outcome });
+  asked.annotateAudit({ connectionId: found.value.id, outcome: check.outcome });
   return ok(jsonAnswer({ check }));
 });

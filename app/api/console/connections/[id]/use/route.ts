@@ -9,6 +9,6 @@ export const POST = consoleRoute("useConnection", { role: "runner", whileReadOnl
   const found = await findVisible(asked, idOf(asked));
   if (!found.ok) return found;
   await asked.composition.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
-  asked.note({ connectionId: found.value.id });
+  asked.annotateAudit({ connectionId: found.value.id });
   return ok(jsonAnswer({ connection: await toConnectionView(asked.composition, found.value, true) }));
 });

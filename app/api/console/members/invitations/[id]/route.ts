@@ -7,6 +7,6 @@ import { ok } from "@/lib/shared/result";
 export const DELETE = consoleRoute("withdrawInvitation", "admin", async (asked) => {
   const withdrawn = await withdrawInvitation(asked.composition, idOf(asked));
   if (!withdrawn.ok) return withdrawn;
-  asked.note({ target: withdrawn.value });
+  asked.annotateAudit({ target: withdrawn.value });
   return ok(emptyAnswer());
 });

@@ -6,10 +6,13 @@ import { tokenRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ note, composition }, body) => {
+export const POST = tokenRoute("acceptInvitation", invitationAcceptSchema, async ({ annotateAudit, composition }, body) => {
   const joined = await join(composition, body);
   if (!joined.ok) return joined;
   const { member, isNew, invitedBy } = joined.value;
-  note({ by: toActor(member), ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }) });
+  annotateAudit({
+    by: toActor(member),
+    ...(isNew ? aboutMember(member, { role: { to: member.role }, invitedBy }) : { action: "resetPassword" }),
+  });
   return ok(jsonAnswer({ id: member.id, email: member.email }, isNew ? 201 : 200));
 });

@@ -12,6 +12,6 @@ const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() })
 export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (asked, { state }) => {
   const saved = await saveRunner(asked.composition, (runners) => runners.change(idOf(asked), { state }));
   if (!saved.ok) return saved;
-  asked.note({ target: saved.value.runner?.label, outcome: state });
+  asked.annotateAudit({ target: saved.value.runner?.label, outcome: state });
   return ok(jsonAnswer(saved.value));
 });

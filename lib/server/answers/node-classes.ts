@@ -8,7 +8,7 @@ import { type NodeInfo, type ObjectInfo } from "@/lib/contract/schemas/object-in
 import { createLimiter } from "@/lib/shared/async";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";
-import { type Catalogue } from "../upstream/catalogue";
+import { type Catalogue } from "../upstream/catalogue-reader";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { type Source, toBrowser } from "./to-browser";
@@ -22,7 +22,7 @@ export async function readCatalogue(from: From, input?: CallInput): Promise<Resu
   return read;
 }
 
-const CACHED_MS = 60_000;
+const CACHE_MS = 60_000;
 /** The whole catalogue costs less than more requests for single classes. */
 const MAX_SINGLE_CLASSES = 60;
 const MAX_CONCURRENT_READS = 4;
@@ -32,38 +32,38 @@ export async function readNodeInfos(from: From, classes: readonly string[]): Pro
   const { nodeInfos, now } = from.composition;
   const { id, baseUrl } = from.connection;
   const keyOf = (name: string) => `${id} ${baseUrl} ${name}`;
-  const cachedOf = (name: string) => {
+  const freshEntry = (name: string) => {
     const cached = nodeInfos.get(keyOf(name));
-    return cached && now() - cached.atMs < CACHED_MS ? cached : undefined;
+    return cached && now() - cached.atMs < CACHE_MS ? cached : undefined;
   };
-  const missing = classes.filter((name) => cachedOf(name) === undefined);
+  const missing = classes.filter((name) => freshEntry(name) === undefined);
   if (missing.length > 0) {
-    const read = (await readSingly(from, missing)) ?? (await readTogether(from, missing));
+    const read = (await readClassesIndividually(from, missing)) ?? (await readFromCatalogue(from, missing));
     if (!read) return undefined;
     for (const name of missing) nodeInfos.set(keyOf(name), { info: own(read, name), atMs: now() });
   }
-  const found = classes.map((name): [string, NodeInfo | undefined] => [name, cachedOf(name)?.info]);
+  const found = classes.map((name): [string, NodeInfo | undefined] => [name, freshEntry(name)?.info]);
   return Object.fromEntries(found.flatMap(([name, info]) => (info ? [[name, info]] : [])));
 }
 
 /** Undefined if a class could not be read by itself. */
-async function readSingly({ upstream }: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
+async function readClassesIndividually({ upstream }: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
   if (classes.length > MAX_SINGLE_CLASSES) return undefined;
   const inTurn = createLimiter(MAX_CONCURRENT_READS);
-  let isLacking = false;
+  let hasFailed = false;
   const reads = classes.map((name) =>
     inTurn(async () => {
-      const read = isLacking ? undefined : await upstream.call(operations.getObjectInfoOf, { params: { class: name } });
+      const read = hasFailed ? undefined : await upstream.call(operations.getObjectInfoOf, { params: { class: name } });
       // An unknown class is an empty object; any refusal leaves the answer to the whole catalogue.
-      if (!read?.ok) isLacking = true;
+      if (!read?.ok) hasFailed = true;
       return read?.ok ? read.value : {};
     }),
   );
   const infos = await Promise.all(reads);
-  return isLacking ? undefined : Object.fromEntries(infos.flatMap((info) => Object.entries(info)));
+  return hasFailed ? undefined : Object.fromEntries(infos.flatMap((info) => Object.entries(info)));
 }
 
-async function readTogether(from: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
+async function readFromCatalogue(from: From, classes: readonly string[]): Promise<ObjectInfo | undefined> {
   const catalogue = await readCatalogue(from);
   return catalogue.ok ? catalogue.value.pick(classes) : undefined;
 }

@@ -28,10 +28,10 @@ const NEWLINE = 10;
 
 type Parts = { answers: AnswerReader; cache: DiskCache<string>; connectionId: string };
 
-/** The content is the version: a catalogue lists files too, so it changes without a new version of the service. */
+/** Cached by content: installed files change a catalogue between versions of the service. */
 export function catalogueReader({ answers, cache, connectionId }: Parts): JsonReader<Catalogue> {
   return async (answer, how, signal) => {
-    // With the key, so that what was masked with one key is not reused for another.
+    // Includes the key, because masking depends on it.
     const content = createHmac("sha256", how.apiKey ?? "");
     const bytes = await readBytes(answer.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => content.update(chunk) });
     if (!bytes) throw new TooLargeAnswer();
