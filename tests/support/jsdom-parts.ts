@@ -13,9 +13,6 @@ export function standInForSizes(): void {
 }
 
 export function standInForDialogs(): void {
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
   HTMLDialogElement.prototype.close = function () {
     if (!this.open) return;
     this.open = false;

@@ -7,6 +7,14 @@ import { afterAll } from "vitest";
 // Only bounds a hang: a busy machine takes more than the usual second to load a part of a page.
 configure({ asyncUtilTimeout: 20_000 });
 
+// jsdom has no modal dialogs.
+HTMLDialogElement.prototype.showModal = function showModal(this: HTMLDialogElement) {
+  this.open = true;
+};
+HTMLDialogElement.prototype.close = function close(this: HTMLDialogElement) {
+  this.open = false;
+};
+
 afterAll(() => {
   cleanup();
   document.body.replaceChildren();

@@ -9,12 +9,6 @@ import { inApp, renderInApp } from "./render";
 
 beforeEach(() => {
   // jsdom has the element without its two methods.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
 });
 afterEach(cleanup);
 afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));

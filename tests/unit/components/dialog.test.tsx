@@ -5,9 +5,6 @@ import { Dialog } from "@/components/ui/dialog";
 
 beforeEach(() => {
   // jsdom does not implement modal dialogs.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
 });
 afterEach(cleanup);
 

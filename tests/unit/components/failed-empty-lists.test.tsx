@@ -9,6 +9,7 @@ import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
+import { type JobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { readList } from "@/components/jobs/list/list-address";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
@@ -35,20 +36,11 @@ afterEach(() => {
 const filesQuery = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
 const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 const jobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100, status: ["failed" as const] } as const;
+const jobsScreen = (view: JobsView) => (
+  <JobsScreen isTeam={false} canRun query={{ ...jobsQuery, status: [...jobsQuery.status] }} ignored={[]} jobs={read(view)} />
+);
 const lists: [string, string, () => ReactNode][] = [
-  [
-    "jobs",
-    "No jobs match these filters",
-    () => (
-      <JobsScreen
-        isTeam={false}
-        canRun
-        query={{ ...jobsQuery, status: [...jobsQuery.status] }}
-        ignored={[]}
-        jobs={read({ rows: [], total: 0, hasMore: false, unreadable: 0 })}
-      />
-    ),
-  ],
+  ["jobs", "No jobs match these filters", () => jobsScreen({ rows: [], total: 0, hasMore: false, unreadable: 0 })],
   [
     "history",
     "The history is empty",
@@ -106,18 +98,7 @@ it("of files count in one line what could not be read, also after the next poll"
 });
 
 it.each([
-  [
-    "jobs",
-    () => (
-      <JobsScreen
-        isTeam={false}
-        canRun
-        query={{ ...jobsQuery, status: [...jobsQuery.status] }}
-        ignored={[]}
-        jobs={read({ rows: [], unreadable: 2 })}
-      />
-    ),
-  ],
+  ["jobs", () => jobsScreen({ rows: [], unreadable: 2 })],
   [
     "history",
     () => (

@@ -29,10 +29,7 @@ const router = {
 };
 
 beforeAll(() => {
-  // jsdom has no modal dialogs and no scrolling; in browsers, scrolling returns a promise.
-  HTMLDialogElement.prototype.showModal = function open(this: HTMLDialogElement) {
-    this.open = true;
-  };
+  // jsdom has no scrolling; in browsers, it returns a promise.
   Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
 });
 beforeEach(() => void visited.splice(0));

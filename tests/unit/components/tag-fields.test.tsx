@@ -20,12 +20,6 @@ beforeEach(() => {
     return Response.json({ tags: fits.map((name) => ({ name, count: 1 })) });
   });
   // jsdom does not implement modal dialogs.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
 });
 afterEach(() => {
   cleanup();

@@ -8,12 +8,6 @@ import { renderInApp } from "./render";
 
 beforeEach(() => {
   // jsdom has the element without its two methods.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
 });
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());

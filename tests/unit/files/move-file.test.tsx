@@ -13,12 +13,6 @@ beforeEach(() => {
     asked.push(new URL(path, "http://desk.test"));
     return answers.shift() ?? new Response("{}", { status: 500 });
   });
-  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
-    this.open = false;
-  };
 });
 afterEach(() => {
   cleanup();

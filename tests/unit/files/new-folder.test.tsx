@@ -8,12 +8,6 @@ import { renderInApp } from "../components/render";
 let chosen: HTMLInputElement[];
 beforeEach(() => {
   chosen = [];
-  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
-    this.open = false;
-  };
   // A browser would open its file chooser here.
   vi.spyOn(HTMLInputElement.prototype, "click").mockImplementation(function (this: HTMLInputElement) {
     chosen.push(this);

@@ -8,9 +8,6 @@ import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
 
 beforeEach(() => {
-  HTMLDialogElement.prototype.showModal = function (this: HTMLDialogElement) {
-    this.open = true;
-  };
   HTMLDialogElement.prototype.close = function (this: HTMLDialogElement) {
     this.open = false;
     this.dispatchEvent(new Event("close"));

@@ -48,12 +48,6 @@ describe("saving", () => {
   beforeEach(() => {
     seen.length = 0;
     isThere = false;
-    HTMLDialogElement.prototype.showModal = function showModal() {
-      this.open = true;
-    };
-    HTMLDialogElement.prototype.close = function close() {
-      this.open = false;
-    };
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
       seen.push({ url, body: String(init.body) });
       const isRefused = isThere && url.includes("overwrite=false");

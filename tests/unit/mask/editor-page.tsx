@@ -22,12 +22,6 @@ export function prepareEditorPage(): void {
     vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(size.width * 2 + 32);
     vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(size.height * 2 + 32);
     vi.stubGlobal("PointerEvent", TestPointerEvent);
-    HTMLDialogElement.prototype.showModal = function showModal() {
-      this.open = true;
-    };
-    HTMLDialogElement.prototype.close = function close() {
-      this.open = false;
-    };
   });
   afterEach(() => {
     cleanup();

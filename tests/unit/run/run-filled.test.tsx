@@ -8,12 +8,6 @@ import { field, openText, portsTo, pressRun, show } from "./page";
 
 beforeEach(() => {
   // jsdom has the element without its methods.
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-  };
   vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: new Date(2026, 2, 5, 7, 8, 9) });
 });
 afterEach(() => {

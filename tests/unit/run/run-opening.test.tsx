@@ -57,12 +57,6 @@ describe("opening a workflow", () => {
   });
 
   it("beside one that is open offers every way in that the empty page has, and tells on the page what cannot be opened", async () => {
-    HTMLDialogElement.prototype.showModal = function showModal() {
-      this.open = true;
-    };
-    HTMLDialogElement.prototype.close = function close() {
-      this.open = false;
-    };
     show(portsTo(service));
     await openText(sampleText("05-slow"));
     const ask = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));

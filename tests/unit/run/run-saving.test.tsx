@@ -14,12 +14,6 @@ let saved: string[] = [];
 beforeEach(() => {
   saved = [];
   window.history.replaceState(null, "", "/run?file=x");
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-  };
   // Replaces the service that this page calls.
   vi.stubGlobal("fetch", async (path: string) => {
     if (!path.startsWith("/api/userdata/")) return Response.json({ code: "NOT_FOUND" }, { status: 404 });

@@ -9,9 +9,6 @@ import { inApp, renderInApp } from "../components/render";
 beforeEach(() => {
   vi.stubGlobal("fetch", async () => Response.json({}));
   // jsdom does not implement modal dialogs.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
 });
 afterEach(() => {
   cleanup();

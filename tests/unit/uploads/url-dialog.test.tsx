@@ -6,9 +6,6 @@ import { renderInApp } from "../components/render";
 
 beforeEach(() => {
   // jsdom does not implement modal dialogs.
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
 });
 afterEach(() => {
   cleanup();

@@ -1,5 +1,4 @@
-// How a job ends: one commit that moves its state, stores what is kept, and releases the files that it had pinned. Or it is given back, and
-// waits for another attempt.
+// Ends a job in one commit: updates its state, stores its outputs and unpins its files. Also requeues lost jobs.
 // Inside a commit. Functions that end one job return false if it has already left the expected state.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -20,12 +20,6 @@ beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   network.isBroken = true;
   sent = [];
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-  };
   // `fetch` is replaced: it records requests and answers like the console.
   vi.stubGlobal("fetch", async (_path: string, init: RequestInit = {}) => {
     if (network.isBroken) throw new TypeError("offline");

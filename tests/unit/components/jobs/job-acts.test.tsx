@@ -38,9 +38,6 @@ describe("what a job's page offers", () => {
   const press = async (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
   beforeEach(() => {
     // jsdom does not implement modal dialogs.
-    HTMLDialogElement.prototype.showModal = function () {
-      this.open = true;
-    };
   });
 
   it("is what its state allows", () => {

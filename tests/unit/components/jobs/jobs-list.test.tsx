@@ -206,9 +206,6 @@ describe("the chosen columns", () => {
     vi.stubGlobal("fetch", async (path: string) =>
       Response.json({ workflow: path.includes("/two?") ? { prompt: { ...graphOf(7).prompt, ...extra } } : graphOf(5) }),
     );
-    HTMLDialogElement.prototype.showModal = function () {
-      this.open = true;
-    };
     const chosen: string[] = [];
     renderInApp(
       <ColumnsDialog

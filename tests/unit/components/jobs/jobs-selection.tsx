@@ -10,14 +10,7 @@ import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { renderInApp } from "../render";
 
 /** jsdom has the element without its two methods. */
-export function stubDialogs() {
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-  };
-}
+export function stubDialogs() {}
 
 const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
 const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };

@@ -265,12 +265,6 @@ it("tells of a cancelling that failed while the page went away", async () => {
 });
 
 it("a question stays until the answer came, says why it failed, and is asked again by the same press", async () => {
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-  };
   vi.useFakeTimers();
   const { network, sent } = breakNetwork();
   await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop: false }, atMs: 1 })));

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { invitationReason } from "@/components/auth/invitation-reason";
 import { InvitationRefusal } from "@/components/auth/invitation-refusal";
 import { InvitationLink } from "@/components/settings/members/invite-form";
@@ -15,15 +15,6 @@ import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
-beforeEach(() => {
-  // jsdom has no modal dialogs.
-  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
-    this.open = false;
-  };
-});
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());
 

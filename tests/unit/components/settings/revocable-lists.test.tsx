@@ -2,7 +2,7 @@
 // Lists of what can be revoked: shares, invitations and tokens.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { InvitationList } from "@/components/settings/members/invitation-list";
 import { SharesScreen } from "@/components/settings/shares-screen";
 import { TokenList } from "@/components/settings/tokens/token-list";
@@ -12,15 +12,6 @@ import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
 
-beforeEach(() => {
-  // jsdom has no modal dialogs.
-  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
-    this.open = false;
-  };
-});
 afterEach(cleanup);
 
 const show = (children: ReactNode) =>

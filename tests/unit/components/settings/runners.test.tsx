@@ -33,13 +33,6 @@ beforeEach(() => {
     sent.push({ path, method, ...(typeof body === "string" && { body: JSON.parse(body) }) });
     return answers.shift() ?? new Response(null, { status: 204 });
   });
-  // jsdom has no modal dialogs.
-  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
-    this.open = false;
-  };
 });
 afterEach(cleanup);
 afterEach(() => void vi.unstubAllGlobals());

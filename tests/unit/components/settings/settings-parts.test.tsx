@@ -24,13 +24,6 @@ beforeEach(() => {
     sent.push({ path, method: init.method, ...(typeof init.body === "string" && { body: JSON.parse(init.body) }) });
     return answers.shift() ?? new Response(null, { status: 204 });
   });
-  // jsdom has no modal dialogs.
-  HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
-    this.open = false;
-  };
 });
 afterEach(cleanup);
 afterEach(() => {

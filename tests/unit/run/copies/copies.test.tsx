@@ -14,12 +14,6 @@ import { accepted, desk, nth, refused, runCopies } from "./copies-desk";
 
 beforeEach(() => {
   // jsdom has the element without its methods.
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-  };
 });
 afterEach(() => {
   cleanup();

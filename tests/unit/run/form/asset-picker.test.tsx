@@ -1,17 +1,12 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { AssetPicker, type PickedAsset } from "@/components/run/form/controls/asset-picker";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";
 import { portsTo } from "../page";
 import { renderPage } from "../render";
 
-beforeAll(() => {
-  HTMLDialogElement.prototype.showModal = function showModal(this: HTMLDialogElement) {
-    this.open = true;
-  };
-});
 afterEach(cleanup);
 
 const names = ["one", "two", "three", "four", "five"].map((name) => `${name}.png`);

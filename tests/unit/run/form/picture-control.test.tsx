@@ -238,9 +238,6 @@ describe("the name of a picture in the graph", () => {
 describe("a picture from the assets", () => {
   beforeEach(() => {
     // jsdom has the element without its methods.
-    HTMLDialogElement.prototype.showModal = function showModal() {
-      this.open = true;
-    };
     HTMLDialogElement.prototype.close = function close() {
       this.open = false;
       this.dispatchEvent(new Event("close"));

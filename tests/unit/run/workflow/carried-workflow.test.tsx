@@ -22,13 +22,6 @@ const readCatalogue = async () => ok(objectInfoSchema.parse(catalogue));
 /** The classes that each connection lacks; undefined: it does not answer. */
 let lacking: Record<string, string[] | undefined> = {};
 beforeEach(() => {
-  // jsdom has no modal dialogs.
-  HTMLDialogElement.prototype.showModal = function open(this: HTMLDialogElement) {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close(this: HTMLDialogElement) {
-    this.open = false;
-  };
   vi.stubGlobal("fetch", async (path: string) => {
     const { pathname, searchParams } = new URL(path, "http://desk");
     if (pathname === "/api/object_info") return Response.json(catalogue);

@@ -1,7 +1,7 @@
 // Editor files on the Run page: what is shown of them, and what is sent.
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
@@ -13,14 +13,6 @@ const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}
 const info = objectInfoSchema.parse(JSON.parse(pair("object-info.json")));
 const readCatalogue = async () => ok(info);
 
-beforeEach(() => {
-  HTMLDialogElement.prototype.showModal = function showModal() {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function close() {
-    this.open = false;
-  };
-});
 afterEach(() => {
   cleanup();
   sessionStorage.clear();
