@@ -201,17 +201,17 @@ export function createSlots(
       const { entry } = slot;
       if (!entry || !pool.best(entry.kind, pool.free())) continue;
       slot.entry = undefined;
-      take(entry);
+      inBackground(take(entry));
     }
   }
 
-  /** Claims the job for the best free slot and runs it there. */
-  function take(entry: QueueEntry): void {
+  /** Claims the job for the best free slot and runs it there. If no slot is free any more, resolves once the job is back in the queue. */
+  async function take(entry: QueueEntry): Promise<void> {
     const best = pool.best(entry.kind, pool.free());
     const slot = best ? undefined : findEndingSlot(entry.kind);
     if (best && isAccepting()) inBackground(withSlot(best, async (place) => runJobs(place, await claimAlone(entry, place))));
     else if (slot) slot.entry = entry;
-    else inBackground(putBack(entry));
+    else await putBack(entry);
   }
 
   return {

@@ -117,7 +117,7 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
       const canBegin = slots.canBegin();
       const next = canBegin && queue.take(canBegin);
       if (!next) return;
-      slots.take({ ...next, turn: 0 });
+      context.inBackground(slots.take({ ...next, turn: 0 }));
     }
   }
 

@@ -48,7 +48,10 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     kinds.add(kind);
     // If this fails, no slot matches and the entry is returned.
     await untilThere(() => pool.know([readKind(kind).needs])).catch(() => undefined);
-    slots.take(read.data);
+    // Awaited: the next search must find an entry that was put back, not the one after it.
+    const taken = slots.take(read.data);
+    inBackground(taken);
+    await taken.catch(() => undefined); // logged there
   }
 
   /** Adds missing entries for waiting jobs and removes stale ones. Works in batches, so that other commits can run in between. */
