@@ -29,7 +29,7 @@ const basePath = process.env.LIGHTDESK_BASE_PATH ?? "";
 /** @type {import('next').NextConfig} */
 const config = {
   basePath,
-  distDir: buildFolder(basePath),
+  distDir: buildFolder({ basePath }),
   // lib/browser/urls.ts reads it.
   env: { NEXT_PUBLIC_LIGHTDESK_BASE_PATH: basePath },
   poweredByHeader: false,

@@ -15,7 +15,7 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
 
 /** Without a host that is configured, and beyond what hosts may show, there is nothing here: Next finds no page of that address. */
 async function embedded(request: NextRequest): Promise<NextResponse> {
-  const { pathname, searchParams, basePath } = request.nextUrl;
+  const { pathname, searchParams } = request.nextUrl;
   const embed = embedAddressOf(pathname);
   const hostId = embed?.host ?? searchParams.get("host");
   const host = hostId ? await runningComposition()?.store.embedHosts.get(hostId) : undefined;
@@ -27,7 +27,10 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
     target.pathname = own ? `/embed${own}` : embed.rest || "/";
     const response = NextResponse.rewrite(target, { request: { headers } });
     if (own === "/start" || own === "/doctor")
-      response.headers.append("set-cookie", `${probeCookie(embed.slot, basePath)}=1; Max-Age=300; ${embedCookieRules(basePath)}`);
+      response.headers.append(
+        "set-cookie",
+        `${probeCookie(embed.slot, request.nextUrl)}=1; Max-Age=300; ${embedCookieRules(request.nextUrl)}`,
+      );
     return response;
   });
 }

@@ -1,11 +1,9 @@
 // `npm run build`: installs and builds what `npm start` would, without starting it.
-import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
+import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
 try {
   enterProject();
-  const sources = await ensureBundles();
-  const { readEnv } = await load("settings");
-  await ensureBuilt(sources, readEnv().basePath);
+  await ensureBuilt(await ensureBundles());
 } catch (error) {
   process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
   process.exit(1);

@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     tellSeen(request, response, { authSecret: runningComposition()?.authSecret, addressOf, nowMs: Date.now() });
     if (answersOperator(request, response)) return;
     const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
-    if (refused) return refuse(request, response, refused, basePath);
+    if (refused) return refuse(request, response, refused);
     request.url = keepDots(request.url ?? "/");
     // Below a base path the host serves others too, and their protocol is not the console's to decide.
     if (isSecure(asked.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
   const current = await waitForComposition(INSTRUMENTATION_MS);
   await current.ready;
   const answer = app.getRequestHandler();
-  const preferPacked = packedFiles(join(env.root, buildFolder(basePath), "static"), "/_next/static");
+  const preferPacked = packedFiles(join(env.root, buildFolder(env), "static"), "/_next/static");
   const render: Handle = (request, response) => {
     request.url = withBasePath(request.url ?? "/", basePath);
     return answer(request, response);
@@ -118,8 +118,8 @@ async function main(): Promise<void> {
     take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
     giveBack: (request: IncomingMessage) => visitorLimit.giveBack(nameOfClient(request)),
   };
-  const gate = createVisitorGate({ rules: keptVisitorRules, render, limit, basePath });
-  const isFile = publicFiles(env.root, buildFolder(basePath));
+  const gate = createVisitorGate({ rules: keptVisitorRules, render, limit });
+  const isFile = publicFiles(env.root, buildFolder(env));
   const [healthTurn, fileTurn] = [createYieldQueue(), createYieldQueue()];
   handle = async (request, response) => {
     const { url = "/" } = request;
@@ -131,7 +131,7 @@ async function main(): Promise<void> {
     if (response.destroyed) return;
     if (isHealth) return gate.answerHealth(request, response);
     if (isBuilt) preferPacked(request, response);
-    else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile, basePath);
+    else if (/^\/(_next\/static|samples)\//.test(url)) return refuse(request, response, noFile);
     else if (isForVisitors(url)) {
       if (await gate.answerVisitor(request, response)) return;
     } else if (!(await gate.admitCall(request, response))) return;
@@ -153,11 +153,11 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
 }
 
 /** The build's own list of pages and routes, read only if metrics or traces are on. */
-function nameOwnRequests({ root, basePath }: Env): NameRequest | undefined {
+function nameOwnRequests(env: Env): NameRequest | undefined {
   const { metrics, traces } = telemetry();
   if (!metrics && !traces) return undefined;
   const routes: Record<string, string> = JSON.parse(
-    readFileSync(join(root, buildFolder(basePath), "app-path-routes-manifest.json"), "utf8"),
+    readFileSync(join(env.root, buildFolder(env), "app-path-routes-manifest.json"), "utf8"),
   );
   return nameRequests([...operatorPaths, ...Object.values(routes)]);
 }

@@ -14,7 +14,7 @@ async function look(): Promise<Finding[]> {
   const env = readSettings();
   const unknown = unknownSettings().map((text) => noted("settings", text));
   if ("state" in env) return [env, ...unknown];
-  const about = { version: versionIn(env.root), build: buildFolder(env.basePath) };
+  const about = { version: versionIn(env.root), build: buildFolder(env) };
   return [
     passed("settings", `They are understood; the data folder is ${env.dataDir}.`),
     ...unknown,

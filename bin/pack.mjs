@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildFolder } from "./build/build-folder.mjs";
 import { entries } from "./build/bundle.mjs";
-import { root } from "./prepare.mjs";
+import { load, root } from "./prepare.mjs";
 
 /** Next reads its settings at each start, and they import these files. */
 const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
@@ -22,9 +22,8 @@ const notRun = new RegExp(
 const notServed = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
 
 /** @param {string} to a folder that does not exist yet */
-function pack(to, basePath = "") {
+function pack(to, build) {
   if (existsSync(to)) throw new Error(`${to} is there already.`);
-  const build = buildFolder(basePath);
   const programs = Object.keys(entries).map((name) => `dist/${name}.mjs`);
   for (const file of [...settings, ...programs, "dist/routes.json"]) copy(file, to);
   copy("public", to);
@@ -78,5 +77,6 @@ function copy(path, to, left) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const [to] = process.argv.slice(2);
   if (to === undefined) throw new Error("Usage: npm run pack -- FOLDER");
-  pack(resolve(to), process.env.LIGHTDESK_BASE_PATH ?? "");
+  const { readEnv } = await load("settings");
+  pack(resolve(to), buildFolder(readEnv()));
 }

@@ -43,9 +43,11 @@ export async function ensureBundles({ withDevelopment = false } = {}) {
   return wanted;
 }
 
-/** The console's pages, for the sources with that fingerprint and for that base path. */
-export async function ensureBuilt(wanted, basePath) {
-  const folder = buildFolder(basePath);
+/** The console's pages, for the sources with that fingerprint and for the base path of the settings, unless another one is given. */
+export async function ensureBuilt(wanted, givenBasePath) {
+  // All settings are checked before the build: a wrong PORT is reported at once, not after a minute.
+  const basePath = givenBasePath ?? (await load("settings")).readEnv().basePath;
+  const folder = buildFolder({ basePath });
   await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, wanted + basePath, () => buildPages(folder, basePath));
 }
 

@@ -6,10 +6,7 @@ process.env.NEXT_TELEMETRY_DISABLED = "1";
 
 try {
   enterProject();
-  const sources = await ensureBundles();
-  // Settings are checked before the build: a wrong PORT is reported at once, not after a minute.
-  const { readEnv } = await load("settings");
-  await ensureBuilt(sources, readEnv().basePath);
+  await ensureBuilt(await ensureBundles());
 } catch (error) {
   process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
   if (error.code === "BAD_SETTING") {

@@ -1,7 +1,7 @@
 // The folder for the output of `next build`. Next writes the base path into all of it, so each base path has its own folder.
 
-/** @param {string} basePath as lib/server/env.ts reads it */
-export function buildFolder(basePath) {
+/** @param {{ basePath: string }} settings as lib/server/env.ts reads them */
+export function buildFolder({ basePath }) {
   // No base path contains this sign.
   return `.next${basePath.replaceAll("/", "~")}`;
 }

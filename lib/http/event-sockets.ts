@@ -6,8 +6,8 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { telemetry } from "@/lib/shared/telemetry";
-import { endSocket, type Refused } from "./refusals";
-import { withoutBasePath } from "./request-line";
+import { type Refused } from "@/lib/shared/visitors";
+import { endSocket } from "./refusals";
 
 /** Takes the socket over, and ends it. Each handler checks who asks (Origin, key or session) before it answers. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -17,15 +17,12 @@ export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
   judge: (request: IncomingMessage) => Refused | undefined,
-  basePath = "",
 ): void {
   const byPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
     // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
-    // Not earlier: a request that is handled again as a plain one enters through the server again, which removes the base path itself.
-    request.url = withoutBasePath(request.url ?? "", basePath);
     const refused = judge(request);
     if (refused) return endSocket(socket, refused);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");

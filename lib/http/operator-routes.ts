@@ -8,7 +8,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createYieldQueue } from "@/lib/shared/async";
 import { type Readiness } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
-import { refuse, type Refused } from "./refusals";
+import { type Refused } from "@/lib/shared/visitors";
+import { refuse } from "./refusals";
 
 type Operator = {
   /** Without a token the metrics cannot be read. */

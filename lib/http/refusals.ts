@@ -5,6 +5,8 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
+import { type Refused } from "@/lib/shared/visitors";
+import { pageAddress } from "./request-line";
 
 type PlainPage = { title: string; text: string; head?: string; more?: string };
 
@@ -50,8 +52,6 @@ export function stillStarting(request: IncomingMessage, response: ServerResponse
     .end(request.method === "HEAD" ? undefined : body);
 }
 
-export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
-
 /** For every answer without a policy of its own: its content may load nothing, run nothing and be in no frame. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -59,17 +59,11 @@ export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
 };
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** `basePath`: the pages are below it; the request's address no longer has it. */
-export function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, code, message, headers }: Refused,
-  basePath = "",
-): void {
+export function refuse(request: IncomingMessage, response: ServerResponse, { status, code, message, headers }: Refused): void {
   const id = randomUUID();
   const isPage = isForPeople(request) && !/^\/api(\/|$)/.test(request.url ?? "");
   const body = isPage
-    ? plainPage({ title: titleOf(status), text: message, more: `<p><a href="${basePath || "/"}">Open Lightdesk</a></p>\n` })
+    ? plainPage({ title: titleOf(status), text: message, more: `<p><a href="${pageAddress(request, "/")}">Open Lightdesk</a></p>\n` })
     : writeExactJson({ code, message, request_id: id });
   response.writeHead(status, {
     ...ANSWER_HEADERS,

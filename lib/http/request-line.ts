@@ -4,13 +4,26 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/console-paths";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
-import { type Refused } from "./refusals";
+import { type Refused } from "@/lib/shared/visitors";
 
-export function withoutBasePath(url: string, basePath: string): string {
+function withoutBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
   const rest = url.slice(basePath.length);
   if (rest === "" || rest.startsWith("?") || rest.startsWith("#")) return `/${rest}`;
   return rest.startsWith("/") ? rest : url;
+}
+
+const basePaths = new WeakMap<IncomingMessage, string>();
+
+/** Removes the base path from the request's address. `pageAddress` puts it in front of addresses that the answer names. */
+export function removeBasePath(request: IncomingMessage, basePath: string): void {
+  request.url = withoutBasePath(request.url ?? "", basePath);
+  basePaths.set(request, basePath);
+}
+
+/** The address of a page of the console, as the sender of the request opens it. */
+export function pageAddress(request: IncomingMessage, path: string): string {
+  return withBasePath(path, basePaths.get(request) ?? "");
 }
 
 /** For Next, which wants the base path in every address, without a slash after it: otherwise Next and some proxies would redirect. */

@@ -3,7 +3,7 @@
 // Guarantees: 405 with the address's methods for a method it lacks; 400 for a method that no address has. Must never: judge a page.
 import { type IncomingMessage } from "node:http";
 import { own } from "@/lib/contract/json/own";
-import { type Refused } from "./refusals";
+import { type Refused } from "@/lib/shared/visitors";
 import { embedAddressAt } from "./request-line";
 
 /** By path, with Next's brackets: "/api/jobs/[jobId]". */

@@ -9,7 +9,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { telemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
-import { judgeRequest, type RequestRules, withoutBasePath } from "./request-line";
+import { judgeRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./route-methods";
 
 type ConnectionBounds = {
@@ -224,7 +224,10 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   const connections = boundConnections(server, bounds);
   continueLate(server);
   refuseUnparsed(server, connections.isBusy);
-  handleUpgrades(server, upgrades, (request) => judgeRequest(request, options), basePath);
+  handleUpgrades(server, upgrades, (request) => {
+    removeBasePath(request, basePath);
+    return judgeRequest(request, options);
+  });
 
   const observe = createRequestObserver(options.nameOf);
   const answer = connections.oneAtATime((request, response) => {
@@ -232,12 +235,12 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
     const { socket } = request;
     // Overrides the keep-alive timeout that Node sets before `close`.
     if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));
-    request.url = withoutBasePath(request.url ?? "", basePath);
+    removeBasePath(request, basePath);
     observe(request, response, () => judged(request, response));
   });
   const judged: typeof handle = (request, response) => {
     const refused = judgeRequest(request, options);
-    if (refused) return refuse(request, response, refused, basePath);
+    if (refused) return refuse(request, response, refused);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;
       if (url === "*") return void response.writeHead(204, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }).end();

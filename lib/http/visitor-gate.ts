@@ -6,8 +6,9 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createLru } from "@/lib/shared/lru";
-import { type VisitorRules } from "@/lib/shared/visitors";
-import { refuse, type Refused } from "./refusals";
+import { type Refused, type VisitorRules } from "@/lib/shared/visitors";
+import { refuse } from "./refusals";
+import { pageAddress } from "./request-line";
 
 type Render = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 type RenderedPage = { status: number; headers: OutgoingHttpHeaders; body: Buffer };
@@ -98,7 +99,6 @@ type Options = {
     /** Excludes the request from the limit. */
     giveBack(request: IncomingMessage): Promise<void>;
   };
-  basePath?: string;
   now?: () => number;
 };
 
@@ -119,7 +119,7 @@ const busy: Refused = {
 
 type Page = { at: number; page: Promise<SharedPage | undefined> };
 
-export function createVisitorGate({ rules, render, limit, basePath = "", now = Date.now }: Options) {
+export function createVisitorGate({ rules, render, limit, now = Date.now }: Options) {
   const pages = createLru<string, Page>({ max: MAX_PAGES });
   const waiting: (() => void)[] = [];
   let rendering = 0;
@@ -152,7 +152,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
   }
 
   function refuseMany(request: IncomingMessage, response: ServerResponse, waitMs: number): void {
-    refuse(request, response, { ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } }, basePath);
+    refuse(request, response, { ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
   }
 
   /** For a page or a sign-in step. Resolves with false for a member's request, which the caller handles. */
@@ -162,7 +162,7 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
     const isMember = await visitorRules.isMember(request);
     // The page of a share is the same for members; this counts its visits.
     if (isMember && !request.url?.startsWith("/share/")) return false;
-    const refuseWith = (refused: Refused) => refuse(request, response, refused, basePath);
+    const refuseWith = (refused: Refused) => refuse(request, response, refused);
     const waitMs = isMember ? 0 : await limit.take(request);
     if (waitMs > 0) refuseMany(request, response, waitMs);
     else {
@@ -170,7 +170,9 @@ export function createVisitorGate({ rules, render, limit, basePath = "", now = D
       if (response.destroyed) return true;
       if (answer.kind === "refused") refuseWith(answer.refused);
       else if (answer.kind === "redirect")
-        response.writeHead(307, { location: basePath + answer.location, "cache-control": "no-store", "content-length": 0 }).end();
+        response
+          .writeHead(307, { location: pageAddress(request, answer.location), "cache-control": "no-store", "content-length": 0 })
+          .end();
       else if (answer.kind === "shared") {
         const page = await findShared(`${answer.language} ${answer.key}`, answer.url, answer.language);
         if (page) await page(request, response);

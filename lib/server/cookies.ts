@@ -7,7 +7,8 @@ export const SESSION_COOKIE = "lightdesk.session";
 const prefixes = ["__Host-", "__Secure-"] as const;
 export const SESSION_COOKIES: readonly string[] = ["", ...prefixes].map((prefix) => prefix + SESSION_COOKIE);
 
-type Place = { publicUrl?: string; basePath: string };
+type Below = { basePath: string };
+type Place = Below & { publicUrl?: string };
 
 export function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;
@@ -60,19 +61,19 @@ export function readCookie(header: string | null, name: string): string | undefi
 }
 
 /** Browsers accept these prefixes only over https (or from this machine); `__Host` only for this very host and all of its paths. */
-function named(name: string, basePath: string): string {
+function named(name: string, { basePath }: Below): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }
 
-export function embedCookie(slot: string, basePath: string): string {
-  return named(`embed.${slot}`, basePath);
+export function embedCookie(slot: string, place: Below): string {
+  return named(`embed.${slot}`, place);
 }
 
 /** Shows that the browser keeps cookies here at all. */
-export function probeCookie(slot: string, basePath: string): string {
-  return named(`probe.${slot}`, basePath);
+export function probeCookie(slot: string, place: Below): string {
+  return named(`probe.${slot}`, place);
 }
 
-export function embedCookieRules(basePath: string): string {
+export function embedCookieRules({ basePath }: Below): string {
   return `Path=${basePath || "/"}; Secure; HttpOnly; SameSite=None; Partitioned`;
 }

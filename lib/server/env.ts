@@ -160,6 +160,16 @@ function addressBelow(publicUrl: string, basePath: string): string {
   throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${given}: give both the same path.`);
 }
 
+/** A path of the console, as browsers request it. */
+export function consolePath({ basePath }: Pick<Env, "basePath">, path: string): string {
+  return basePath + path;
+}
+
+/** The path within the console. A proxy may have removed the base path already. */
+export function pathInConsole({ basePath }: Pick<Env, "basePath">, path: string): string {
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+}
+
 /** Where people open the console: the public address, else the origin at which one of them has it open, else this machine's own. */
 export function consoleUrl({ publicUrl, host, port, basePath }: Env, openedAt: string | null = null): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;

@@ -1,7 +1,8 @@
 // The types that the console's HTTP server and its pages share for clients without a session, between lib/http and lib/server.
 import { type IncomingMessage } from "node:http";
 
-type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
+/** A request refused before routing. */
+export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
 /** `shared`: the page of `url` in this language, the same for every visitor with this key. `own`: rendered for this visitor only. */
 export type VisitorAnswer =

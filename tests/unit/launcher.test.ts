@@ -32,7 +32,7 @@ describe("what a build depends on", () => {
   });
 
   test("each path has a folder for its build", () => {
-    const folders = ["", "/desk", "/desk/two", "/desk-two", "/desktwo"].map(buildFolder);
+    const folders = ["", "/desk", "/desk/two", "/desk-two", "/desktwo"].map((basePath) => buildFolder({ basePath }));
     expect(folders[0]).toBe(".next");
     expect(new Set(folders).size).toBe(5);
     for (const folder of folders) expect(folder).toMatch(/^\.next[^/]*$/);

@@ -7,6 +7,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { type Parts } from "../composition-type";
+import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 
 /** The connection that a value came from. */
@@ -44,20 +45,20 @@ function toOwnPath(address: string, { composition, connection }: Omit<Source, "a
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
   url.searchParams.set(CONNECTION_PARAMETER, connection.id);
-  return `${composition.env.basePath}${url.pathname}${url.search}`;
+  return consolePath(composition.env, url.pathname + url.search);
 }
 
-/** `consoleUrl` ends in `basePath`. The console's own paths begin with `basePath`, those of a local server do not. */
-type Where = { consoleUrl: string; basePath: string; connectionId: string };
+/** Programs get whole addresses; `openedAt` is the origin at which they reached the console. */
+type Reader = { env: Env; openedAt: string | null; connectionId: string };
 
-export function forPrograms(value: unknown, where: Where): unknown {
-  return mapStrings(value, (text, name) => (name === "preview_url" ? toAddress(text, where) : text));
+export function forPrograms(value: unknown, reader: Reader): unknown {
+  return mapStrings(value, (text, name) => (name === "preview_url" ? toAddress(text, reader) : text));
 }
 
-function toAddress(path: string, { consoleUrl, basePath, connectionId }: Where): string {
-  const own = basePath !== "" && path.startsWith(`${basePath}/api/`) ? path.slice(basePath.length) : path;
+function toAddress(path: string, { env, openedAt, connectionId }: Reader): string {
+  const own = pathInConsole(env, path);
   if (!own.startsWith("/api/")) return path;
-  const url = new URL(`${consoleUrl}${own}`);
+  const url = new URL(`${consoleUrl(env, openedAt)}${own}`);
   url.searchParams.set(CONNECTION_PARAMETER, connectionId);
   return url.href;
 }

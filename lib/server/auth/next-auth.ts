@@ -6,6 +6,7 @@ import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
 import { type Composition, type Parts } from "../composition-type";
 import { isSecure, nextAuthCookies, readCookie } from "../cookies";
+import { consolePath } from "../env";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { toClaims } from "./oidc/provider";
@@ -38,7 +39,7 @@ export function authOptions(
     session: { strategy: "jwt", maxAge: env.session.longestMs / 1000 },
     jwt: { decode: (params) => readSession(composition, params) },
     // next-auth writes these addresses into redirects unchanged.
-    pages: { signIn: `${env.basePath}/sign-in`, error: `${env.basePath}/sign-in` },
+    pages: { signIn: consolePath(env, "/sign-in"), error: consolePath(env, "/sign-in") },
     useSecureCookies: isSecure(env.publicUrl),
     cookies: nextAuthCookies(env),
     providers: [

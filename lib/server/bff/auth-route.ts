@@ -19,7 +19,7 @@ import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
-import { consoleUrl } from "../env";
+import { consolePath, consoleUrl } from "../env";
 import { clientAddress } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
@@ -112,7 +112,7 @@ async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: Ask
   const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
   annotateAudit({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", askedCookie.forget(opened.composition));
-  headers.set("location", `${opened.composition.env.basePath}${signInState.returnTo}`);
+  headers.set("location", consolePath(opened.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
 }
 
@@ -158,7 +158,7 @@ function toSignIn(
 ): Response {
   const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
   headers.append("set-cookie", askedCookie.forget(composition));
-  headers.set("location", `${composition.env.basePath}/sign-in?${query.toString()}`);
+  headers.set("location", consolePath(composition.env, `/sign-in?${query.toString()}`));
   return new Response(null, { status: 302, headers });
 }
 

@@ -18,6 +18,7 @@ import { composition } from "../composition";
 import { type Composition, type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
 import { readEmbedAddress } from "../embed/sessions";
+import { consolePath, pathInConsole } from "../env";
 import { failureAnswer, finish, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
@@ -92,8 +93,8 @@ function toStartPage({ request, composition: { env } }: RouteContext): Result<Re
   const embed = readEmbedAddress(request.headers);
   if (!embed || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(request.url);
-  const from = (pathname.startsWith(`${env.basePath}/`) ? pathname.slice(env.basePath.length) : pathname) + search;
-  const location = `${env.basePath}${embed.path}/start?from=${encodeURIComponent(from)}`;
+  const from = pathInConsole(env, pathname) + search;
+  const location = consolePath(env, `${embed.path}/start?from=${encodeURIComponent(from)}`);
   return ok(new Response(null, { status: 302, headers: { location } }));
 }
 

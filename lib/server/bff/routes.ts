@@ -69,15 +69,15 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     const { token, session, member, isSame } = begun.value;
     // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
-    const { basePath } = composition.env;
-    const [own, probe] = [embedCookie(embed.slot, basePath), probeCookie(embed.slot, basePath)];
+    const { env } = composition;
+    const [own, probe] = [embedCookie(embed.slot, env), probeCookie(embed.slot, env)];
     const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
     const answer: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!keeps && { bearer: token }) };
     const sent = new Headers();
     if (keeps) {
       const seconds = EMBED_SESSION_MS / 1000;
-      sent.append("set-cookie", `${own}=${token}; Max-Age=${seconds}; ${embedCookieRules(basePath)}`);
-      sent.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(basePath)}`);
+      sent.append("set-cookie", `${own}=${token}; Max-Age=${seconds}; ${embedCookieRules(env)}`);
+      sent.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(env)}`);
     }
     return ok(jsonAnswer(answer, 201, sent));
   });

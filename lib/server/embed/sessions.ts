@@ -110,7 +110,7 @@ async function whileValid({ store, now }: Parts<"store" | "now">, session: Embed
 
 /** Bearers are for browsers that keep no cookies; both are equivalent. */
 function tokenOf({ env }: Parts<"env">, sent: Sent, { slot }: EmbedAddress): string | undefined {
-  return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, env.basePath));
+  return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, env));
 }
 
 type Begun = { token: string; session: EmbedSession; member: Member; isSame: boolean };
@@ -207,6 +207,5 @@ export async function endEmbedded({ store, env }: Parts<"store" | "env">, sessio
   const session = await embedSessions.get(sessionId);
   if (session) await embedSessions.endFrame(session);
   const embed = readEmbedAddress(sent);
-  const { basePath } = env;
-  return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, basePath)}=; Max-Age=0; ${embedCookieRules(basePath)}` });
+  return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, env)}=; Max-Age=0; ${embedCookieRules(env)}` });
 }

@@ -20,7 +20,6 @@ import { callForBrowser } from "../answers/pass-on";
 import { forPrograms, toBrowser } from "../answers/to-browser";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { consoleUrl } from "../env";
 import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
 import {
   bytesAnswer,
@@ -151,7 +150,7 @@ async function call(operation: Operation, asked: AuthedContext, access: Access, 
 function toSender(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
   if (viewer.credential.kind !== "token") return value;
   const host = request.headers.get("host");
-  return forPrograms(value, { consoleUrl: consoleUrl(env, host && `http://${host}`), basePath: env.basePath, connectionId: connection.id });
+  return forPrograms(value, { env, openedAt: host && `http://${host}`, connectionId: connection.id });
 }
 
 /** The name that lists will show: the workflow's, as it was last known, and the label of the request. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { forPrograms } from "@/lib/server/answers/to-browser";
+import { readEnv } from "@/lib/server/env";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startLocalServer } from "@/tests/support/local-server";
 import { until } from "@/tests/support/until";
@@ -51,9 +52,9 @@ it("keeps spellings on the way to a plain server", async () => {
 });
 
 it("keeps spellings beside an address that is completed for programs", () => {
-  const where = { consoleUrl: "http://desk.test", basePath: "", connectionId: "c" };
+  const reader = { env: readEnv({ LIGHTDESK_PUBLIC_URL: "http://desk.test" }), openedAt: null, connectionId: "c" };
   const answer = parseExactJson(`{${spelled},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
-  const text = writeExactJson(forPrograms(answer, where));
+  const text = writeExactJson(forPrograms(answer, reader));
   expect(text).toContain(`{${spelled},"preview_url":"http://desk.test/api/view?a=1`);
   expect(text).toContain("},1.0]");
 });

@@ -1,6 +1,7 @@
 // Limits of clients without a session, over a real socket, with a page that the test renders.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { removeBasePath } from "@/lib/http/request-line";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { type VisitorAnswer } from "@/lib/shared/visitors";
 import { until } from "@/tests/support/until";
@@ -49,10 +50,10 @@ beforeEach(async () => {
       take: async () => waitMs,
       giveBack: async () => void (given += 1),
     },
-    basePath: "/desk",
     now: () => nowMs,
   });
   server = createServer((request, response) => {
+    removeBasePath(request, "/desk");
     if (request.url?.startsWith("/api/health")) return void gate.answerHealth(request, response).catch(() => response.destroy());
     const isCall = request.url?.startsWith("/api/");
     const pass = () => response.writeHead(Number(request.headers["x-status"] ?? 200)).end(isCall ? "[]" : "a member's page");

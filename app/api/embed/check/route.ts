@@ -12,8 +12,7 @@ export const GET = unguarded("embedCheck", async ({ request, composition }) => {
   if (!query.ok) return query;
   const host = await composition.store.embedHosts.get(query.value.host);
   const embed = readEmbedAddress(request.headers);
-  const cookie =
-    embed !== undefined && readCookie(request.headers.get("cookie"), probeCookie(embed.slot, composition.env.basePath)) !== undefined;
+  const cookie = embed !== undefined && readCookie(request.headers.get("cookie"), probeCookie(embed.slot, composition.env)) !== undefined;
   const answer: EmbedCheck = {
     cookie,
     known: host !== undefined,
