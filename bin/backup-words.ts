@@ -1,7 +1,7 @@
 // What the backup commands read from their arguments and print.
 import { resolve } from "node:path";
 import { type Manifest } from "@/lib/server/backup/manifest";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { isFullDisk } from "@/lib/shared/error-codes";
 
 const SAY_EVERY_MS = 2000;
 

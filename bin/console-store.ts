@@ -17,7 +17,7 @@ async function openAndRun(work: (store: Store, env: Env) => Promise<void>): Prom
   if (env.databaseUrl === undefined && !hasStore(env.dataDir))
     return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
   await requireStores(env);
-  const store = openStore(env.dataDir, undefined, env.databaseUrl);
+  const store = openStore(env.dataDir, env.databaseUrl);
   try {
     await work(store, env);
   } finally {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
-import { createDiskReserve } from "@/lib/shared/database/disk-reserve";
+import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
@@ -71,9 +71,8 @@ export function startComposition(options: CompositionOptions): Composition {
 function compose({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
   openDataDir(env.dataDir);
   const log = createLog(env.logLevel, logDestination);
-  const reserve = createDiskReserve(join(env.dataDir, "reserve"));
-  reserve.release();
-  const store = openStore(env.dataDir, reserve, env.databaseUrl);
+  releaseReserve(env.dataDir);
+  const store = openStore(env.dataDir, env.databaseUrl);
   const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
   const capabilities = createCapabilityMemory(now);
   const pictureBreaker = createBreaker(now);
@@ -158,7 +157,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
   // Reserved only after the start: until then the start may use that disk space.
   const ready = start().then(() => {
-    if (!reserve.hold()) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
+    if (!holdReserve(env.dataDir)) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
   });
   // Callers that await `ready` get the error; without this line Node would end the process before they could.
   ready.catch(() => undefined);

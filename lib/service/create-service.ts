@@ -1,9 +1,9 @@
 // Puts the parts together, starts them in order and stops them in reverse order.
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { sleep, withTimeout } from "@/lib/shared/async";
-import { createDiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Feed } from "@/lib/shared/message-feed";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
@@ -73,14 +73,13 @@ export async function startService(options: ServiceOptions) {
     log.error({ workerPath: options.workerPath }, "the worker is missing: every job will fail until it is built");
   makeDataFolder(options.dataDir);
   // Released for the start, which writes a little. After the start, a full disk is reported as such.
-  const reserve = createDiskReserve(join(options.dataDir, "reserve"));
-  reserve.release();
+  releaseReserve(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   let opened: Opened | undefined;
   try {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
-    opened = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log, reserve });
+    opened = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
     const { database, assetSearch, processes, createQueue } = opened;
     const questions = createQuestions(processes, log);
     tellPlace(questions, settings.blobs);
@@ -141,7 +140,7 @@ export async function startService(options: ServiceOptions) {
     const clears = createHistoryClears(database, processes, log);
     await clears.start();
 
-    if (!reserve.hold())
+    if (!holdReserve(options.dataDir))
       log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
     const route = createRouter({
       database,

@@ -1,7 +1,6 @@
 // Opens what the service keeps its rows in and what finds assets in it, for either of the two databases.
 // Must never: start with an empty database beside users' files; the sweep would remove them as files that no row names.
 
-import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { type Folders } from "./assets/folders";
 import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
 import { createSqliteSearch } from "./assets/search/sqlite-search";
@@ -31,17 +30,14 @@ export type Opened = {
   /** What has to be done for the database again and again. */
   chores: readonly Chore[];
 };
-type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog; reserve: DiskReserve };
+type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
 
 /** `databaseUrl`: the PostgreSQL; without it, a file in the data folder. */
-export async function openServiceDatabase(
-  databaseUrl: string | undefined,
-  { folders, settings, now, log, reserve }: Parts,
-): Promise<Opened> {
+export async function openServiceDatabase(databaseUrl: string | undefined, { folders, settings, now, log }: Parts): Promise<Opened> {
   await requireRows(folders.root, databaseUrl, { isStart: true });
   if (databaseUrl === undefined) {
     requireDatabase(folders);
-    const database = await openDatabase(folders.database, now, settings, reserve);
+    const database = await openDatabase(folders.database, now, settings);
     const assetSearch = createSqliteSearch(database);
     const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse() };
     return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };

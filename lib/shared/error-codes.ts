@@ -9,6 +9,11 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
+/** SQLITE_IOERR_SHMSIZE: no room for the index of SQLite's log. */
+const fullDiskCodes = new Set<unknown>(["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"]);
+
+export const isFullDisk = (error: unknown): boolean => fullDiskCodes.has(codeOf(error));
+
 export class StoreAway extends Error {
   readonly code = "STORE_AWAY";
 }

@@ -23,7 +23,7 @@ import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { imageUploadAnswerSchema, maskUploadAnswerSchema } from "@/lib/contract/schemas/files";
 import { withTimeout } from "@/lib/shared/async";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { isFullDisk } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";

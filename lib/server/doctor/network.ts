@@ -120,7 +120,7 @@ async function ownSecret({ dataDir, databaseUrl, encryptionKeys }: Env): Promise
 }
 
 async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): Promise<T | undefined> {
-  const store = openStore("", undefined, url);
+  const store = openStore("", url);
   try {
     return await read(store);
   } catch {

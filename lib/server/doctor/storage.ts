@@ -134,13 +134,7 @@ function checkRoom(dataDir: string): Finding {
   const room = bavail * bsize;
   const free = `${sizeOf(room)} are free`;
   if (room < NO_ROOM) return wrong("disk", `The disk is full: ${free}.`, "Free space there: delete assets, or move the folder.");
-  const reserves = ["reserve", "service/reserve"].filter(
-    (name) => (statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
-  );
-  const reserve = reserves.length === 2 ? "; room is kept back for deletes" : "";
-  return room < LITTLE_ROOM
-    ? noted("disk", `Hardly any room: ${free}${reserve}.`, "Free space there soon.")
-    : passed("disk", `${free}${reserve}.`);
+  return room < LITTLE_ROOM ? noted("disk", `Hardly any room: ${free}.`, "Free space there soon.") : passed("disk", `${free}.`);
 }
 
 /** The thrown error says what to do. */
@@ -211,7 +205,7 @@ async function checkKeys({ dataDir, encryptionKeys, databaseUrl }: Env): Promise
       "Put back the one that sealed the stored keys.",
     );
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const store = openStore(dataDir, undefined, databaseUrl);
+  const store = openStore(dataDir, databaseUrl);
   try {
     const counts = [
       await countSealed(sealedKeys(store.keys), ring),

@@ -18,8 +18,7 @@ import {
   type SubmissionReport,
 } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
-import { codeOf, isStoreAway } from "@/lib/shared/error-codes";
+import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts, type SubmissionOutcome } from "../composition-type";
 import { type AuthedContext } from "../context";

@@ -4,6 +4,7 @@
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   CamelCasePlugin,
   type Compilable,
@@ -13,10 +14,11 @@ import {
   SqliteDialect,
   type SqliteStatement,
 } from "kysely";
-import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { retryWithReserve } from "@/lib/shared/database/disk-reserve";
 import { migratePostgres as migrate, migrateSqlite } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { isFullDisk } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { postgresHistory, sqliteHistory } from "./migrations";
 import { type Tables } from "./tables";
@@ -32,17 +34,17 @@ const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
 export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
 
 /** `keys`: files that only a console with data has beside it; if one exists, an empty database is not accepted as a new one. */
-export function openDatabase(file: string, keys: readonly string[] = [], reserve?: DiskReserve): OpenedDatabase {
+export function openDatabase(file: string, keys: readonly string[] = []): OpenedDatabase {
   try {
-    return open(file, keys, reserve);
+    return open(file, keys);
   } catch (error) {
     // The index of the WAL needs disk space, unless no other process may open the database: then it is kept in memory.
-    if (isFullDisk(error)) return open(file, keys, reserve, "EXCLUSIVE");
+    if (isFullDisk(error)) return open(file, keys, "EXCLUSIVE");
     throw asStartFailure(error, file);
   }
 }
 
-function open(file: string, keys: readonly string[], reserve: DiskReserve | undefined, locking = "NORMAL"): OpenedDatabase {
+function open(file: string, keys: readonly string[], locking = "NORMAL"): OpenedDatabase {
   const sqlite = new SqliteConnection(file);
   try {
     prepareConnection(sqlite, file, keys, locking);
@@ -52,7 +54,7 @@ function open(file: string, keys: readonly string[], reserve: DiskReserve | unde
   }
   return {
     database: new Kysely<Tables>({
-      dialect: new SqliteDialect({ database: rememberingStatements(sqlite, reserve) }),
+      dialect: new SqliteDialect({ database: rememberingStatements(sqlite, dirname(file)) }),
       plugins: [camelCase],
     }),
     async migrate() {
@@ -97,12 +99,12 @@ const makesRoom =
   /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
 
 /** Preparing a statement takes longer than running most of them; lists of ids make many different ones, so the oldest are dropped. */
-function rememberingStatements(sqlite: SqliteConnection, reserve: DiskReserve | undefined): SqliteDatabase {
+function rememberingStatements(sqlite: SqliteConnection, folder: string): SqliteDatabase {
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
-    if (!reserve || !makesRoom.test(sql)) return statement;
+    if (!makesRoom.test(sql)) return statement;
     // A full disk undoes a whole transaction: only a single statement is tried again.
-    const spend = <T>(work: () => T) => (sqlite.inTransaction ? work() : reserve.spendOn(work));
+    const spend = <T>(work: () => T) => (sqlite.inTransaction ? work() : retryWithReserve(folder, work));
     return {
       reader: statement.reader,
       all: (values) => spend(() => statement.all(values)),

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Copied, isUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
-import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
 import { asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { type AppKeepStore, createAppKeepStore } from "./apps/app-keeps";
@@ -121,19 +120,19 @@ export function hasStore(dataDir: string): boolean {
 type Opened = { database: Database; peers: Peers; migrate(): Promise<void> };
 
 /** Opens the store in the folder, which must exist, or with `url` in that PostgreSQL database. The caller must close it. */
-export function openStore(dataDir: string, reserve?: DiskReserve, url?: string): Store {
+export function openStore(dataDir: string, url?: string): Store {
   const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
-  const opened = openAt({ dataDir, url }, keys, reserve);
+  const opened = openAt({ dataDir, url }, keys);
   return storeOn(opened);
 }
 
-function openAt({ dataDir = "", url }: Place, keys: readonly string[] = [], reserve?: DiskReserve): Opened {
+function openAt({ dataDir = "", url }: Place, keys: readonly string[] = []): Opened {
   if (url !== undefined) {
     const database = openPostgres(url);
     return { database, peers: createPostgresPeers(database, url), migrate: () => migratePostgres(url) };
   }
   const file = join(dataDir, FILE);
-  return { ...openDatabase(file, keys, reserve), peers: createNoPeers() };
+  return { ...openDatabase(file, keys), peers: createNoPeers() };
 }
 
 export type Place = { dataDir?: string; url?: string };

@@ -4,7 +4,7 @@
 
 import "server-only";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { isFullDisk } from "@/lib/shared/error-codes";
 import { openApiKey } from "../keys/api-keys";
 import { type KeyRing } from "../keys/key-ring";
 import { type Log } from "../log";

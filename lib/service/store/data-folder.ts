@@ -3,9 +3,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { codeOf } from "@/lib/shared/error-codes";
+import { codeOf, isFullDisk } from "@/lib/shared/error-codes";
 
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");

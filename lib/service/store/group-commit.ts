@@ -2,15 +2,16 @@
 // Guarantees: a promise resolves only after its commit; a piece of work that throws is undone alone, and the others are kept; on a full
 // disk, work that makes room is still committed, from the reserve.
 
-import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
+import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Transaction } from "./database";
 
 type Work<T> = (tx: Transaction) => Promise<T>;
 type Waiting = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
-/** `isOpen`: whether a transaction is open. */
-export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, reserve: DiskReserve | undefined) {
+/** `isOpen`: whether a transaction is open. `folder`: holds the disk reserve. */
+export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
   let waiting: Waiting[] = [];
   let underWay: Promise<void> | undefined;
 
@@ -36,8 +37,15 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     // The shared commit itself failed (a full disk, a lost file): nothing of the batch is stored.
     const failure: Outcome = { ok: false, value: together.value };
     const freeing = batch.filter(({ freesRoom }) => freesRoom);
-    if (!reserve || !isFullDisk(together.value) || freeing.length === 0) return batch.map(() => failure);
-    const left = await attempt(() => withReserve(reserve, () => transaction((tx) => oneByOne(tx, freeing))));
+    if (folder === undefined || !isFullDisk(together.value) || freeing.length === 0) return batch.map(() => failure);
+    const left = await attempt(async () => {
+      releaseReserve(folder);
+      try {
+        return await transaction((tx) => oneByOne(tx, freeing));
+      } finally {
+        holdReserve(folder);
+      }
+    });
     const made = left.ok ? [...left.value] : [];
     return batch.map(({ freesRoom }) => (freesRoom && made.shift()) || failure);
   }
@@ -71,15 +79,6 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
       });
     },
   };
-}
-
-async function withReserve<T>(reserve: DiskReserve, work: () => Promise<T>): Promise<T> {
-  reserve.release();
-  try {
-    return await work();
-  } finally {
-    reserve.hold();
-  }
 }
 
 async function attempt<T>(work: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; value: unknown }> {

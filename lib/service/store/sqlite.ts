@@ -2,9 +2,10 @@
 // Guarantees: what a commit has resolved is on disk (WAL, synchronous=FULL); a read outside of a commit waits for the one under way.
 // Underneath everything is synchronous: a commit, or reads that follow each other without other waits, take one turn of the event loop.
 
+import { dirname } from "node:path";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
-import { type DiskReserve, isFullDisk } from "@/lib/shared/database/disk-reserve";
 import { SqliteConnection, type SqliteStatement } from "@/lib/shared/database/sqlite";
+import { isFullDisk } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/dialect";
@@ -14,8 +15,8 @@ import { migrate } from "./migrations";
 const MAX_PREPARED = 400;
 
 /** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
-export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}, reserve?: DiskReserve): Promise<Database> {
-  const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, reserve);
+export async function openDatabase(file: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
+  const open = (locking?: "EXCLUSIVE") => wrap(connect(file, now, locking), limits, dirname(file));
   try {
     return open();
   } catch (error) {
@@ -48,7 +49,7 @@ function prepareConnection(connection: SqliteConnection, now: () => number, lock
   if (connection.prepare(findUnfinishedCopy.sqlite).get() !== undefined) throw new Error(UNFINISHED_COPY);
 }
 
-function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskReserve | undefined): Database {
+function wrap(connection: SqliteConnection, limits: StoreLimits, folder: string): Database {
   const statements = prepareOnce(connection);
 
   /** One transaction; if it fails, nothing of it is stored. */
@@ -66,7 +67,7 @@ function wrap(connection: SqliteConnection, limits: StoreLimits, reserve: DiskRe
       end();
     }
   }
-  const commits = createGroupCommit(transaction, () => connection.inTransaction, reserve);
+  const commits = createGroupCommit(transaction, () => connection.inTransaction, folder);
 
   const reader: Reader = {
     dialect,

@@ -3,9 +3,8 @@
 // source is only read.
 
 import { rm, writeFile } from "node:fs/promises";
-import { codeOf } from "../error-codes";
+import { codeOf, isFullDisk } from "../error-codes";
 import { type Content, hashFile } from "../files";
-import { isFullDisk } from "./disk-reserve";
 import { SqliteConnection } from "./sqlite";
 
 export function openToRead(file: string): SqliteConnection {

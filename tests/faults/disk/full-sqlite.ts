@@ -1,9 +1,13 @@
 // A full disk for this process's databases: every write of SQLite fails as on such a disk.
+import { existsSync } from "node:fs";
 import { vi } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
-/** It does not affect statements prepared earlier, so those that were used before keep working. `mockRestore` makes room again. */
-export function fillForSqlite() {
+/**
+ * It does not affect statements prepared earlier, so those that were used before keep working. `mockRestore` makes room again, as does the
+ * removal of the file `ballast`, if one is named.
+ */
+export function fillForSqlite(ballast?: string) {
   const prepare = SqliteConnection.prototype.prepare;
   return vi.spyOn(SqliteConnection.prototype, "prepare").mockImplementation(function (this: SqliteConnection, sql: string) {
     const statement = prepare.call(this, sql);
@@ -11,6 +15,11 @@ export function fillForSqlite() {
     const refuse = () => {
       throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
     };
-    return Object.assign(statement, { run: refuse, all: refuse });
+    if (ballast === undefined) return Object.assign(statement, { run: refuse, all: refuse });
+    const { run, all } = statement;
+    return Object.assign(statement, {
+      run: (...values: Parameters<typeof run>) => (existsSync(ballast) ? refuse() : run.apply(statement, values)),
+      all: (...values: Parameters<typeof all>) => (existsSync(ballast) ? refuse() : all.apply(statement, values)),
+    });
   });
 }

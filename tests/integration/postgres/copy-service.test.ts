@@ -121,7 +121,7 @@ test("console and service are one copy, which no console starts on before both h
     if (progress.startsWith("jobs:")) throw new Error("broken off");
   });
   await expect(broken).rejects.toThrow("broken off");
-  const early = openStore("", undefined, both.url);
+  const early = openStore("", both.url);
   await expect(early.migrate()).rejects.toThrow(/copy-store/);
   const { tables } = await copy(() => undefined);
   expect(tables).toBeGreaterThan(40);

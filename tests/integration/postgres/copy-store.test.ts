@@ -35,7 +35,7 @@ afterAll(async () => {
 
 test("a copy that was killed is no console's to start on; run again it ends, and is what it was made of", async () => {
   const settings = { LIGHTDESK_DATA_DIR: places.before };
-  const target = openStore("", undefined, database.url);
+  const target = openStore("", database.url);
   await target.migrate();
   await target.close();
   // Held in the middle, however fast it is.
@@ -61,7 +61,7 @@ test("a copy that was killed is no console's to start on; run again it ends, and
 });
 
 test("what was copied is searched, and goes on with numbers of its own", async () => {
-  const store = openStore("", undefined, database.url);
+  const store = openStore("", database.url);
   const { jobs } = await store.jobLedger.search("connections-id-1", {
     words: ["fjord"],
     offset: 0,

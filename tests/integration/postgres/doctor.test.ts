@@ -33,7 +33,7 @@ async function findings(url = database.url, now = Date.now()): Promise<Record<st
 }
 
 async function makeBoth(): Promise<void> {
-  const store = openStore("", undefined, database.url);
+  const store = openStore("", database.url);
   await store.migrate();
   await store.close();
   await migratePostgres(database.url, Date.now);

@@ -102,7 +102,7 @@ test.each([
   ["that refuses the password", () => url.replace("secret-word", "another-word"), /refuses its user or password/],
   ["that was never made", () => url.replace(/[^/]*$/, "nowhere"), /does not exist/],
 ])("a start on a database %s says so, without the password", async (_, address, sentence) => {
-  const store = openStore("", undefined, address());
+  const store = openStore("", address());
   const failure = await store.migrate().catch((error: unknown) => String(error));
   await store.close();
   expect(failure).toMatch(sentence);
@@ -110,7 +110,7 @@ test.each([
 });
 
 test("connections are bounded, and one that the server ends is replaced", async () => {
-  const store = openStore("", undefined, url);
+  const store = openStore("", url);
   const many = Array.from({ length: 60 }, () => store.members.list());
   await Promise.all(many);
   const count = "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = 'lightdesk' AND datname = current_database()";
@@ -123,7 +123,7 @@ test("connections are bounded, and one that the server ends is replaced", async 
 });
 
 test("a connection that the server ends in the middle of a transaction fails that one, and nothing else", async () => {
-  const store = openStore("", undefined, url);
+  const store = openStore("", url);
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
   await holder.query("BEGIN; LOCK TABLE audit_end");

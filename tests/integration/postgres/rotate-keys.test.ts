@@ -29,7 +29,7 @@ beforeAll(async () => {
   harness = await createHarness({
     settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: old, LIGHTDESK_BLOBS: bytes },
   });
-  other = openStore("", undefined, database.url);
+  other = openStore("", database.url);
 });
 afterAll(async () => {
   await other.close();

@@ -15,7 +15,7 @@ it("has the same tables, columns, keys, references and indexes in both", async (
   const database = await createDatabase(inject("postgres"));
   try {
     await migrateAndClose(openStore(folder));
-    await migrateAndClose(openStore(folder, undefined, database.url));
+    await migrateAndClose(openStore(folder, database.url));
     const [sqlite, postgres] = [shapesOfSqlite(join(folder, "console.sqlite"), own), await shapesOfPostgres(database.url, own)];
     expect([...postgres.keys()].sort()).toEqual([...sqlite.keys()].sort());
     expect(sqlite.size).toBeGreaterThan(30);
@@ -29,7 +29,7 @@ it("has the same tables, columns, keys, references and indexes in both", async (
 it("compares every text by its bytes", async () => {
   const database = await createDatabase(inject("postgres"));
   try {
-    await migrateAndClose(openStore("", undefined, database.url));
+    await migrateAndClose(openStore("", database.url));
     const loose = await ask(
       database.url,
       "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'",
@@ -48,8 +48,8 @@ it("adopts a database of the last schema before the baseline, with an identical 
       older.url,
       "INSERT INTO members (id, name, email, role, password_hash, created_at) VALUES ('m', 'Ada', 'a@b.test', 'owner', 'h', 1)",
     );
-    for (const { url } of [older, made]) await migrateAndClose(openStore("", undefined, url));
-    const store = openStore("", undefined, older.url);
+    for (const { url } of [older, made]) await migrateAndClose(openStore("", url));
+    const store = openStore("", older.url);
     expect(await store.members.getByEmail("a@b.test")).toMatchObject({ id: "m", name: "Ada" });
     await store.close();
     const ofLibraries = /^kysely_/;

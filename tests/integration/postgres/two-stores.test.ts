@@ -16,7 +16,7 @@ let connectionId: string;
 
 beforeAll(async () => {
   database = await createDatabase(inject("postgres"));
-  stores = [openStore("", undefined, database.url), openStore("", undefined, database.url)];
+  stores = [openStore("", database.url), openStore("", database.url)];
   // Both start on an empty database at once.
   await Promise.all(stores.map((store) => store.migrate()));
   const [store] = stores;

@@ -1,4 +1,5 @@
 // A commit: whole or not at all, visible to readers only when it is over, shared with its neighbours, and limited to its own statements.
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { createGroupCommit } from "@/lib/service/store/group-commit";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { type DiskReserve } from "@/lib/shared/database/disk-reserve";
+import { holdReserve } from "@/lib/shared/database/disk-reserve";
 
 let folder: string;
 let database: Database;
@@ -89,18 +90,18 @@ it("is refused, and not waited for without end, where it reads past its own tran
   expect(await names()).toEqual(["ada"]);
 });
 
-it("of what makes room is tried again from the reserve on a full disk, alone, and what it answers is of that try", async () => {
+it("retries deletes without the reserve on a full disk, alone, and returns the result of that try", async () => {
   let tries = 0;
-  let isPaused = true;
+  holdReserve(folder);
+  const isHeld = () => existsSync(join(folder, "reserve"));
   const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
     database.commit(async (tx) => {
       const result = await work(tx);
       tries += 1;
-      if (isPaused) throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+      if (isHeld()) throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
       return result;
     });
-  const reserve: DiskReserve = { hold: () => (isPaused = true), release: () => void (isPaused = false), spendOn: (work) => work() };
-  const commits = createGroupCommit(transaction, () => true, reserve);
+  const commits = createGroupCommit(transaction, () => true, folder);
   const ran: string[] = [];
   const note = (name: string) => () => Promise.resolve(`${name} ${ran.push(name)}`);
   const outcomes = await Promise.allSettled([commits.commit(note("adds")), commits.commit(note("frees"), true)]);
@@ -108,5 +109,5 @@ it("of what makes room is tried again from the reserve on a full disk, alone, an
     { status: "rejected", reason: { code: "SQLITE_FULL" } },
     { status: "fulfilled", value: "frees 3" },
   ]);
-  expect([tries, isPaused]).toEqual([2, true]);
+  expect([tries, isHeld()]).toEqual([2, true]);
 });

@@ -83,7 +83,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       client.release();
     }
   }
-  const commits = createGroupCommit(transaction, () => isOpen, undefined);
+  const commits = createGroupCommit(transaction, () => isOpen);
 
   return {
     dialect,
