@@ -1,5 +1,4 @@
-// The endpoints of a plain ComfyUI server: paths, request bodies and responses. Shared by the console's connections and the service's
-// runners; each passes its own `send`.
+// The endpoints of a plain ComfyUI server. Connections and runners pass their own `send`.
 
 import { z } from "zod";
 import { isObject, objectOf } from "@/lib/contract/json/json";
@@ -11,11 +10,9 @@ import { clientOf, type QueueItem, queueSchema, readEntry } from "./entries";
 /** `keepDepth`: objects and lists below this level are parsed as null and count only toward `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };
 export type ComfyRequest = { body?: object; bounds?: JsonBounds; answerMs?: number };
-/** Sends a request: POST with a body, GET without. Returns undefined for an empty response. */
 export type SendRequest<F> = (path: `/${string}`, request?: ComfyRequest) => Promise<Result<unknown, F>>;
 export type ComfyClient<F> = ReturnType<typeof createComfyClient<F>>;
 
-/** A job's graph, the editor's workflow, and its nodes' outputs. */
 const ENTRY_BOUNDS = { bytes: 32 * 1024 ** 2, values: 500_000 };
 /** A queue or history contains whole graphs. Nothing below a job's extra_data and the names of its nodes is read. */
 const LIST_BOUNDS = { bytes: 64 * 1024 ** 2, values: 500_000, keepDepth: 4 };
@@ -42,7 +39,6 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
       const path = `/history?max_items=${max_items}${offset === undefined ? "" : `&offset=${offset}`}` as const;
       return read(objectSchema, path, "Its history can't be read.", { bounds: LIST_BOUNDS });
     },
-    /** The value is undefined if the job is not in the history. */
     async entry(id: string): Promise<Result<unknown, F>> {
       const history = await read(objectSchema, `/history/${encodeURIComponent(id)}`, "Its history can't be read.", {
         bounds: ENTRY_BOUNDS,
@@ -79,13 +75,11 @@ const matchesJob =
 
 export type JobLocation<F> =
   | { kind: "ended"; entry: unknown }
-  /** `ahead`: the queue items before it. */
   | { kind: "waits"; item: QueueItem; ahead: readonly QueueItem[] }
   | { kind: "runs"; item: QueueItem }
   | { kind: "missing" }
   | { kind: "unreachable"; failure: F };
 
-/** Number of recent history entries to search by client id. */
 const MAX_RECENT_ENTRIES = 200;
 
 /** Checks the history, the queue, and the history again, because the job may end between two requests. */
@@ -111,7 +105,6 @@ export async function findJob<F>(client: ComfyClient<F>, job: JobKey): Promise<J
   return again.kind === "missing" && job.clientId !== undefined ? findByClient(client, job) : again;
 }
 
-/** Skips items that can't be parsed. */
 export const readableItems = (...lists: (QueueItem | null)[][]): QueueItem[] => lists.flat().filter((item) => item !== null);
 
 export async function findEnded<F>(client: ComfyClient<F>, { promptId }: JobKey): Promise<JobLocation<F>> {

@@ -9,7 +9,6 @@ export type QueueItem = [position: number, id: string, graph: unknown, extraData
 
 // Items and messages are checked without a schema: a hostile server can send a million of them, and a schema takes a microsecond each.
 
-/** Undefined if it is unreadable. */
 export function readItem(item: unknown): QueueItem | undefined {
   if (!Array.isArray(item) || item.length < 5) return undefined;
   const [position, id, graph, extraData, outputs]: unknown[] = item;
@@ -35,7 +34,6 @@ export const extraSchema = z
     extra_pnginfo: loosely(z.looseObject({ workflow: loosely(z.looseObject({ id: loosely(z.string()) })) })),
   })
   .catch({});
-/** The name under which the job's client listens. */
 export const clientOf = ([, , , extra]: QueueItem): string | undefined => textOf(objectOf(extra)?.client_id);
 
 const timeSchema = loosely(moment);

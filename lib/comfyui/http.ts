@@ -10,7 +10,6 @@ import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { createComfyClient, type JsonBounds, viewPath } from "./client";
 
-/** A graph nests about ten levels. */
 const MAX_DEPTH = 200;
 
 const NULL = Buffer.from("null");
@@ -59,14 +58,12 @@ function createJsonMeter({ bytes: maxBytes, values: maxValues, keepDepth = Infin
   return { push, text: () => Buffer.concat(parts).toString("utf8") };
 }
 
-/** Checks a complete message. The failure is the exceeded limit, worded as the end of a sentence. */
 export function meterJson(text: Uint8Array, bounds: JsonBounds): Result<string, string> {
   const meter = createJsonMeter(bounds);
   const excess = meter.push(text);
   return excess === undefined ? ok(meter.text()) : failed(excess);
 }
 
-/** For a message that is still arriving. */
 export async function meterJsonStream(message: ReadableStream<Uint8Array>, bounds: JsonBounds): Promise<Result<string, string>> {
   const meter = createJsonMeter(bounds);
   // Leaving the loop cancels the stream.
@@ -87,7 +84,6 @@ const PAUSE_MS = 30_000;
 /** Maximum total time for a body. Without it, a server that trickles bytes would never time out. */
 const MAX_BODY_MS = 120_000;
 const ANSWER_BOUNDS: JsonBounds = { bytes: 4 * 1024 ** 2, values: 100_000 };
-/** A rejected workflow has an error for each of its nodes. */
 const REFUSAL_BOUNDS: JsonBounds = { bytes: 1024 ** 2, values: 100_000 };
 
 const agent = new Agent({
@@ -99,9 +95,7 @@ const agent = new Agent({
 });
 
 type RequestOptions = {
-  /** Sent as JSON with POST. */
   body?: object;
-  /** Sent unchanged with POST. */
   form?: FormData;
   signal?: AbortSignal | undefined;
   /** Maximum time to the response headers. */
@@ -124,7 +118,6 @@ async function exchange(address: string, path: string, { body, form, headers, an
   return answer;
 }
 
-/** Returns the response as JSON; undefined if it is empty, as for some changes. */
 async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {
   try {
     const deadline = AbortSignal.timeout((options.answerMs ?? ANSWER_MS) + MAX_BODY_MS);
@@ -218,12 +211,10 @@ function codeOf(error: unknown): string {
 
 export type ComfyServer = ReturnType<typeof comfyServer>;
 
-/** A client for the server at `address`. `signal` aborts all requests. */
 export function comfyServer(address: string, signal?: AbortSignal, answerMs?: number) {
   return {
     ...createComfyClient<ExchangeFailure>((path, options) => requestJson(address, path, { signal, answerMs, ...options }), invalidAnswer),
     upload: (form: FormData) => requestJson(address, "/upload/image", { signal, form }),
-    /** Opens a file, or a part of it with a Range header. */
     open: (file: OutputFile, headers?: Record<string, string>) =>
       openFile(address, viewPath(file), { signal, ...(headers && { headers }) }),
   };

@@ -15,7 +15,6 @@ type Target = {
   maxBytes: number;
 };
 
-/** Returns undefined for a forbidden address. */
 export function openSocket({ baseUrl, clientId, headers, handshakeMs, maxBytes }: Target): WebSocket | undefined {
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}/ws`);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
@@ -69,7 +68,6 @@ export type Traffic = ReturnType<typeof createTraffic>;
 export function createTraffic(nowMs: () => number = () => performance.now()) {
   let [messages, bytes, countedMs] = [0, 0, nowMs()];
   return {
-    /** Returns the exceeded limit, worded as the end of a sentence; undefined if within limits. */
     add(messageBytes: number): string | undefined {
       const at = nowMs();
       const seconds = (at - countedMs) / 1000;
@@ -94,11 +92,9 @@ const PREVIEW_EVENT = 1;
 type Handlers = {
   message: (message: ComfyMessage) => void;
   preview: (bytes: Uint8Array) => void;
-  /** The server exceeded a limit; its connection is closed. `reason` is a sentence. */
   exceeded: (reason: string) => void;
 };
 
-/** Subscribes to the messages for a client id. Checks limits before parsing, and reconnects when the connection closes. */
 export function followMessages(server: { address: string; clientId: string; traffic: Traffic }, handlers: Handlers) {
   let isStopped = false;
   let reconnectTimer: NodeJS.Timeout | undefined;
@@ -168,7 +164,6 @@ export function followMessages(server: { address: string; clientId: string; traf
 
   connect();
   return {
-    /** Resolves once the connection has opened or failed. */
     ready,
     /** The number of the open connection, counted across reconnects; undefined if none is open. */
     connection: () => (socket?.readyState === WebSocket.OPEN ? connections : undefined),

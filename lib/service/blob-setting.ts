@@ -1,5 +1,4 @@
-// LIGHTDESK_BLOBS: where the service stores bytes. A folder that several services may share, or a bucket of an object store.
-// Guarantees: what it returns is complete; a key is read when it is used and is no property of anything that could be printed.
+// LIGHTDESK_BLOBS: a folder that several services may share, or a bucket. Keys are read on use and can't be printed.
 
 import { isAbsolute } from "node:path";
 import { z } from "zod";

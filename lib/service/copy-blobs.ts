@@ -1,6 +1,4 @@
-// Copies the bytes of all files to another place, whether the service runs or not; the database says which they are.
-// Guarantees: what is already there is not sent again, so that it may be stopped and run again; each file is read at the new place and its
-// hash compared. Must never: remove or change anything at the old place.
+// Copies all blobs to another store and verifies them there. Can be run again, and never changes the old store.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -26,14 +24,11 @@ import { fileIn, idOf, requireRows } from "./store/where-rows-are";
 type Copying = {
   dataDir: string;
   settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & { databaseUrl?: string };
-  /** A value as in LIGHTDESK_BLOBS, or `data-folder`. */
   to: string;
   log: ServiceLog;
-  /** How many of all files are done. */
   onProgress?(done: number, all: number): void;
 };
 type Blob = { hash: string; size: number };
-/** `todo`: what is left to do before the service can start with its files there. */
 export type Copied = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
 
 const AT_ONCE = 4;
@@ -87,7 +82,6 @@ async function bringBack(dataDir: string, work: () => Promise<Copied>, others: (
   }
 }
 
-/** Why it cannot be taken, if it cannot. */
 function tryLock(dataDir: string): DataLock | string {
   try {
     return lockDataFolder(dataDir);
@@ -138,7 +132,6 @@ async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>
   }
 }
 
-/** Compares the size, which is cheap. */
 async function isWhole(place: BlobPlace, { hash, size }: Blob): Promise<boolean> {
   return (
     (await unlessMissing(async () => {

@@ -39,7 +39,6 @@ import { query } from "./store/database";
 import { createQuestions } from "./store/processes";
 import { createKeys, findUserByKey } from "./users/keys";
 
-// What the service does by itself, again and again: keeping the history, the ended tasks and the cache of results within their bounds.
 const CACHE_BYTES = 128 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
@@ -55,7 +54,6 @@ function keepNodeCache(folder: string): Chore["round"] {
   return async (goOn) => void (bytes = await trimCache(folder, CACHE_BYTES, goOn));
 }
 
-/** How often a runner is asked about a job; it also reports by itself. */
 const POLL_MS = 1000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -72,7 +70,6 @@ export async function startService(options: ServiceOptions) {
   if (!existsSync(options.workerPath))
     log.error({ workerPath: options.workerPath }, "the worker is missing: every job will fail until it is built");
   makeDataFolder(options.dataDir);
-  // Released for the start, which writes a little. After the start, a full disk is reported as such.
   releaseReserve(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
   let opened: Opened | undefined;
@@ -243,7 +240,6 @@ export async function startService(options: ServiceOptions) {
 
 const RETRY_MS = 1000;
 
-/** Tries again and again while the disk is full. */
 async function retry(work: () => Promise<void>, goOn: () => boolean): Promise<void> {
   while (goOn()) {
     await sleep(RETRY_MS);

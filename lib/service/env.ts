@@ -1,5 +1,4 @@
-// Reads the environment of the stand-alone service: where it listens and where its data lies, in addition to the settings of settings.ts.
-// Guarantees: every value is checked before anything is opened; a bad one is named together with what it should be.
+// Settings of the stand-alone service: its address and data folder, in addition to settings.ts.
 
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,6 +1,4 @@
-// What metrics and traces show of the service's work: how many jobs and runners are in which state, what is stored, how runs end and how
-// long they take, how many of their nodes need not run.
-// Must never: name a user, or scan the rows of jobs or files; the counters that triggers keep are enough.
+// Metrics and traces of the service. They never name a user or scan rows of jobs or files.
 
 import { runnerStates } from "@/lib/contract/runners/runners";
 import { createLru } from "@/lib/shared/lru";
@@ -36,7 +34,6 @@ export function tellFigures(database: Database, dataDir: string): void {
 /** For waiting jobs: the request that submitted them. A restart forgets it, and their runs are then traces of their own. */
 const sentBy = createLru<string, string>({ max: 10_000 });
 
-/** Call within the request that submits the job. */
 export function noteSubmitted(jobId: string): void {
   const { traceparent } = telemetry().traces?.carried() ?? {};
   if (traceparent === undefined) return;
@@ -56,7 +53,6 @@ export function observedRun<T extends Ended>({ jobId, attempt }: { jobId: string
   return observed(
     {
       name: "run job",
-      // The request that woke the queue may have nothing to do with this job.
       parent,
       attributes: { "job.id": jobId, "job.attempt": attempt },
       outcomeOf: ({ how }) => how,

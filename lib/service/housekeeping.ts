@@ -1,5 +1,4 @@
-// Repeated work in the background: at the start and then after each pause, one round of a chore at a time.
-// A round that fails is logged and tried again; no chore keeps the process alive. `stop` waits for what is under way.
+// Runs background chores repeatedly. A failed round is logged and retried.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,10 +10,7 @@ import { type ServiceLog } from "./options";
 import { type Database, query, type Transaction } from "./store/database";
 import { type Processes } from "./store/processes";
 
-/**
- * `goOn` returns false once the service stops, so that a long round ends early. `isShared`: the chore is about what processes share, and
- * the first living process does it; every process does the other chores, in its own folder.
- */
+/** `goOn` returns false once the service stops. `isShared`: only the first live process runs the chore. */
 export type Chore = { name: string; everyMs: number; isShared?: boolean; round: (goOn: () => boolean) => Promise<unknown> };
 
 type Housekeeping = { stop(): Promise<void> };
@@ -54,10 +50,7 @@ export async function isFirst(processes: Pick<Processes, "id" | "live">): Promis
   return first === processes.id;
 }
 
-/**
- * Runs pieces one after the other until one returns false; after each it pauses for as long as the piece took. For work that no request
- * waits for.
- */
+/** Runs pieces until one returns false, with a pause after each that is as long as the piece took. */
 export async function unhurried(goOn: () => boolean, piece: () => Promise<boolean>): Promise<void> {
   while (goOn()) {
     const begun = performance.now();
@@ -84,7 +77,6 @@ export async function sweep({ database, processes, blobs, thumbnails }: Parts, g
   return shared + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
 }
 
-/** First rows without an asset, a user's file or a waiting job, then files without a row. */
 async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, goOn: () => boolean): Promise<number> {
   let after: string | undefined = "";
   await unhurried(goOn, async () => {
@@ -94,10 +86,8 @@ async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">
   return goOn() ? blobs.sweep(goOn) : 0;
 }
 
-/** Takes less than a millisecond of a commit. */
 const AT_ONCE = 100;
 
-/** Inside a commit. Returns the last hash that was looked at; undefined if there are no more. */
 async function forgetUnnamed(tx: Transaction, after: string): Promise<string | undefined> {
   const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(AT_ONCE);
   const last = (await tx.rows(next)).at(-1)?.hash;

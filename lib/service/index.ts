@@ -22,12 +22,10 @@ export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
-/** Names, in order. */
 export { postgresHistory as servicePostgresHistory, sqliteHistory as serviceHistory } from "./store/baseline";
 export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/migrations";
 export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
 
-/** Nothing is opened before `start`. A service that has stopped may be started again. */
 export function createService(options: ServiceOptions): Service {
   let started: Started | undefined;
 
@@ -84,7 +82,6 @@ export async function openServiceStore(dataDir: string, { concurrency, databaseU
   try {
     await requireRows(dataDir, databaseUrl);
     const database = await (databaseUrl === undefined ? openDatabase(fileIn(dataDir), Date.now) : openPostgres(databaseUrl, Date.now));
-    // Those of the services that run; of its own settings where none does, or where there is but one.
     const slots = async () => (databaseUrl === undefined ? concurrency : (await slotsOfLive(database)) || concurrency);
     const builtIn = { slots, classes: classes.size };
     return {

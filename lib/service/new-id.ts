@@ -1,7 +1,4 @@
-// Ids of assets: UUIDs of version 7, which begin with the time.
-// Guarantees: in one process every id is greater than the one before it, so the outputs of one job keep their order in lists that break
-// ties by id, and the indexes of ids grow at their end.
-// Must never: be used for secrets; a part of it can be guessed.
+// UUIDs of version 7: increasing within a process, so that outputs keep their order. Not for secrets.
 
 import { randomBytes } from "node:crypto";
 

@@ -1,5 +1,4 @@
-// Opens what the service keeps its rows in and what finds assets in it, for either of the two databases.
-// Must never: start with an empty database beside users' files; the sweep would remove them as files that no row names.
+// Opens the service's database. An empty database beside users' files is refused, because the sweep would remove the files.
 
 import { type Folders } from "./assets/folders";
 import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
@@ -27,12 +26,10 @@ export type Opened = {
   createQueue: CreateQueue;
   close(): Promise<void>;
   elsewhere: Elsewhere;
-  /** What has to be done for the database again and again. */
   chores: readonly Chore[];
 };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
 
-/** `databaseUrl`: the PostgreSQL; without it, a file in the data folder. */
 export async function openServiceDatabase(databaseUrl: string | undefined, { folders, settings, now, log }: Parts): Promise<Opened> {
   await requireRows(folders.root, databaseUrl, { isStart: true });
   if (databaseUrl === undefined) {

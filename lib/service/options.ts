@@ -1,5 +1,4 @@
-// What the embedded service is given and what it returns: the types of its one door.
-// Nothing here knows of the console, of a framework or of the environment.
+// Options and interface of the embedded service.
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type Feed } from "@/lib/shared/message-feed";
@@ -13,11 +12,9 @@ export type ServiceLog = {
   error(fields: LogFields, message: string): void;
 };
 
-/** A setting that is left out has its default. */
 export type ServiceOptions = Partial<ServiceSettings> & {
   /** Absolute path; the service's own folder. One process at a time: a second one refuses to start, and names the first. */
   dataDir: string;
-  /** Holds the images that the samples load; they become public, immutable assets. */
   shippedImagesDir: string;
   /** Absolute path of the bundled worker that runs nodes. */
   workerPath: string;
@@ -43,21 +40,14 @@ export type ServiceKeys = {
 export type Service = {
   /** Works for any origin; the path begins with /api. `bytes`: the bytes of the body, if the caller has them without the request. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
-  /** The name of the user behind a key; undefined for a key that is missing, unknown or revoked. */
   userOf(key: string): Promise<string | undefined>;
-  /**
-   * Tells of the jobs of the key's user, message by message (GET /ws), beginning with the state of the queue. Undefined for a key that is
-   * missing, unknown or revoked.
-   */
+  /** Sends messages about the user's jobs, starting with the queue state. Undefined for an invalid key. */
   listen(key: string, clientId: string | undefined, tell: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
-  /** Whether its database, its disk and its workers can be used. */
   readiness: Readiness;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;
   /** Takes no new work; open requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */
   stop(): Promise<void>;
-  /** Usable between start and stop. */
   keys: ServiceKeys;
-  /** Usable between start and stop. */
   runners: ServiceRunners;
 };

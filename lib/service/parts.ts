@@ -1,5 +1,3 @@
-// What request handlers work with; made once per started service.
-
 import { type AccessTimes } from "./assets/access-times";
 import { type BlobStore } from "./assets/blob-store";
 import { type Folders } from "./assets/folders";

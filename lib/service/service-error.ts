@@ -1,5 +1,3 @@
-// Service errors. Maps disk, database and object store failures to them.
-
 import { type ErrorCode, isErrorCode } from "@/lib/contract/failure";
 
 export class ServiceError extends Error {
@@ -69,7 +67,6 @@ const away: Failure = {
 /** An error of an object store: an outage, never a missing file. */
 export const OBJECT_STORE_FAILED = "OBJECT_STORE_FAILED";
 
-/** SQLite's codes have their details at the end. */
 const failuresByCode: readonly (readonly [RegExp, Failure])[] = [
   [/^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/, full],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_CANTOPEN.*)$/, unwritable],
@@ -108,7 +105,6 @@ export function asStartFailure(error: unknown, dataDir: string): unknown {
   return new Error(sentence, { cause: error });
 }
 
-/** For a job. */
 export function asStorageException(error: unknown): { type: string; message: string } | undefined {
   const failure = find(error);
   if (!failure) return undefined;

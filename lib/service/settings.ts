@@ -1,7 +1,4 @@
-// The settings of the embedded service, by the names of the environment. Both readers of the environment (the console's and the stand-alone
-// service's) use them, so that a name, a bound and a default mean the same in both.
-// Guarantees: every value is checked before anything is opened; a bad one is named together with what it should be.
-// Must never: read process.env itself, or load anything heavier than zod.
+// Settings of the embedded service, read from the environment by the console and the stand-alone service. Never reads process.env itself.
 
 import { accessSync, constants, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
@@ -112,7 +109,6 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
   return {
     /** The PostgreSQL that has the rows; undefined: SQLite in the data folder. */
     databaseUrl: values.DATABASE_URL,
-    /** Jobs that run at once. */
     concurrency: values.LIGHTDESK_CONCURRENCY,
     maxUploadBytes: values.LIGHTDESK_MAX_UPLOAD_BYTES,
     /** Pixels times batch that one job may keep alive at once. */
@@ -133,7 +129,6 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     /** Per user; without it, no job is removed because of their number. */
     retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
     retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
-    /** Ended tasks per user. */
     retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
     /** Hosts (with their subdomains, over https) and origins (exactly these) that downloads may come from. */
     downloadHosts: values.LIGHTDESK_DOWNLOAD_HOSTS,
@@ -188,7 +183,6 @@ function requireDefaults(): ServiceSettings {
   return reading.settings;
 }
 
-/** An empty variable counts as not set. */
 export function readByName<S extends z.ZodObject>(
   wanted: S,
   source: Source,

@@ -1,5 +1,4 @@
-// Records when an asset's bytes were last read. Times are gathered in memory and written once a second, so that a gallery does not cost one
-// commit per picture. A crash or a full disk may lose the last second of these times, nothing else.
+// Records when an asset's bytes were last read. Batched once a second, so that a gallery doesn't commit per image.
 
 import { sql } from "kysely";
 import { type Database, statement } from "../store/database";
@@ -7,7 +6,6 @@ import { type StoredAsset } from "./asset-row";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
 
-/** Rows per statement. */
 const AT_ONCE = 500;
 
 export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
@@ -41,7 +39,6 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
     }
   }
 
-  /** Resolves once every time recorded before this call is in its row. */
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -55,7 +52,6 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
       unwritten.set(asset.seq, now());
       timer ??= setTimeout(() => void flush(), 1000).unref();
     },
-    /** The row with its latest access time, even if that is not written yet. */
     fresh: (asset: StoredAsset): StoredAsset => ({
       ...asset,
       last_access_time: unwritten.get(asset.seq) ?? Math.max(written.get(asset.seq) ?? 0, asset.last_access_time),

@@ -1,5 +1,3 @@
-// Reads the filter of an asset list from its query.
-
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
@@ -21,14 +19,12 @@ export function readFilter(filter: AssetFilter): ReadFilter {
   };
 }
 
-// metadata_filter: all conditions must match. Conditions test nested paths for equality; a list matches any of its values; types must match.
-// `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` are the same path. If the metadata contains a list, one equal item is enough.
+// metadata_filter: conditions on nested paths, all of which must match. `{ "a": { "b": 1 } }` and `{ "a.b": 1 }` are the same path.
 
 const MAX_CONDITIONS = 50;
 
 export type Scalar = string | number | bigint | boolean | null;
 
-/** Matches if one of the values is at one of the paths. */
 export type MetadataCondition = { paths: string[][]; values: Scalar[] };
 
 function readMetadataFilter(text: string | undefined): MetadataCondition[] {

@@ -1,5 +1,3 @@
-// Rows of assets as the rest of the service reads them, with their tags and the media type of their bytes.
-
 import { type Selectable } from "kysely";
 import { query, type Reader } from "../store/database";
 import { type AssetRow } from "../store/schema";
@@ -14,7 +12,6 @@ export async function findAsset(reader: Reader, id: string, owners: readonly num
   return row && (await attachTags(reader, [row]))[0];
 }
 
-/** In the order of `seqs`. */
 export async function readAssets(reader: Reader, seqs: readonly number[]): Promise<StoredAsset[]> {
   if (seqs.length === 0) return [];
   const rows = new Map((await reader.rows(withBytes.where("assets.seq", "in", seqs))).map((row) => [row.seq, row]));

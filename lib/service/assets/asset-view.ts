@@ -1,12 +1,9 @@
-// An asset as the interface shows it: every field of the resource, times in RFC 3339, absolute URLs.
-
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Previews, type StoredAsset } from "./asset-row";
 import { extensionOf, isImage } from "./media-type";
 import { previewKindOf } from "./thumbnails/placeholder";
 
-/** The name by which the bytes are read back and passed to LoadImage. */
 export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {
   return `${asset.hash}.${extensionOf(asset.media_type, asset.name)}`;
 }
@@ -19,7 +16,6 @@ const PREVIEW_EDGE = 512;
 /** Kinds whose preview shows something of the content; an icon of the kind alone is not worth a URL. */
 const previewed = new Set(["image", "video", "audio"]);
 
-/** `previews`: the preview assets of all assets that are shown together. */
 export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
   // If the chosen preview was deleted or is not visible to the user, the asset is shown without it.
   const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);

@@ -1,5 +1,3 @@
-// Stores and opens files by hash.
-
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,11 +14,9 @@ export type StoredBytes = {
   /** From `start` to `end`, both included. Call it instead of `close`. */
   read(start: number, end: number): Promise<Readable>;
   close(): Promise<void>;
-  /** A signed address at which the store itself sends the whole file with these headers. Absent where there is none. */
   address?(shown: Shown): Promise<string>;
 };
 
-/** Headers of an answer. */
 export type Shown = { mediaType: string; disposition: string; caching: string };
 
 const READ_AT_ONCE = 256 * 1024;
@@ -56,7 +52,6 @@ export function damagedBytes(): ServiceError {
 
 export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 
-/** A place where bytes are stored. It knows nothing of rows. */
 export type BlobPlace = {
   /** For workers: local files by hash, in the layout of `blobPath`. Missing files are not fetched. */
   folder: string;
@@ -68,36 +63,25 @@ export type BlobPlace = {
   /** For code that reads files: each file is at its path until `use` has ended. If bytes are missing, there is no file at their path. */
   withFiles<T>(hashes: readonly string[], use: (pathOf: (hash: string) => string) => Promise<T>): Promise<T>;
   remove(hash: string): Promise<void>;
-  /** Every hash stored here. */
   list(): AsyncIterable<string>;
-  /** Removes what interrupted uploads left behind. */
   tidy(): Promise<void>;
-  /** Only where this machine keeps copies: removes copies of bytes that no row names any more. Returns how many were removed. */
   sweepCache?(named: Named): Promise<number>;
 };
 
 /** Hashes that are being named at this moment and must not be removed. */
 export type Holds = {
-  /** Keeps `hashes` until `work` (which commits the rows that name them) has ended. */
   hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
-  /** Runs `remove` unless a holder has the hash or a row names it. Returns whether it ran. */
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
 export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy" | "sweepCache"> &
   Pick<Holds, "hold"> & {
-    /** Removes a blob that no row names any more. */
     drop(hash: string): Promise<void>;
-    /**
-     * Mark and sweep after a crash: removes every blob that no row names, for as long as `goOn` returns true. Returns how many were
-     * removed.
-     */
+    /** Removes every blob that no row names, while `goOn` returns true. Returns how many were removed. */
     sweep(goOn: () => boolean): Promise<number>;
-    /** The same for this machine's copies. */
     sweepCache(): Promise<number>;
   };
 
-/** The hashes among `hashes` that rows name. */
 export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const SWEPT_AT_ONCE = 500;
@@ -142,7 +126,6 @@ export function createBlobStore(place: BlobPlace, { hold, removeUnused }: Holds,
   };
 }
 
-/** For a place that only one process uses. */
 export function createOwnHolds(named: Named): Holds {
   const holdCounts = new Map<string, number>();
   const removing = new Map<string, Promise<unknown>>();

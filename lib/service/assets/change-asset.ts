@@ -1,5 +1,3 @@
-// Edits and deletes assets. A blob is removed once no asset, user file or unfinished job names it.
-
 import { type z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
@@ -88,7 +86,6 @@ export async function collectBlob(stores: Stores, hash: string): Promise<void> {
   await thumbnails.forget(hash);
 }
 
-/** The hashes among `hashes` that have a row in `blobs`. */
 export async function withBlobRow(reader: Reader, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
   const rows = await reader.rows(query.selectFrom("blobs").select("hash").where("hash", "in", hashes));

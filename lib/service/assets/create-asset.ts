@@ -1,5 +1,3 @@
-// Creates assets from staged files or stored content.
-
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -33,7 +31,6 @@ type AssetToInsert = {
   output?: { jobId: string; nodeId: string; key: string; index: number };
 };
 
-/** Returns the row's number. */
 export async function insertAsset(tx: Transaction, asset: AssetToInsert, at: number): Promise<number> {
   await requireRoom(tx, asset.ownerId, asset.content);
   const name = toFileName(asset.name);
@@ -80,14 +77,12 @@ export type NewAsset = {
 export type Created = { asset: StoredAsset; createdNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
-/** The caller disposes of the staged file. */
 export async function createFromStaged(stores: Stores, staged: StagedFile, wanted: NewAsset): Promise<Created> {
   const [created] = await createTogether(stores, [{ staged, wanted }]);
   if (!created) throw new Error("nothing was created");
   return created;
 }
 
-/** All of them or none, in one commit with what `also` writes. */
 export async function createTogether(
   stores: Stores,
   files: readonly { staged: StagedFile; wanted: NewAsset }[],
@@ -119,7 +114,6 @@ export async function createFromHash(stores: Stores, hash: string, wanted: NewAs
   return created;
 }
 
-/** Like `createFromHash`, but undefined if there is no such content. One commit with what `also` writes. */
 export async function createIfStored(
   stores: Stores,
   hash: string,
@@ -165,7 +159,6 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
   );
 }
 
-/** `place` writes the row of the content; it is called only if a new asset is inserted. */
 async function findOrInsert(
   tx: Transaction,
   content: { hash: string; size: number },

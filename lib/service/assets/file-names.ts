@@ -1,6 +1,4 @@
-// Which file a name means, for LoadImage and GET /api/view:
-//   1. `blake3:` names and `<hash>` or `<hash>.<ext>`, where the user may see that content
-//   2. the user's newest input of that name   3. any other own asset of it, newest first   4. a public asset
+// Resolves a file name: content hashes first, then the user's newest input, any other own asset, and public assets.
 // With a suffix ` [output]`, ` [temp]` or ` [input]`, own assets with that tag come first.
 
 import { basename } from "node:path/posix";
@@ -14,7 +12,6 @@ const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
 /** For a name with its folders. Names that a job reads are indexed, and PostgreSQL takes at most 2,704 bytes in that index. */
 const MOST_NAME_BYTES = 2000;
-/** Names per statement. */
 const AT_ONCE = 500;
 
 export async function findByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
@@ -59,7 +56,6 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
   return found;
 }
 
-/** The hash, if the name is the name of a content. */
 export function hashOfName(name: string): string | undefined {
   return hashName.exec(name.replace(annotation, ""))?.[1];
 }
@@ -94,7 +90,6 @@ function newestOf(userId: number, column: string): RawBuilder<number | null> {
 
 const MOST_CHOICES = 1000;
 
-/** The file names that LoadImage offers: own inputs, newest first, then public ones. */
 export async function listInputNames(reader: Reader, userId: number): Promise<string[]> {
   const images = query
     .selectFrom("assets")

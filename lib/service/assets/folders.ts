@@ -1,5 +1,3 @@
-// Lists folders of files, and evicts the oldest files.
-
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { filesByAge } from "@/lib/shared/files";
@@ -12,13 +10,10 @@ export function makeFolders(dataDir: string) {
   const folders = {
     root: dataDir,
     database: join(dataDir, "service.sqlite"),
-    /** The name includes the version of the layout. */
     blobs: join(dataDir, "blobs", "blake3-v1"),
     /** Unfinished uploads; emptied at each start, like `work`. On the same disk as the blobs, so that a link is enough. */
     temp: join(dataDir, "tmp"),
-    /** Outputs of running jobs until they are stored. */
     work: join(dataDir, "work"),
-    /** The parts of unfinished downloads that have arrived; kept across restarts. Also on the disk of the blobs. */
     downloads: join(dataDir, "downloads"),
     thumbnails: join(dataDir, "thumbnails"),
     nodeCache: join(dataDir, "node-cache"),
@@ -35,7 +30,6 @@ export function makeFolders(dataDir: string) {
 /** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */
 const ROOM = 0.2;
 
-/** Returns how many bytes are left. */
 export async function evictOldest(folder: string, mostBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
   const files = await filesByAge(folder);
   let bytes = files.reduce((sum, { size }) => sum + size, 0);
@@ -49,7 +43,6 @@ export async function evictOldest(folder: string, mostBytes: number, isInUse: (p
   return bytes;
 }
 
-/** Returns how many hashes were removed. */
 export async function sweepCacheFolder(folder: string, named: Named, forget: (hash: string) => Promise<unknown>): Promise<number> {
   let removed = 0;
   for (const shard of await readdir(folder)) {

@@ -1,5 +1,3 @@
-// Stores masks of images as layers. Also defines image limits.
-
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +21,6 @@ export const MAX_PIXELS = 67_108_864;
 
 type ImageFile = { path: string; mediaType: string; size: number };
 
-/** The size as displayed: a photograph's orientation is taken into account. */
 export async function requireImage(file: ImageFile): Promise<{ width: number; height: number }> {
   if (!isRaster(file.mediaType)) throw notAnImage();
   if (file.size > MAX_IMAGE_BYTES) throw tooHeavy();
@@ -67,7 +64,6 @@ function notAnImage(error?: unknown): ServiceError {
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
 type MaskNames = { result: string; mask: string; paint: string; painted: string };
-/** With the asset name of the result, which users see. */
 type StoredMask = MaskNames & { displayName: string };
 const layers = ["result", "mask", "paint", "painted"] as const;
 /** One at a time: each may process several images of the maximum size. */
@@ -141,7 +137,6 @@ async function draw(upload: string, original: string, made: MaskNames, parts: Pa
   }
 }
 
-/** Finds the layers by the file name of the result; undefined for any other file. A deleted layer is null. */
 export async function findMaskLayers(
   reader: Reader,
   userId: number,

@@ -1,9 +1,6 @@
-// Media types and file extensions.
-
 import { fileTypeFromBuffer } from "file-type";
 import { own } from "@/lib/contract/json/own";
 
-/** How many bytes the recognisers look at. */
 export const HEAD_BYTES = 4100;
 const OCTETS = "application/octet-stream";
 const textFormats = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
@@ -28,7 +25,6 @@ function sniffText(text: string, isWhole: boolean): string {
   return "text/plain";
 }
 
-/** Parses the head if it is the whole file; otherwise looks at how JSON begins. */
 function isJson(body: string, isWhole: boolean): boolean {
   if (!/^(\{\s*["}]|\[\s*([[\]{"\d-]|true|false|null))/.test(body)) return false;
   if (!isWhole) return true;
@@ -56,7 +52,6 @@ function isUtf16(head: Buffer): boolean {
   return (mark === 0xfffe && head[3] === 0) || (mark === 0xfeff && head[2] === 0);
 }
 
-/** The length of a JSON header in 8 bytes, then the header. */
 function isSafetensors(head: Buffer): boolean {
   return head.length > 10 && head[8] === 0x7b && head.readBigUInt64LE(0) < 100_000_000n && head.readBigUInt64LE(0) > 1n;
 }
@@ -65,9 +60,7 @@ export function isImage(mediaType: string): boolean {
   return mediaType.startsWith("image/") && !/[+/]xml$/.test(mediaType);
 }
 
-/**
- * What the image library decodes: upload/image accepts these, and LoadImage and previews read them. Any other picture is an ordinary file.
- */
+/** Types that the image library decodes. Other images are ordinary files. */
 export const rasterTypes = ["image/png", "image/apng", "image/jpeg", "image/webp", "image/gif", "image/avif", "image/tiff"] as const;
 const rasters: ReadonlySet<string> = new Set(rasterTypes);
 

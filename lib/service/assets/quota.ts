@@ -1,18 +1,15 @@
-// The storage of one user: the bytes of distinct content that the user's assets refer to, measured against the quota if one is set.
-// Guarantees: content that the user already has needs no room, so sending it again stays a no-op even at the limit.
+// The storage quota of a user, by distinct content. Content that the user already has needs no room.
 
 import { ServiceError } from "../service-error";
 import { query, type Reader, type StoreLimits, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 
-/** A database or a transaction of it. */
 type Limited = Reader & { readonly limits: StoreLimits };
 
 export async function usedBytes(reader: Reader, userId: number): Promise<number> {
   return (await reader.row(query.selectFrom("user_storage").select("bytes").where("owner_id", "=", userId)))?.bytes ?? 0;
 }
 
-/** Inside the commit that adds the asset. */
 export async function requireRoom(tx: Transaction, userId: number, content: { hash: string; size: number }): Promise<void> {
   const refusal = await refusalOf(tx, userId, content);
   if (refusal) throw refusal;
@@ -46,7 +43,6 @@ export async function roomFor(reader: Limited, userId: number, reservedBytes = 0
   return Math.max(quota - (await usedBytes(reader, userId)) - reservedBytes, Number(largest?.size ?? 0));
 }
 
-/** For work whose size is not known yet: refuses if nothing at all fits any more. */
 export async function requireSomeRoom(reader: Limited, userId: number): Promise<void> {
   const quota = reader.limits.userQuotaBytes;
   const used = quota === undefined ? 0 : await usedBytes(reader, userId);

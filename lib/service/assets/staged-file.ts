@@ -1,5 +1,3 @@
-// Writes and hashes incoming files before they become blobs.
-
 import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -10,9 +8,7 @@ import { ServiceError } from "../service-error";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";
 
 type Sha256Thread = {
-  /** Tells the thread how many bytes of the file are written, from its beginning. */
   written(bytes: number): void;
-  /** The hash of exactly the first `bytes`. */
   digest(bytes: number): Promise<string>;
   stop(): void;
 };
@@ -106,23 +102,19 @@ export function createBatchedWriter(handle: FileHandle) {
       if (bytes >= BATCH_BYTES) await flush();
     },
 
-    /** How many bytes are in the file, from its beginning. */
     written: () => written,
 
-    /** Resolves once all bytes handed over are written. */
     async end(): Promise<void> {
       await flush();
       await underWay;
     },
 
-    /** Resolves once all written bytes are on the disk. */
     async sync(): Promise<void> {
       await syncing;
       if (syncError !== undefined) throw syncError;
       await handle.sync();
     },
 
-    /** Gives the file up: once this resolves, nothing touches it any more. */
     async abandon(): Promise<void> {
       await underWay.catch(() => undefined);
       await syncing;
@@ -148,11 +140,9 @@ const MANY_BYTES = 16 * 1024 * 1024;
 
 export type StagedFile = {
   path: string;
-  /** BLAKE3, 64 hexadecimal digits. */
   hash: string;
   sha256: string;
   size: number;
-  /** Judged by the bytes alone. */
   mediaType: string;
   dispose(): Promise<void>;
 };
@@ -210,7 +200,6 @@ export async function stageFile(path: string): Promise<StagedFile> {
   return { path, ...(await digest.finish()), dispose: () => rm(path, { force: true }) };
 }
 
-/** Computes both hashes, the length and the head of the bytes that pass. */
 export function createDigest() {
   const blake3 = new Blake3Hasher();
   const sha256 = createHash("sha256");

@@ -1,5 +1,3 @@
-// Adds, removes, lists and refines tags of assets.
-
 import { sql } from "kysely";
 import { type z } from "zod";
 import { type tagsQuerySchema } from "@/lib/contract/schemas/asset";

@@ -1,5 +1,3 @@
-// Backs up the database and the blobs of a running service.
-
 import { mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "@/lib/shared/database/postgres";
@@ -13,7 +11,6 @@ import { SERVICE_SCHEMA } from "../store/migrations";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type LiveDatabase = {
-  /** Copies into a SQLite file. If that holds an earlier copy, what is the same may stay. */
   copyTo(file: string): Promise<Content>;
   isNamed(hash: string): Promise<boolean>;
   close(): Promise<void>;
@@ -54,10 +51,8 @@ type Backup = {
   dataDir: string;
   /** The URL of PostgreSQL; undefined if the database is a file in the folder. */
   databaseUrl: string | undefined;
-  /** The folder of the bytes; undefined if they are in a bucket. */
   blobs: string | undefined;
   place: string;
-  /** Part of the names of this backup's files. */
   id: string;
   say(progress: string): void;
 };
@@ -139,7 +134,6 @@ async function copyOne(from: string, to: string, hash: string): Promise<"copied"
   }
 }
 
-/** Makes the names of the files durable. */
 async function syncFolders(blobs: string): Promise<void> {
   for await (const shard of await opendir(blobs)) if (shard.isDirectory()) await syncFolder(join(blobs, shard.name));
   await syncFolder(blobs);

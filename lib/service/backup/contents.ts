@@ -9,17 +9,13 @@ import { blobPath } from "../assets/blob-store";
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.number().int().min(0);
 
-/** A file of the backup, by its name in the backup. */
 export const storedFileSchema = z.object({ file: z.string().regex(/^[a-z][a-z0-9.-]*$/), size: count, hash });
 
 export const serviceContentsSchema = z.object({
   database: storedFileSchema,
   schema: z.array(z.string()),
   rows: z.record(z.string(), count),
-  /**
-   * `lost`: missing or damaged on the service's disk when the backup was made. `elsewhere`: all bytes are in a bucket and not in the
-   * backup.
-   */
+  /** `lost`: missing or damaged when the backup was made. `elsewhere`: in a bucket, not in the backup. */
   blobs: z.object({ count, bytes: count, lost: z.array(hash), elsewhere: z.boolean().optional() }),
 });
 export type ServiceContents = z.output<typeof serviceContentsSchema>;
@@ -40,14 +36,12 @@ export function isNamed(database: SqliteConnection, hash: string): boolean {
 
 export const blobsIn = (place: string) => join(place, "blobs");
 
-/** The path of the bytes; makes their folder. */
 export async function blobFile(folder: string, hash: string): Promise<string> {
   const file = blobPath(folder, hash);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }
 
-/** Several at a time; all of them are done when the call resolves. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   const one = async () => {

@@ -1,6 +1,4 @@
-// Checks a backup of the service, and makes a data folder from it.
-// Guarantees: what is written was compared with its hash while it was read; the database comes last, so that half a restore is no
-// installation.
+// Checks and restores a backup of the service. The database is written last, so that an interrupted restore is not used.
 
 import { mkdir, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +12,6 @@ import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContent
 
 type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
 
-/** Throws a sentence that says what is wrong. `hashes`: every byte is read; otherwise only sizes are compared. */
 export async function checkServiceBackup({ place, contents, say }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
   const state = schemaState(contents.schema, sqliteHistory);
   if ("newer" in state)
@@ -45,7 +42,6 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
   }
 }
 
-/** `blobs`: the folder of the bytes. */
 export async function restoreService(
   { place, contents, say }: Restore,
   { dataDir, blobs }: { dataDir: string; blobs: string },
@@ -84,7 +80,6 @@ async function copyWhole(from: string, to: string, hash: string): Promise<void> 
   }
 }
 
-/** Removes bytes from the backup that it no longer names. Returns how many were removed. */
 export async function sweepServiceBackup(place: string, contents: ServiceContents | null): Promise<number> {
   const blobs = blobsIn(place);
   const database = contents && openToRead(join(place, contents.database.file));

@@ -1,5 +1,4 @@
-// The door of this folder: which sources are permitted, what they hold, and the tasks that download from them.
-// Guarantees: an address inside the network is refused as soon as it is known, and again at every connection.
+// Download sources, their files, and download tasks. Private addresses are refused at every connection.
 
 import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
@@ -23,8 +22,7 @@ import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, insideThe
 import { findEarlierHash, findTask, type StoredTask } from "./task-rows";
 import { createTasks } from "./tasks";
 
-// What a source says about a file before it is fetched. Asks with HEAD; if HEAD is refused, asks for the first byte, since some storages
-// sign their addresses for GET alone. Errors of the source are UNPROCESSABLE; an address that is not permitted stays UNSUPPORTED_SOURCE.
+// Uses HEAD, or GET for the first byte, because some stores sign their URLs for GET only.
 type SourceDescription = {
   contentLength?: number;
   contentType?: string;
@@ -96,7 +94,6 @@ export function createDownloads(parts: DownloadParts) {
     idleMs: settings.requestTimeoutMs,
     atOnce: settings.downloadsAtOnce,
   });
-  /** Hashes that sources named when they were described; the oldest is dropped first. */
   const promised = createLru<string, string>({ max: MAX_PROMISES });
 
   return {
@@ -106,7 +103,6 @@ export function createDownloads(parts: DownloadParts) {
     create: tasks.create,
     cancel: tasks.cancel,
 
-    /** `field`: where the request has the address. */
     async requireSource(text: string, field: string): Promise<URL> {
       const url = requireSource(policy, text, field);
       if (!policy.isTrustedOrigin(url) && (await agents.leadsInside(url))) throw insideTheNetwork(field);
@@ -120,10 +116,7 @@ export function createDownloads(parts: DownloadParts) {
       return description;
     },
 
-    /**
-     * Makes an asset from content that is already there, without revealing files of others: only content that this user may see, and that
-     * was fetched from this address before or whose hash the source names.
-     */
+    /** Creates an asset from existing content that the user may see, if the source or an earlier download names its hash. */
     async createOfExisting(url: URL, wanted: NewAsset): Promise<Created | undefined> {
       const sha256 = promised.get(url.href);
       const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, wanted.ownerId, url)];

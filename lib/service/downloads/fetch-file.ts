@@ -1,5 +1,3 @@
-// Downloads a file. Each retry resumes where the last attempt ended.
-
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { codeOf } from "@/lib/shared/error-codes";
@@ -26,7 +24,6 @@ const READ_AT_ONCE = 256 * 1024;
 
 type Opening = {
   path: string;
-  /** How many bytes are known to be durable; the rest of the file is cut off. */
   keptBytes: number;
   signal: AbortSignal;
   onDurable(bytes: number): Promise<void>;
@@ -100,13 +97,11 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
       digest.update(chunk);
     },
 
-    /** The last bytes, to compare them with the bytes that are sent again. */
     async readEnd(length: number): Promise<Buffer> {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, digest.size() - length);
       return buffer.subarray(0, bytesRead);
     },
 
-    /** Discards the content: first its count becomes 0, then the bytes are removed. */
     async reset(): Promise<void> {
       await syncing?.catch(() => undefined); // the count is written anew below
       digest = createDigest();
@@ -115,12 +110,10 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
       await handle.truncate(0);
     },
 
-    /** Makes everything durable and closes the file, when the service stops. */
     async suspend(): Promise<void> {
       await syncAll().finally(close);
     },
 
-    /** The whole file, synced and hashed, for the store. */
     async finish(): Promise<StagedFile> {
       try {
         await syncAll();
@@ -141,7 +134,6 @@ function asFullDisk(error: unknown): never {
   throw error;
 }
 
-/** What the source reported about the file whose bytes are kept. */
 export type KnownFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
 
 type Fetching = {
@@ -171,7 +163,6 @@ const OVERLAP_BYTES = 16 * 1024;
 /** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
 const LEAST_BYTES = 1024;
 
-/** Undefined if `onKnown` answered false: the bytes are not needed. */
 export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
   const { partial, signal } = fetching;
   const state = { known: fetching.known, mayResume: true };
@@ -195,7 +186,6 @@ export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefin
 
 type State = { known: KnownFile; mayResume: boolean };
 
-/** One connection. True if the file is complete, false if its bytes are not needed. */
 async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   const { partial, url, open, signal, idleMs } = fetching;
   const size = partial.size();
@@ -225,7 +215,6 @@ async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   return true;
 }
 
-/** The source sent the wrong part, or a part that was not asked for. */
 async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: boolean): Promise<never> {
   if (!wasAskedForPart) throw new ServiceError("UNPROCESSABLE", "The source does not send the whole file though it was asked for it.");
   await partial.reset();
@@ -234,7 +223,6 @@ async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: b
   throw unreachable("The source answered with another part of the file than it was asked for.");
 }
 
-/** Starts from the first byte. */
 async function takeUp(fetching: Fetching, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
   const { partial, url, maxBytes, tooLarge, onKnown } = fetching;
   const [total, validator] = [readLength(headers), readValidator(headers)];
@@ -249,7 +237,6 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
   return onKnown(state.known);
 }
 
-/** `again`: bytes that are already in the file and are sent once more. */
 async function pour(fetching: Fetching, state: State, source: OpenedSource, again: Buffer): Promise<void> {
   const { partial, signal, idleMs, maxBytes, tooLarge } = fetching;
   let compared = 0;

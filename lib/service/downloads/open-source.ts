@@ -1,5 +1,3 @@
-// Opens a download's source and reads its headers.
-
 import { type IncomingHttpHeaders } from "node:http";
 import { type Readable } from "node:stream";
 import { request } from "undici";
@@ -12,7 +10,6 @@ type Headers = IncomingHttpHeaders;
 
 const MAX_NAME_LENGTH = 200;
 
-/** From a 206: the first byte that follows, and the whole length if it is named. */
 export function readContentRange(headers: Headers): { start: number; total?: number } | undefined {
   const parts = /^bytes (\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)$/i.exec(one(headers, "content-range")?.trim() ?? "");
   if (!parts) return undefined;
@@ -22,7 +19,6 @@ export function readContentRange(headers: Headers): { start: number; total?: num
   return { start, ...(total !== undefined && { total }) };
 }
 
-/** From a 416: how long the file is. */
 export function readUnsatisfiedLength(headers: Headers): number | undefined {
   const total = /^bytes \*\/(\d{1,15})$/i.exec(one(headers, "content-range")?.trim() ?? "")?.[1];
   return total === undefined ? undefined : Number(total);
@@ -47,16 +43,13 @@ function readPromisedSha256(headers: Headers): string | undefined {
   return /^"?([0-9a-f]{64})"?$/i.exec(one(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
 }
 
-/** From a 429 or 503: seconds, or a date (RFC 9110, 10.2.3). */
 function readRetryAfter(headers: Headers, now: number): number | undefined {
   const text = one(headers, "retry-after")?.trim() ?? "";
   const waitMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /[a-z]/i.test(text) ? Date.parse(text) - now : NaN;
   return waitMs > 0 ? waitMs : undefined;
 }
 
-/**
- * A web page came instead of a file: the user has to sign in, or the address is that of a page. A file that is named like a page is a file.
- */
+/** True for a web page in place of a file, for example a sign-in page. */
 export function isPage(headers: Headers, url: URL): boolean {
   const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(one(headers, "content-type") ?? "");
   const isHandedOver = /^\s*attachment\b/i.test(one(headers, "content-disposition") ?? "");
@@ -69,7 +62,6 @@ export function readEncoding(headers: Headers): string | undefined {
   return encoding === undefined || encoding === "" || encoding === "identity" ? undefined : encoding.slice(0, 40);
 }
 
-/** From Content-Disposition (RFC 6266), else the last part of the address. Never a path, never empty. */
 export function readFileName(headers: Headers, url: URL): string {
   const disposition = one(headers, "content-disposition") ?? "";
   const [, charset = "", extended] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
@@ -119,7 +111,6 @@ function one(headers: Headers, name: string): string | undefined {
 type Wish = {
   method: "GET" | "HEAD";
   signal: AbortSignal;
-  /** How long the source may send nothing. */
   idleMs: number;
   range?: string;
   ifRange?: string;
@@ -180,12 +171,10 @@ export function unreachable(message: string, retryAfterMs?: number): ServiceErro
   return new ServiceError("UPSTREAM_UNREACHABLE", message, retryAfterMs === undefined ? undefined : { retryAfterMs });
 }
 
-/** Ends the exchange, however much the source would still send. */
 export function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 
-/** Checked like the first address: "every redirect is checked again". */
 function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
   const url = typeof location === "string" && URL.canParse(location, from) ? new URL(location, from) : undefined;
   if (url && policy.mayLeadTo(start, url)) return url;

@@ -1,7 +1,4 @@
-// One run of one task, from its row to its asset. After a stop or a crash the next run goes on from the durable bytes.
-// Guarantees: nothing is written to a task that has ended or belongs to another process; the asset and the end of the task are one commit;
-// content that the user already has is not fetched if the source names its hash; what is stored is what the source promised; a failed or
-// cancelled run leaves no file.
+// Runs a download task. The next run continues after a stop or crash. Downloaded content must match the promised hash.
 
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
@@ -25,7 +22,6 @@ import { changeTask, endTask, findEarlierHash, rememberSource, type StoredTask }
 export type RunParts = {
   database: Database;
   blobs: BlobStore;
-  /** The folder of partial files. */
   folder: string;
   policy: SourcePolicy;
   open: OpenSource;
@@ -34,14 +30,12 @@ export type RunParts = {
   now: () => number;
 };
 
-/** The task has ended, was cancelled, or belongs to another process. */
 class TaskLost extends Error {}
 
 export function isTaskLost(error: unknown): boolean {
   return error instanceof TaskLost;
 }
 
-/** Runs a claimed task. `isKept`: called if the run ends early; true if another run will go on. */
 export async function runDownload(parts: RunParts, task: StoredTask, signal: AbortSignal, isKept: () => boolean): Promise<void> {
   const { database, now } = parts;
   const url = requireSource(parts.policy, task.source_url, "source_url");
@@ -116,7 +110,6 @@ function partPath(parts: { folder: string }, name: string): string {
   return join(parts.folder, name);
 }
 
-/** If the source names the hash and the user may see content with it, nothing is fetched. */
 async function endWithKnownContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: KnownFile): Promise<boolean> {
   return promisedSha256 !== undefined && (await endWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
 }

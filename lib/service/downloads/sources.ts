@@ -1,5 +1,3 @@
-// Allowed download sources, and connections restricted to them.
-
 import { lookup as systemLookup } from "node:dns";
 import { Agent, buildConnector } from "undici";
 import { own } from "@/lib/contract/json/own";
@@ -11,23 +9,17 @@ export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civit
 
 const MOST_NAMED = 10;
 
-/**
- * huggingface.co: the lists lfsDomains and cdnDomains that it publishes at https://huggingface.co/.well-known/meta.json, by their common
- * endings, and cas-bridge.xethub.hf.co, where its redirects lead today.
- * civitai.com: the bucket of its own account; its other storage is a subdomain.
- */
+/** Storage hosts of huggingface.co (https://huggingface.co/.well-known/meta.json) and civitai.com. */
 const storageOf: Readonly<Record<string, readonly string[]>> = {
   "huggingface.co": ["xethub.hf.co", "xethub-eu.hf.co", "cdn.hf.co", "cdn-lfs.hf.co", "cdn-lfs-us-1.hf.co", "cdn-lfs-eu-1.hf.co"],
   "civitai.com": ["civitai-delivery-worker-prod.5ac0637cfd0766c97916cefa3764fbdf.r2.cloudflarestorage.com"],
 };
 
 export type SourcePolicy = {
-  /** For users: the hosts by name. Origins are only counted, since they may be inside the network. */
   named: string;
   isPermitted(url: URL): boolean;
   /** The configuration names exactly this origin: it is permitted whatever its address is. */
   isTrustedOrigin(url: URL): boolean;
-  /** Whether a redirect may lead from `source` to `target`. */
   mayLeadTo(source: URL, target: URL): boolean;
 };
 
@@ -47,7 +39,6 @@ export function createSourcePolicy(entries: readonly string[]): SourcePolicy {
   };
 }
 
-/** Without its fragment, which is never sent to a server. */
 export function requireSource(policy: SourcePolicy, text: string, field: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !policy.isPermitted(url))
@@ -56,7 +47,6 @@ export function requireSource(policy: SourcePolicy, text: string, field: string)
   return url;
 }
 
-/** `field`: where the request names it. */
 export function insideTheNetwork(field?: string): ServiceError {
   const sentence = "source leads to an address inside the network.";
   return field === undefined
@@ -97,10 +87,7 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
   return {
     agentFor: (isTrusted: boolean) => (isTrusted ? anywhere : outside),
 
-    /**
-     * For an early refusal: true if the host is, or now resolves to, an address inside the network. A name that does not resolve in a
-     * moment is left to the attempt itself.
-     */
+    /** For an early refusal. A name that doesn't resolve in time is left to the download. */
     leadsInside(url: URL): Promise<boolean> {
       if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));
       return new Promise((settle) => {

@@ -1,5 +1,3 @@
-// Rows of download tasks.
-
 import { createHash, randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -49,7 +47,6 @@ export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Reco
 
 /** Worded like the index of unfinished tasks. */
 const isUnfinished = sql<boolean>`status in ('created', 'running')`;
-/** A task that is being fetched, and the process that fetches it. */
 export type RunningTask = Pick<StoredTask, "id" | "holder">;
 
 export async function insertTask(tx: Transaction, userId: number, wanted: WantedDownload, at: number): Promise<StoredTask> {
@@ -75,15 +72,12 @@ export async function insertTask(tx: Transaction, userId: number, wanted: Wanted
   return task;
 }
 
-/** For the process that fetches it: false if the task has ended or belongs to another process. */
 export async function changeTask(tx: Transaction, task: RunningTask, changes: Partial<StoredTask>, at: number): Promise<boolean> {
   const change = query.updateTable("tasks").set({ ...changes, update_time: at });
   return (await tx.run(change.where(isStillRunning(task)))) > 0;
 }
 
-/**
- * Returns the task as it was; undefined if it has ended, or `holder` does not fetch it. Its address is removed, since that may hold a token.
- */
+/** Returns the task as it was; undefined if it has ended or another process has it. Removes its URL, which may contain a token. */
 export async function endTask(
   tx: Transaction,
   task: Pick<StoredTask, "id"> & Partial<RunningTask>,
@@ -125,7 +119,6 @@ const nextOf = (userId: number) =>
     [userId],
   );
 
-/** The task whose turn it is. */
 export async function nextTask(reader: Reader): Promise<StoredTask | undefined> {
   for (const { user_id } of await reader.rows(usersThatWait)) {
     const task = await reader.row(nextOf(user_id));
@@ -134,7 +127,6 @@ export async function nextTask(reader: Reader): Promise<StoredTask | undefined> 
   return undefined;
 }
 
-/** `started_at` of the result is from before: null if the task was never begun. */
 export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
   const task = await nextTask(tx);
   if (!task) return undefined;
@@ -157,7 +149,6 @@ export function listRunning(reader: Reader): Promise<RunningTask[]> {
   );
 }
 
-/** The names of the partial files of unfinished tasks. */
 export async function partsOfUnfinished(reader: Reader): Promise<ReadonlySet<string>> {
   const tasks = await reader.rows(query.selectFrom("tasks").select(["id", "part"]).where(isUnfinished));
   return new Set(tasks.map(({ id, part }) => part ?? id));
@@ -175,7 +166,6 @@ export async function findEarlierHash(reader: Reader, userId: number, url: URL):
   return found && `blake3:${found.hash}`;
 }
 
-/** In the transaction that ends the task. */
 export async function rememberSource(tx: Transaction, { user_id, source_url }: StoredTask, hash: string): Promise<void> {
   const values = { user_id, source: nameOfSource(source_url), hash };
   await tx.run(
@@ -212,7 +202,6 @@ const AT_ONCE = 500;
 
 export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "retentionTaskDays" | "retentionTasks">; now: () => number };
 
-/** Returns how many tasks were removed. */
 export async function pruneTasks({ database, settings, now }: PruneParts, goOn: () => boolean): Promise<number> {
   let removed = 0;
   const before = now() - settings.retentionTaskDays * DAY_MS;

@@ -1,7 +1,5 @@
-// Downloads in the background, as tasks that clients poll:  created → running → completed | failed | cancelled.
-// Guarantees: one process at a time fetches a task, and each a bounded number at once; users take turns; an address that a user requests
-// twice is fetched once; if a process ends, its tasks go on from the durable bytes, or elsewhere; when `cancel` resolves, nothing is
-// fetched any more and no file is left; partial files that no unfinished task names are swept.
+// Runs download tasks in the background: created → running → completed | failed | cancelled.
+// One process runs a task. After `cancel` resolves, nothing is downloaded and no file is left.
 
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -26,7 +24,6 @@ import {
 export type TaskParts = RunParts & { atOnce: number; processes: Processes; questions: Questions; log: ServiceLog };
 
 const MOST_UNFINISHED_OF_A_USER = 1000;
-/** Messages between processes. */
 const BEGIN = "downloads wait";
 const STOP = "stop a download";
 
@@ -39,7 +36,6 @@ export function createTasks(parts: TaskParts) {
   let claiming: Promise<void> | undefined;
   let isDue = false;
 
-  /** Claims waiting tasks while there is room here. */
   function pump(): void {
     isDue = true;
     claiming ??= takeAll()
@@ -74,7 +70,6 @@ export function createTasks(parts: TaskParts) {
     try {
       await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
-      // Stopped: the task is given back. Lost: it has ended, or belongs to another process.
       if (!isOpen || isTaskLost(error) || signal.aborted) return;
       if (!asRefusal(error)) log.error({ err: error, task: task.id }, "a download failed");
       await database
@@ -89,7 +84,6 @@ export function createTasks(parts: TaskParts) {
     await run?.done;
   }
 
-  /** Tasks of processes that are gone wait again; downloads here whose task this process no longer holds are stopped. */
   async function lookAround(): Promise<void> {
     const before = [...running];
     const listed = await listRunning(database);
@@ -110,7 +104,6 @@ export function createTasks(parts: TaskParts) {
     });
   }
 
-  /** Removes partial files of tasks that have ended or went on elsewhere. */
   async function sweep(): Promise<void> {
     const names = await readdir(parts.folder);
     const named = await partsOfUnfinished(database);
@@ -144,7 +137,6 @@ export function createTasks(parts: TaskParts) {
       return task;
     },
 
-    /** False if it has ended already. */
     async cancel({ id }: StoredTask): Promise<boolean> {
       const task = await database.commitFreeing((tx) => endTask(tx, { id }, cancelled(), now()));
       if (!task) return false;

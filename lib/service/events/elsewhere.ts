@@ -1,28 +1,21 @@
-// Sends job events to listeners in this process and in others on the same database.
-
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
 
 export type Elsewhere = {
-  /** From now on this process exchanges messages with the others. */
   start(here: Here): void;
   hasListeners(userId: number): boolean;
-  /** `listened`: the user has a listener here; resolves once other processes know. `silent`: the user has none any more. */
   listened(userId: number): Promise<void>;
   silent(userId: number): void;
   /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
   tell(to: Recipients, message: Message, key?: string): void;
-  /** The number of jobs left in the user's queue has changed. */
   queueChanged(userId: number): void;
   stop(): void;
 };
 
-/** Bytes: a preview, in the family's format. */
 export type Message = string | Uint8Array;
 export type Recipients = { userId: number; clientId: string | undefined };
 
-/** The listeners of this process. */
 export type Here = {
   users(): Iterable<number>;
   deliver(to: Recipients, message: Message): void;
@@ -44,11 +37,9 @@ export function createNowhereElse(): Elsewhere {
 /** Long enough for a thousand cancelled jobs to become one message. */
 const STATUS_EVERY_MS = 50;
 
-/** Kinds of messages that the next message of the same kind and job makes out of date. */
 const isSoonOld = new Set(["progress", "progress_state"]);
 
 export type Tell = (message: Message) => void;
-/** Who gets the messages about a job. */
 export type JobRecipients = Recipients & { id: string };
 type Listener = { clientId: string | undefined; tell: Tell };
 
@@ -82,7 +73,6 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
   elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: queueChangedHere });
 
   return {
-    /** The first message is the state of the queue, with the id by which the listener is known. */
     async listen(userId: number, clientId: string | undefined, tell: Tell): Promise<() => void> {
       // Messages that come while the queue is being counted are sent after the first one.
       const buffered: Message[] = [];

@@ -1,5 +1,3 @@
-// Sends events between processes on one PostgreSQL database.
-
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
@@ -10,10 +8,8 @@ import { type Elsewhere, type Here, type Message, type Recipients } from "./else
 const LISTENERS_CHANNEL = "listeners";
 const REPEAT_MS = 20_000;
 const FORGET_MS = 3 * REPEAT_MS;
-/** Users per notice. */
 const MAX_USERS = 500;
 
-/** `asks`: the sender has just started, or may have missed something, and wants the whole list. */
 const noticeSchema = z.object({
   listened: z.array(z.number()).default([]),
   silent: z.array(z.number()).default([]),
@@ -22,7 +18,6 @@ const noticeSchema = z.object({
 type Notice = z.input<typeof noticeSchema>;
 
 function createRemoteListeners(processes: Processes, users: () => Iterable<number>) {
-  /** By user and process: until when the process is believed to have a listener. */
   const believedUntil = new Map<number, Map<string, number>>();
   const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // the next round tells it
 
@@ -71,19 +66,14 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 }
 
 const CHANNEL = "job events";
-/** Room for events in a notice; the rest is for what surrounds them. */
 const NOTICE_BYTES = MAX_NOTICE_BYTES - 300;
 const MOST_WAITING = 2000;
 const MOST_WAITING_BYTES = 16 * 1024 ** 2;
-/** Longer messages are dropped. */
 const LONGEST_BYTES = 4 * 1024 ** 2;
-/** How long a long message can be read; by then every process has read it, or has ended. */
 const KEEP_MS = 10_000;
 const AGAIN_MS = 1000;
 
-/**
- * For the user `u` and the client `c`: a text, bytes in base64, or the number of a long message; with none of them, the queue has changed.
- */
+/** For user `u` and client `c`: a text, base64 bytes or the id of a long message. With none, the queue has changed. */
 const eventSchema = z.object({
   u: z.number(),
   c: z.string().optional(),
@@ -101,7 +91,6 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
   let sending = false;
-  /** Users whose listeners may have missed something. */
   const missed = new Set<number>();
   let again: NodeJS.Timeout | undefined;
   let sweep: NodeJS.Timeout | undefined;
@@ -131,7 +120,6 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     waitingBytes = 0;
   }
 
-  /** One notice after the other, which keeps the order. */
   function send(): void {
     if (sending || again) return;
     sending = true;
@@ -191,7 +179,6 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     return { ...heading(to), l: row?.id ?? 0, ...(typeof message !== "string" && { isBytes: true }) };
   }
 
-  /** One event after the other, in the order in which they arrived. */
   let turn: Promise<void> = Promise.resolve();
   let undelivered = 0;
 
@@ -257,14 +244,12 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   };
 }
 
-/** Removes messages that every process has read, or will not read any more. */
 export async function removeOldNotices(database: Database): Promise<void> {
   await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${KEEP_MS} milliseconds'`));
 }
 
 const heading = ({ userId, clientId }: Recipients) => ({ u: userId, ...(clientId !== undefined && { c: clientId }) });
 
-/** Undefined if it is too long for a notice. */
 function toEvent({ to, message, bytes }: Waiting): Event | undefined {
   if (bytes > NOTICE_BYTES) return undefined;
   if (message === undefined) return heading(to);

@@ -1,5 +1,3 @@
-// Responses of the service: JSON, text, and errors.
-
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { errorStatus } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -15,15 +13,11 @@ export function json(value: unknown, status = 200): Response {
   return jsonText(writeExactJson(value), status);
 }
 
-/** For a text that is JSON already. */
 export function jsonText(value: string, status = 200): Response {
   return new Response(value, { status, headers: { ...PLAIN_HEADERS, "content-type": JSON_TYPE } });
 }
 
-/**
- * For JSON that may be long: its pieces are made as they are read, and other work gets its turn in between.
- * An error in the middle cuts the answer off, since its status has already been sent.
- */
+/** Streams long JSON and yields between chunks. An error cuts the response off, because its status was already sent. */
 export function jsonPieces(pieces: AsyncIterable<string>): Response {
   const left = pieces[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
@@ -56,7 +50,6 @@ export function empty(status: number): Response {
   return new Response(null, { status, headers: PLAIN_HEADERS });
 }
 
-/** Two concurrent requests stored the same thing. */
 const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
 const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to answer this request." };
 

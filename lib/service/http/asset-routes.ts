@@ -1,5 +1,3 @@
-// Assets: list, read, create in two ways, tags, edit, delete, bytes.
-
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";

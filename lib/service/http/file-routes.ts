@@ -1,5 +1,3 @@
-// Uploads for LoadImage nodes, and bytes by name.
-
 import { operations } from "@/lib/contract/operations";
 import { type StoredAsset } from "../assets/asset-row";
 import { fileNameOf } from "../assets/asset-view";
@@ -17,7 +15,6 @@ import { receiveUpload, type UploadCall } from "./read-upload";
 import { type Route, route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
-/** ComfyUI's default for a preview without a quality. */
 const DEFAULT_QUALITY = 90;
 
 export function fileRoutes(parts: Parts): Route[] {
@@ -104,7 +101,6 @@ export function fileRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** A stored file, or one that a running job has put out. */
 async function findFile(parts: Parts, userId: number, name: string) {
   const stored = await findStored(parts, userId, name);
   const hash = stored ? undefined : hashOfName(name);
@@ -144,7 +140,6 @@ async function readMask(parts: Parts, call: UploadCall<typeof operations.uploadM
   }
 }
 
-/** If the reference has a type, files with that tag go first. */
 async function requireOriginal(
   { database }: Parts,
   userId: number,

@@ -1,5 +1,3 @@
-// Routes for submissions, jobs, queue and history.
-
 import { errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/queue";
@@ -23,7 +21,6 @@ export function jobRoutes(parts: Parts): Route[] {
   const { database, engine, liveRuns, pool } = parts;
   const live = { progressOf: liveRuns.progressOf, waits: pool.waits };
 
-  /** Another user's job answers as if it did not exist. */
   async function requireJob(call: JobCall, reader: Reader = database): Promise<StoredJob> {
     const job = await findJob(reader, call.user.id, call.param("job_id"));
     if (!job) throw new ServiceError("NOT_FOUND", "There is no such job.");
@@ -83,7 +80,6 @@ export function queueRoutes(parts: Parts): Route[] {
     return body;
   }
 
-  /** Keyed by the job's id. */
   function readEntry(userId: number, id: string, toText: typeof toHistoryEntry): Promise<Record<string, string> | undefined> {
     return database.reading(async (reader) => {
       const job = await findJob(reader, userId, id);

@@ -1,5 +1,3 @@
-// Reads and validates queries and JSON bodies within time and size limits.
-
 import { type z } from "zod";
 import { maxExactNumbers, parseExactJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { formOfParameter, unknownFilter } from "@/lib/contract/schemas/lenient";
@@ -26,7 +24,6 @@ export function readQuery<S extends z.ZodObject>(request: Request, schema: S, { 
   }
   const parsed = schema.safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
-  // The sender wrote the list as one text: a position inside it would mean nothing to the sender.
   throw refuse(toIssues(parsed.error).map(({ field, message }) => ({ field: field.split(".")[0] ?? field, message })));
 }
 
@@ -45,7 +42,6 @@ export function toIssues(error: z.ZodError): Issue[] {
   }));
 }
 
-/** If a union has no message of its own, the branch that came closest says most. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
   const inner = issue.errors.flat().find((one) => one.code !== "invalid_type") ?? issue.errors.flat()[0];
@@ -102,7 +98,6 @@ function timedOut(timeoutMs: number): ServiceError {
 
 type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;
 
-/** Undefined if there is no body and the schema allows that. */
 export async function readJson<S extends z.ZodType>(request: Request, schema: S, limits: Limits): Promise<z.output<S>> {
   const text = await readText(request, limits);
   const rest = () => (text.length > LARGE_BODY ? yieldInOrder() : undefined);

@@ -1,5 +1,3 @@
-// Reads upload fields and files within time and size limits.
-
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
@@ -16,10 +14,8 @@ import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
 import { type Asked } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
-/** The values of each text part, in order; a part may be repeated. */
 type Fields = ReadonlyMap<string, readonly string[]>;
 
-/** The same as for any name of an asset. */
 const MAX_NAME_LENGTH = 500;
 
 async function readUpload(
@@ -117,7 +113,6 @@ function missing(part: string): ServiceError {
   return new ServiceError("MISSING_FILE", `${part}: the body holds no file of this name.`, { field: part });
 }
 
-/** How much the parts around a file may add to the length of a body. */
 const MAX_FORM_OVERHEAD_BYTES = 16 * 1024 * 1024;
 
 type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObject } };
@@ -151,8 +146,7 @@ function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service takes.`);
 }
 
-// The text parts of an upload, read with its operation's schema. A list is sent as JSON text, as repeated parts or as a comma list; an
-// object is JSON text. A blank part counts as absent.
+// Reads text parts with the operation's schema. A list is JSON, repeated parts or comma-separated; an object is JSON.
 type Limits = Pick<ServiceSettings, "maxJsonDepth">;
 
 function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Limits): z.output<S> {
@@ -178,7 +172,6 @@ function readList(field: string, text: string, limits: Limits): unknown[] {
   return list;
 }
 
-/** Blanks around the items of a comma list are dropped; a part that is a single tag is kept as it was sent. */
 function splitList(text: string): string[] {
   return text
     .split(",")

@@ -1,7 +1,4 @@
-// The service's application: a fetch-shaped function. Every path but /api/health and /api/openapi.json needs a key; every failure becomes
-// an answer in one place.
-// The routes come from the contract's table: an operation in the document without a route answers 501, any other path 404, any other method
-// 405.
+// Routes requests by the contract's table. All paths but /api/health and /api/openapi.json require a key.
 
 import { Hono } from "hono";
 import { openApiDocument } from "@/lib/contract/openapi/document";
@@ -19,7 +16,6 @@ import { readJson, readQuery } from "./read-json";
 import { type Route, route } from "./route";
 import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
-/** Need no key: they show no user's data. */
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);
 
 type Bindings = { bytes?: AsyncIterable<Uint8Array> };

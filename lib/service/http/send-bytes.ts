@@ -1,5 +1,3 @@
-// Sends stored bytes, whole or in ranges, with validators.
-
 import { toFileName } from "@/lib/contract/plain-line";
 import { toWebStream } from "@/lib/shared/web-stream";
 import { damagedBytes, type Shown, type StoredBytes } from "../assets/blob-store";
@@ -41,7 +39,6 @@ function names(header: string, etag: string, { weakly }: { weakly: boolean }): b
   });
 }
 
-/** Undefined if the header is absent or no date, which counts as absent. Dates have whole seconds. */
 function isNewer(header: string | null, version: Version): boolean | undefined {
   const since = header === null ? NaN : Date.parse(header);
   return Number.isNaN(since) ? undefined : seconds(version.modifiedMs) > seconds(since);
@@ -58,13 +55,9 @@ const seconds = (ms: number) => Math.floor(ms / 1000);
 type Caching = {
   etag: string;
   modifiedMs: number;
-  /** The address names the content itself, so a fetched copy stays valid. */
   immutable: boolean;
 };
-/**
- * `storedSize`: how long the file was when it was stored. Another length now means damage, and nothing of it is sent.
- * `mayRedirect`: the client may be sent to the store for the whole file (docs/decisions/0073).
- */
+/** `storedSize`: a different size now means damage. `mayRedirect`: the client may be redirected to the bucket. */
 type BytesToSend = Named &
   Omit<Caching, "etag" | "modifiedMs"> & { open: () => Promise<StoredBytes>; storedSize?: number; mayRedirect?: true } & Partial<Caching>;
 
@@ -96,7 +89,6 @@ export async function sendBytes(request: Request, file: BytesToSend): Promise<Re
   }
 }
 
-/** Bytes that were made for this answer. */
 export function sendMade(request: Request, bytes: Uint8Array, file: Named & Caching): Response {
   const prepared = prepare(request, file, bytes.byteLength);
   if (prepared instanceof Response) return prepared;
@@ -144,7 +136,6 @@ function redirect(location: string): Response {
 /** Browsers show a picture or film that is opened directly in a page of their own making. */
 const SHOWN = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 
-/** Like any refusal, with the headers that HTTP requires. */
 function refuse(request: Request, code: "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE", message: string, headers: Headers): Response {
   const answer = toRefusal({ code, message }, new URL(request.url).pathname);
   for (const name of ["content-range", "accept-ranges", "etag"]) {
@@ -158,10 +149,8 @@ function contentType(mediaType: string): string {
   return mediaType.startsWith("text/") || mediaType === "application/json" ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
-/** The name under which bytes are sent, and whether a page may show them (RFC 6266). */
 type Named = { fileName: string; mediaType: string; disposition?: "attachment" | "inline" };
 
-/** A plain name for old clients, and the real one beside it. */
 function contentDisposition(file: Named): string {
   const kind = isServedInline(file.mediaType, file.fileName) ? (file.disposition ?? "inline") : "attachment";
   // A name is not a path.

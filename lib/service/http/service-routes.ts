@@ -1,5 +1,3 @@
-// Routes for service status, tags, downloads and user files.
-
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews } from "../assets/asset-row";
@@ -18,10 +16,7 @@ import { invalid, whileMoving } from "./read-json";
 import { type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
-/**
- * The fields have the family's names, since its clients look for them and show the values. Nodes run on the processor, in the machine's
- * memory.
- */
+/** In ComfyUI's field names, because its clients show them. */
 function describeSystem() {
   const [vram_total, vram_free] = [totalmem(), freemem()];
   return {
@@ -122,10 +117,7 @@ export function userdataRoutes(parts: Parts): Route[] {
   const mostBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
   const files = createUserFiles(parts, mostBytes);
 
-  /**
-   * User data has a second quota of the same size for itself; its files are counted when one is written, without the file that is replaced.
-   * Refused at once if the declared length is too large; a body without a declared length is judged by `check`, as it grows.
-   */
+  /** User files have a quota of their own. `check` limits a body without a declared length. */
   async function requireUserdataRoom(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
     const quota = parts.settings.userQuotaBytes;
     if (quota === undefined) return () => undefined;

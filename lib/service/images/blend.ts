@@ -1,5 +1,3 @@
-// Blends two rasters, or pastes one onto the other.
-
 import { frameOfSamples, stages, type Tick } from "./frame";
 import { mapSamples, type Raster, sameSize, samplesAt, type Size } from "./raster";
 import { scaleRaster } from "./scale";
@@ -48,7 +46,6 @@ export function blendRasters(below: Raster, above: Raster, mode: BlendMode, fact
 
 type Placement = { x: number; y: number; resizeSource: boolean; mask?: Raster };
 
-/** At most as many frames as the batch below has: others would never be seen. */
 function cutTo(raster: Raster, count: number): Raster {
   return raster.frames.length <= count ? raster : { ...raster, frames: raster.frames.slice(0, count) };
 }

@@ -1,14 +1,10 @@
-// Conversions between images and masks, and simple arithmetic on single samples.
-
 import { type Frame, frameOfPixel, roundHalfEven, type Tick } from "./frame";
 import { mapFrames, mapRows, type Raster, type Size } from "./raster";
 
-/** One mask frame for each image frame. */
 export function channelOf(image: Raster, channel: 0 | 1 | 2, tick: Tick): Raster {
   return toMask(image, (frame, at) => frame[at + channel] ?? 0, tick);
 }
 
-/** 1 where the colour, in bytes, is exactly `colour` (0xRRGGBB); else 0. */
 export function colourMask(image: Raster, colour: number, tick: Tick): Raster {
   const byte = (value: number) => roundHalfEven(Math.fround(Math.min(1, Math.max(0, value)) * 255));
   return toMask(
@@ -37,13 +33,11 @@ export function invertRaster(raster: Raster, tick: Tick): Raster {
   return mapFrames(raster, raster, (frame, part) => frame.map((sample) => 1 - sample, part), tick);
 }
 
-/** `count` frames of one value. */
 export function solidMask(size: Size, value: number, count = 1): Raster {
   const frame = frameOfPixel(Float32Array.of(value), size.width * size.height);
   return { width: size.width, height: size.height, channels: 1, frames: new Array<Frame>(count).fill(frame) };
 }
 
-/** `count` frames of one colour (0xRRGGBB). */
 export function solidImage(size: Size, colour: number, count: number): Raster {
   const pixel = Float32Array.of(((colour >> 16) & 255) / 255, ((colour >> 8) & 255) / 255, (colour & 255) / 255);
   const frame = frameOfPixel(pixel, size.width * size.height);

@@ -1,7 +1,5 @@
-// Decodes image files to samples. sharp only decodes: no colour profile is applied and nothing is resampled. The header is read first, so
-// that a caller can refuse a size before a pixel exists. Files of 16 bits become the bytes that the family makes of them (Pillow 9.4): the
-// high byte of a colour, and of grey alone a 255th. Must never: read SVG (it could name other files), whatever a caller allows, or guess: a
-// file that cannot be read is a DecodeError that says why.
+// Decodes image files to samples, without color profiles or resampling. 16-bit files are converted to bytes as Pillow 9.4 does.
+// Never reads SVG, which could name other files.
 
 import sharp, { type Metadata } from "sharp";
 import { decodableHeader } from "@/lib/shared/decode-image";
@@ -15,13 +13,11 @@ class DecodeError extends Error {
 export type Decoded = {
   /** Three channels; alpha is dropped without blending it in. */
   image: Raster;
-  /** For files that have alpha, or of a kind that always counts as having it: one channel, a frame for each frame. */
   alpha?: Raster;
 };
 
 export type Claim = (size: Size, frames: number) => void;
 
-/** A file's decoded pixels; `toDecoded` makes samples of them. */
 export type FilePixels = {
   data: Buffer;
   channels: number;
@@ -54,12 +50,10 @@ export async function readPixels(path: string, claim: Claim): Promise<FilePixels
   return { data, channels: info.channels, size, pages, hasAlpha, isDeep, isGrey: header.channels === 1, isInk };
 }
 
-/** The frames that `readPixels` claims: alpha becomes frames of its own. */
 export function framesOf({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pages">): number {
   return hasAlpha ? 2 * pages : pages;
 }
 
-/** `tick` may throw. */
 export function toDecoded(pixels: FilePixels, tick: Tick): Decoded {
   const { data, size, pages, hasAlpha, isDeep, isGrey, isInk } = pixels;
   const bytes = isInk ? inkToColours(data) : data;
@@ -76,7 +70,6 @@ function carriesAlpha({ hasAlpha, format, isPalette }: Metadata): boolean {
   return hasAlpha || format === "gif" || (format === "png" && isPalette);
 }
 
-/** The file's channels for red, green and blue; grey is used for all three. */
 function colours(channels: number): readonly number[] {
   return channels >= 3 ? [0, 1, 2] : [0, 0, 0];
 }
@@ -93,7 +86,6 @@ function toByteEach(words: Uint16Array, isGrey: boolean): Uint8Array {
 
 type DecodedFile = { values: Uint8Array; channels: number; size: Size; pages: number };
 
-/** A raster of some of the file's channels, one frame for each page. */
 function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly number[], tick: Tick): Raster {
   const { width, height } = size;
   const length = width * height * channels;
@@ -113,7 +105,6 @@ function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly n
 
 type Picking = { size: Size; wanted: readonly number[]; tick: Tick };
 
-/** Writes the wanted channels of `from` into `to`. */
 function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: Picking): void {
   const { size, wanted, tick } = picking;
   for (const [place, channel] of wanted.entries()) {
@@ -138,10 +129,7 @@ function partOf(a: number, b: number): number {
   return ((product >> 8) + product) >> 8;
 }
 
-/**
- * Converts CMYK pixels to red, green and blue (four bytes in, three out) as Pillow does: each ink takes its share of the light that black
- * leaves. No colour profile is used: the same file gives the same bytes everywhere.
- */
+/** Converts CMYK to RGB as Pillow does, without a color profile. */
 function inkToColours(inks: Uint8Array): Uint8Array {
   const colours = new Uint8Array((inks.length / 4) * 3);
   for (let from = 0, to = 0; from < inks.length; from += 4) {

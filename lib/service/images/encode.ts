@@ -1,5 +1,3 @@
-// Encodes PNG with text chunks, and animated WebP.
-
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { stages, type Tick } from "./frame";
@@ -51,13 +49,11 @@ export function readPngText(png: Buffer): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-// The graph inside a WEBP, which has no text chunks. Like the family, this keeps it in EXIF as "keyword:JSON" in texts of the main
-// directory: the prompt as the camera's model, the others as its make and the tags before that.
-// Must never: cut a text. An EXIF block ends at 64 KiB, and a text that does not fit as a whole is left out.
+// WebP has no text chunks, so the graph is stored in EXIF, as ComfyUI does: the prompt as Model, others as Make and earlier tags.
+// A text that doesn't fit into the 64 KiB of an EXIF block is left out.
 const MOST_BYTES = 60_000;
 const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
 
-/** Tags of the main directory (IFD0) by their EXIF names. */
 function exifTexts(texts: Record<string, string>): Record<string, string> {
   const { prompt, ...others } = texts;
   const wished: [string, string, string | undefined][] = [
@@ -79,7 +75,6 @@ function exifTexts(texts: Record<string, string>): Record<string, string> {
 
 type PngOptions = { compressionLevel: number; texts: Record<string, string> };
 
-/** `tick` is called while the bytes are made, not by the encoder, which runs by itself. */
 export async function encodePng(raster: Raster, index: number, options: PngOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels } = raster;
   const bytes = frameAt(raster, index).bytes(tick);
@@ -91,7 +86,6 @@ export async function encodePng(raster: Raster, index: number, options: PngOptio
 
 type AnimationOptions = { delayMs: number; lossless: boolean; quality: number; effort: number; texts: Record<string, string> };
 
-/** All frames, one after the other, in an endless loop. */
 export async function encodeAnimatedWebp(raster: Raster, options: AnimationOptions, tick: Tick): Promise<Buffer> {
   const { width, height, channels, frames } = raster;
   const nextStage = stages(tick, frames.length);

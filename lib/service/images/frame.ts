@@ -1,5 +1,4 @@
-// The samples of one picture: float32 from 0 to 1, row by row, the channels of a pixel side by side.
-// Frames are immutable. Bytes are converted to floats only on demand.
+// The samples of one image: float32 from 0 to 1, row by row, channels interleaved. Immutable.
 
 /** Called about once per row with the part done, 0 to 1. It may throw, which ends the kernel: this is how a cancel gets in. */
 export type Tick = (done: number) => void;
@@ -45,19 +44,14 @@ function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
 }
 
 export type Frame = {
-  /** Samples, not pixels. */
   readonly length: number;
   /** The most memory that it may come to take. */
   readonly byteLength: number;
-  /** Read only, like `bytes`. */
   samples(tick?: () => void): Float32Array;
-  /** A saved byte is the truncation of 255 x in float32, clamped. */
   bytes(tick?: Tick): Uint8Array;
-  /** The frame with `change` applied to every sample. */
   map(change: (sample: number) => number, tick: Tick): Frame;
 };
 
-/** float32 of byte / 255; truncation gives back every byte. */
 const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
 
 /** The samples must not change any more. */
@@ -77,12 +71,10 @@ export function frameOfSamples(samples: Float32Array): Frame {
   };
 }
 
-/** Each sample is a byte / 255. The bytes must not change any more. */
 export function frameOfBytes(bytes: Uint8Array): Frame {
   return frameOfCodes(bytes, unit);
 }
 
-/** Pixels that are all alike: only one is held, and the others are made on request. */
 export function frameOfPixel(pixel: Float32Array, pixels: number): Frame {
   const length = pixel.length * pixels;
   return {
@@ -110,7 +102,6 @@ function repeated<T extends Uint8Array | Float32Array>(part: T, out: T): T {
   return out;
 }
 
-/** Every code is the index of a value of the table. */
 function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
   const { length } = codes;
   let samples: Float32Array | undefined;

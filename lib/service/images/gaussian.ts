@@ -1,5 +1,4 @@
-// Blur and sharpen, as in the family: the bell is measured over the kernel's own square from -1 to 1 (so sigma is relative to the radius),
-// and the edges are mirrored without repeating the edge itself.
+// Blur and sharpen, as in ComfyUI: sigma is relative to the radius, and edges are mirrored without repeating the edge.
 
 import { stages, type Tick } from "./frame";
 import { mapRows, mapSamples, type Raster } from "./raster";
@@ -64,7 +63,6 @@ function downColumns(samples: Float32Array, { width, height, channels }: Raster,
   return out;
 }
 
-/** Adds `amount` times ten of what the blur took away, and clamps. */
 export function sharpenRaster(raster: Raster, bell: Bell, amount: number, tick: Tick): Raster {
   const nextStage = stages(tick, 2);
   const blurred = blurRaster(raster, bell, nextStage());

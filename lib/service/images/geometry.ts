@@ -1,11 +1,8 @@
-// Crops, rotates, flips and pads rasters.
-
 import { frameOfSamples, type Tick } from "./frame";
 import { emptySamples, mapRows, type Raster, type Size } from "./raster";
 
 type Box = Size & { x: number; y: number };
 
-/** `box` must lie inside the raster. */
 export function cropRaster(raster: Raster, box: Box, tick: Tick): Raster {
   const { width, channels } = raster;
   return mapRows(
@@ -19,7 +16,6 @@ export function cropRaster(raster: Raster, box: Box, tick: Tick): Raster {
   );
 }
 
-/** Quarter turns clockwise. */
 export function rotateRaster(raster: Raster, turns: 1 | 2 | 3, tick: Tick): Raster {
   const { width, height } = raster;
   if (turns === 1)
@@ -34,7 +30,6 @@ export function flipRaster(raster: Raster, direction: "vertically" | "horizontal
   return moveSamples(raster, raster, (y) => ({ first: (y + 1) * width - 1, step: -1 }), tick);
 }
 
-/** `source` returns the pixel that begins row y, and the step from it to the next one. */
 function moveSamples(raster: Raster, size: Size, source: (y: number) => { first: number; step: number }, tick: Tick): Raster {
   const { channels } = raster;
   return mapRows(
@@ -74,7 +69,6 @@ export function padRaster(raster: Raster, border: Border, tick: Tick): Raster {
   );
 }
 
-/** One frame, whatever the batch of the image. */
 export function outpaintMask(raster: Raster, border: Border, tick: Tick): Raster {
   const { width, height } = raster;
   const { left, top, right, bottom, feathering } = border;

@@ -1,5 +1,4 @@
-// Pillow's Lanczos resize: on bytes, with antialiasing, rows first, rounded to bytes between the passes.
-// Uses Pillow's 22-bit fixed-point weights and integer sums, so results are byte-identical.
+// Pillow's Lanczos resize: 22-bit fixed-point weights and integer sums, so that results are byte-identical.
 
 import { createLru } from "@/lib/shared/lru";
 import { type Frame, frameOfBytes, type Tick } from "./frame";
@@ -9,7 +8,6 @@ const PRECISION = 22;
 const ROUNDING = 1 << (PRECISION - 1);
 const LOBES = 3;
 
-/** `reach` weights for each result; those beyond its count are 0. */
 type Coefficients = { reach: number; firsts: Int32Array; counts: Int32Array; weights: Int32Array };
 
 const MAX_CACHED_WEIGHTS = 1 << 18;
@@ -47,7 +45,6 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
   const words = new Int32Array(wordsPerRow * Math.ceil(height / 4) * 4);
   const out = new Uint8Array(words.buffer);
   const four = new Int32Array(length);
-  /** Repeats the last row beyond the end. */
   const startOf = (y: number) => Math.min(y, height - 1) * length;
   for (let y = 0; y < height; y += 4) {
     const a = y * length;
@@ -72,10 +69,7 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
   return { words, wordsPerRow };
 }
 
-/**
- * Returns the weighted sum of every `step`th word from `at`, separately for each byte. The loop doesn't mask out higher bytes:
- * they are subtracted afterwards, which gives the same sums modulo 2^32.
- */
+/** Weighted sum of every `step`th word from `at`, per byte. Higher bytes are subtracted afterwards, modulo 2^32. */
 function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts, weights }: Coefficients, place: number): number {
   let a = 0;
   let b = 0;

@@ -1,7 +1,4 @@
-// Normal noise of a seed, number for number as the family draws it: a Mersenne twister, uniform floats of 24 bits, and Box-Muller in blocks
-// of 16.
-// Guarantees: the same seed and count give the same numbers everywhere, equal to the family's within rounding of float32.
-// Must never: share a state between two draws.
+// Normal noise from a seed, as ComfyUI draws it: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
 import { frameOfSamples, inStretches, stages, type Tick } from "./frame";
 import { type Raster } from "./raster";
@@ -37,7 +34,6 @@ function twister(seed: number | bigint): () => number {
   };
 }
 
-/** `count` numbers of mean 0 and deviation 1. */
 export function normalNoise(seed: number | bigint, count: number, tick: Tick): Float32Array {
   const draw = twister(seed);
   if (count < BLOCK) return fewNumbers(draw, count);
@@ -67,7 +63,6 @@ export function normalNoise(seed: number | bigint, count: number, tick: Tick): F
   return out;
 }
 
-/** Fewer numbers than a block are drawn in pairs, from 53 bits each. */
 function fewNumbers(draw: () => number, count: number): Float32Array {
   const out = new Float32Array(count);
   const uniform = () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;
@@ -80,7 +75,6 @@ function fewNumbers(draw: () => number, count: number): Float32Array {
   return out;
 }
 
-/** Adds noise to the whole batch, in the order of its samples; values outside 0 to 1 are clamped. */
 export function addNoise(raster: Raster, seed: number | bigint, strength: number, tick: Tick): Raster {
   const nextStage = stages(tick, 2);
   const count = raster.frames.reduce((sum, { length }) => sum + length, 0);

@@ -1,5 +1,4 @@
-// What nodes pass to each other: frames of samples from 0 to 1, row by row, the channels of a pixel side by side.
-// Rasters share frames, which are never written after they were made: a kernel always returns new ones.
+// Images and masks between nodes: frames of samples, never modified after they were created.
 
 import { type Frame, frameOfSamples, type Tick } from "./frame";
 
@@ -13,7 +12,6 @@ export type Raster = {
 
 export type Size = { width: number; height: number };
 
-/** Pixels times batch: what the pixel bound counts. */
 export function pixelsOf(raster: Raster): number {
   return raster.width * raster.height * raster.frames.length;
 }
@@ -22,7 +20,6 @@ export function emptySamples(raster: Size & { channels: number }): Float32Array 
   return new Float32Array(raster.width * raster.height * raster.channels);
 }
 
-/** Makes each frame of a new raster from the frame of the same index. */
 export function mapFrames(raster: Raster, size: Size, make: (frame: Frame, tick: Tick, index: number) => Frame, tick: Tick): Raster {
   const count = raster.frames.length;
   const frames = raster.frames.map((frame, index) => make(frame, (done) => tick((index + done) / count), index));
@@ -31,7 +28,6 @@ export function mapFrames(raster: Raster, size: Size, make: (frame: Frame, tick:
 
 type MakeSamples = (samples: Float32Array, tick: Tick, index: number) => Float32Array;
 
-/** Like `mapFrames`, by the numbers of each frame. */
 export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: Tick): Raster {
   const ofFrame = (frame: Frame, part: Tick, index: number) =>
     frameOfSamples(
@@ -44,10 +40,8 @@ export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: 
   return mapFrames(raster, size, ofFrame, tick);
 }
 
-/** What one row of a new frame is made from: `at` is the index of its first sample in `out`. */
 type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32Array; index: number }) => void;
 
-/** Makes each frame of a new raster row by row, with a tick after each. */
 export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
   const { width, height, channels } = made;
   const image = mapSamples(
@@ -66,14 +60,12 @@ export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: 
   return { ...image, channels };
 }
 
-/** Frame `index` of a batch that is repeated, or cut, to the length of another batch. */
 export function frameAt(raster: Raster, index: number): Frame {
   const frame = raster.frames[index % raster.frames.length];
   if (frame === undefined) throw new Error("A raster without frames.");
   return frame;
 }
 
-/** The numbers of that frame; calls `tick` with `done` while they are made. */
 export function samplesAt(raster: Raster, index: number, tick: Tick, done: number): Float32Array {
   return frameAt(raster, index).samples(() => tick(done));
 }

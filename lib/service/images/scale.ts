@@ -6,9 +6,7 @@ import { resizeLanczos } from "./lanczos";
 import { mapFrames, mapSamples, type Raster, sameSize, type Size } from "./raster";
 
 type Taps = {
-  /** How many samples of the source each result reads. */
   reach: number;
-  /** `reach` entries for each result; if it reads fewer, the last one is repeated with weight 0. */
   places: Int32Array;
   weights: Float64Array;
 };
@@ -135,10 +133,7 @@ function sumStepwise(source: Float32Array, starts: Int32Array, weights: Float64A
   }
 }
 
-/**
- * Adds up in `sums` the rows that begin at `starts`, each times its weight, in order. Four rows at a time take half the time. If fewer are
- * left, the first of them fills the gaps with weight 0: in some other row, 0 times a sample could be NaN.
- */
+/** Adds weighted rows to `sums` in order, four at a time for speed. Missing rows repeat the first with weight 0, because 0 × NaN is NaN. */
 export function sumRows(source: Float32Array, starts: Int32Array, weights: Float64Array, sums: Float64Array): void {
   sums.fill(0);
   for (let i = 0; i < starts.length; i += 4) {
@@ -153,7 +148,6 @@ export function sumRows(source: Float32Array, starts: Int32Array, weights: Float
 export const scaleMethods = ["nearest-exact", "bilinear", "area", "bicubic", "lanczos"] as const;
 type ScaleMethod = TapMethod | "area" | "lanczos";
 
-/** The largest middle part of `raster` with the shape of `to`. */
 export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
   const { width, height } = raster;
   const shape = width / height;
@@ -164,7 +158,6 @@ export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
   return cropRaster(raster, { x, y, width: Math.max(1, width - 2 * x), height: Math.max(1, height - 2 * y) }, tick);
 }
 
-/** Cut to the shape and scaled to the size; a raster that already has the size stays as it is. */
 export function fitRaster(raster: Raster, to: Size, method: ScaleMethod, tick: Tick): Raster {
   if (sameSize(raster, to)) return raster;
   const nextStage = stages(tick, 2);

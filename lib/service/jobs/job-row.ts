@@ -1,5 +1,3 @@
-// Job rows and their JSON columns.
-
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -22,7 +20,6 @@ export async function findJob(reader: Reader, userId: number, id: string): Promi
   return job && (await isCleared(reader, job)) ? undefined : job;
 }
 
-/** Which of `ids` exist for the user, by the same rule as findJob. */
 export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
   const isShown = (await isBeingCleared(reader, userId)) ? sql<boolean>`(${isUnfinished} or not ${wasCleared})` : sql<boolean>`true`;
   const found = query
@@ -34,7 +31,6 @@ export async function findJobIds(reader: Reader, userId: number, ids: readonly s
   return new Set((await reader.rows(found)).map(({ id }) => id));
 }
 
-/** In the order of `seqs`. */
 export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {
   return reader.rows(reader.dialect.inOrder<StoredJob>("jobs.*", "jobs", seqs));
 }
@@ -77,7 +73,6 @@ export function orEmpty<T>(read: () => T, empty: T): T {
   }
 }
 
-/** Null for a damaged text. `text`: the SQL of what is returned. */
 function sound({ isJson }: StoreDialect, column: string, text = column): RawBuilder<string | null> {
   return sql.raw(`case when ${isJson(column)} then ${text} end`);
 }
@@ -87,10 +82,8 @@ const MAX_LISTED_LENGTH = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
   sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
 
-/** Null: the text is damaged. */
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
 type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
-/** By the jobs' numbers; a job of which nothing is stored is missing. */
 type OfJobs<T> = ReadonlyMap<number, T>;
 
 export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<InputTexts>> {
@@ -98,13 +91,11 @@ export async function inputTexts(reader: Reader, seqs: readonly number[]): Promi
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-/** The texts that the queue shows of a job. */
 export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"prompt" | "outputs_to_execute">>> {
   const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-/** For lists: a text longer than MAX_LISTED_LENGTH is empty. */
 export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
   const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
   const isLong = (text: string | null) => text !== null && text.length > MAX_LISTED_LENGTH;
@@ -124,7 +115,6 @@ function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<numbe
   return new Map(rows.map((row) => [row.job_seq, row]));
 }
 
-/** Throws if one of them is damaged. */
 export function whole<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
   if (!isWhole(texts)) throw damaged();
   return texts;
@@ -134,7 +124,6 @@ function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly
   return !Object.values(texts).includes(null);
 }
 
-/** How many bytes of jobs' texts are read at once. */
 const TOGETHER = 256 * 1024;
 
 /** The jobs in their order, in batches of short texts: the database is not asked for each job, and at most one long graph is in memory. */
@@ -157,7 +146,6 @@ export async function* together<Job extends { seq: number }>(reader: Reader, job
   if (batch.length > 0) yield batch;
 }
 
-/** An object as JSON, some of whose fields are JSON text already. */
 export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
   const written = writeExactJson(fields).slice(1, -1);
   const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
@@ -168,7 +156,6 @@ export function listText(items: readonly string[]): string {
   return `[${items.join(",")}]`;
 }
 
-/** In pieces, for lists that may be too long to hold in memory. */
 export async function* inPieces(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
   yield open;
   let isFirst = true;

@@ -1,5 +1,4 @@
-// A job in the interface's three views, and the queue. The list has milliseconds, the details whole seconds, the status RFC 3339.
-// Outputs, preview and timeline are shown in terminal states only; progress while the job runs.
+// A job in the API's three views, and the queue. Outputs and timings appear once the job has ended, progress while it runs.
 
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -25,13 +24,10 @@ import { resultOfNoRun } from "./run/finish";
 import { type Progress, type Queued } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
 
-/** A member of the item, if there is something to show. */
 const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
 const ended = `state IN (${terminalStates.map((state) => `'${state}'`).join(", ")})`;
 
-/**
- * A job as lists show it, without the closing brace. SQLite writes a page of them in a fifth of the time that reading rows would take here.
- */
+/** A list item as JSON without its closing brace. SQLite writes a page in a fifth of the time that reading rows takes. */
 function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: string): string {
   /** An object in a row, as it is stored; a damaged one reads as empty, so that one damaged row does not break a list. */
   const stored = (column: string) => `CASE WHEN ${isJsonObject(column)} THEN ${column} ELSE '{}' END`;
@@ -55,14 +51,11 @@ type Item = {
   is_sound: number;
   text: string;
 };
-/** What is known of a job apart from its row: its progress, and why it waits. */
 type LiveFacts = {
   progressOf: (reader: Reader, jobIds: readonly string[]) => Promise<ReadonlyMap<string, Progress>>;
-  /** Only for those needs for which jobs wait for something. */
   waits: (reader: Reader, needs: Iterable<number | null>) => Promise<ReadonlyMap<number | null, JobWaits>>;
 };
 
-/** In the order of `seqs`, each as JSON text. */
 export async function listItems(reader: Reader, seqs: readonly number[], live: LiveFacts): Promise<string[]> {
   const columns = items(reader.dialect, "create_time");
   const rows = await reader.rows(reader.dialect.inOrder<Item>(columns, "jobs", seqs));
@@ -90,7 +83,6 @@ function queuedOn({ runner, ahead }: Queued): JobWaits {
   return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behind}.` };
 }
 
-/** As JSON text: the graph is not parsed to be shown. */
 export async function toDetail(reader: Reader, job: StoredJob, live: LiveFacts): Promise<string> {
   const stored = (await inputTexts(reader, [job.seq])).get(job.seq);
   const inputs = stored && whole(stored);
@@ -111,7 +103,6 @@ export async function toDetail(reader: Reader, job: StoredJob, live: LiveFacts):
   return `${text},${more.slice(1)}`;
 }
 
-/** A removed runner keeps its row. */
 async function runnerOf(reader: Reader, { runner, attempts }: StoredJob): Promise<JobRunner> {
   const id = runner ?? BUILT_IN_RUNNER;
   const row = await reader.row(query.selectFrom("runners").select("label").where("id", "=", id));
@@ -140,18 +131,15 @@ export function toStatus(job: StoredJob) {
   };
 }
 
-/** What went wrong, as one text; undefined for a job that did not fail. */
 export function readError(job: StoredJob): string | undefined {
   return job.error === null ? undefined : String(readRecord(job.error).exception_message ?? "");
 }
 
-/** Each as JSON text. Undefined for a job that has not ended. */
 export function resultOf(
   job: StoredJob,
   stored: Awaited<ReturnType<typeof resultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
-  // A job that was cancelled while it waited has no result.
   const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
   const { outputs, messages, meta } = whole(texts);

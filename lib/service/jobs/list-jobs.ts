@@ -12,7 +12,6 @@ type JobFilter = { userId: number; states?: readonly KnownJobState[]; workflowId
 type Condition = RawBuilder<unknown>;
 type Counters = Awaited<ReturnType<typeof readCounters>>;
 
-/** Returns the row numbers of the page in order, and the exact total. */
 export async function listJobs(reader: Reader, userId: number, query: JobsQuery): Promise<{ seqs: number[]; total: number }> {
   const filter = { userId, states: statesOf(query), workflowId: query.workflow_id, output: query.output_type };
   const isClearing = await isBeingCleared(reader, userId);
@@ -35,7 +34,6 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   return { seqs: isReversed ? seqs.reverse() : seqs, total };
 }
 
-/** How many of the user's visible jobs are in these states. */
 export async function countJobs(reader: Reader, userId: number, states: readonly KnownJobState[]): Promise<number> {
   const count = await readCounters(reader, userId);
   return (await isBeingCleared(reader, userId)) ? countLeft(reader, count, { userId, states }) : count({ states });
@@ -75,7 +73,6 @@ function all(...conditions: (Condition | false | undefined)[]): Condition {
   );
 }
 
-/** Undefined: no filter. output_type applies to completed jobs only. */
 function statesOf({ status, output_type }: JobsQuery): KnownJobState[] | undefined {
   const states = status && status.length > 0 ? [...new Set(status)] : undefined;
   if (!output_type) return states;
@@ -103,7 +100,6 @@ function unfinishedPart(filter: JobFilter): JobFilter {
   };
 }
 
-/** Counts while the history is being cleared. */
 async function countLeft(reader: Reader, count: Counters, filter: JobFilter): Promise<number> {
   const ended = sql<{ n: number }>`select count(*) as n from jobs where ${endedSince(reader, filter)}`;
   return count(unfinishedPart(filter)) + ((await reader.row(statement(ended)))?.n ?? 0);

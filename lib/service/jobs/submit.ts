@@ -1,5 +1,3 @@
-// Accepts submissions: validates them, removes secrets from what is stored, and queues the job.
-
 import { createHash, randomUUID } from "node:crypto";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";

@@ -32,17 +32,13 @@ export const terminalStates: readonly KnownJobState[] = ["completed", "failed", 
 /** Added to a condition on the state, so that the planner uses the small index of unfinished jobs: it does not infer this by itself. */
 export const isUnfinished = sql<boolean>`state in ('pending', 'in_progress')`;
 
-/** A pending job in this service's queue, not in a runner's. */
 export const isInOwnQueue = sql<boolean>`slot is null`;
 
 export function isTerminal(state: KnownJobState): boolean {
   return terminalStates.includes(state);
 }
 
-/**
- * Takes the step only if the job is still in `from`; false if another step came first (a cancel before a completion). With a fencing
- * number, only if no other attempt has begun since. A step that the table does not have is a programming error.
- */
+/** Returns false if the job is no longer in `from`, or another attempt has begun since `fence`. */
 export async function move(
   tx: Transaction,
   step: { seq: number; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },
@@ -51,12 +47,10 @@ export async function move(
   return (await moveAll(tx, { ...step, seqs: [step.seq] }, changes)) === 1;
 }
 
-/** A pending job that its runner starts now. False if it has started already, or no longer belongs to this attempt. */
 export function begin(tx: Transaction, { seq, fence }: { seq: number; fence: number }, at: number): Promise<boolean> {
   return move(tx, { seq, fence, from: "pending", to: "in_progress", at }, { start_time: at });
 }
 
-/** The same for many at once; returns how many took the step. */
 export async function moveAll(
   tx: Transaction,
   step: { seqs: readonly number[]; from: KnownJobState; to: KnownJobState; at: number; fence?: number | undefined },

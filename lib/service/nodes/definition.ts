@@ -1,5 +1,3 @@
-// Types of node classes and the values between nodes, and text limits.
-
 import { type FilePixels } from "../images/decode";
 import { type Tick } from "../images/frame";
 import { pixelsOf, type Raster, type Size } from "../images/raster";
@@ -10,7 +8,6 @@ export function isRaster(value: NodeValue): value is Raster {
   return typeof value === "object";
 }
 
-/** The type of the value itself, whatever type its link declares. */
 export function typeOf(value: NodeValue): string {
   if (isRaster(value)) return value.channels === 3 ? "IMAGE" : "MASK";
   if (typeof value === "string") return "STRING";
@@ -18,7 +15,6 @@ export function typeOf(value: NodeValue): string {
   return typeof value === "number" || typeof value === "bigint" ? "NUMBER" : "NOTHING";
 }
 
-/** One line about a value, for errors and previews: of an image its size, never its samples. */
 export function describeValue(value: NodeValue): string {
   if (!isRaster(value)) return value === undefined ? "None" : String(value);
   const kind = value.channels === 3 ? "Image" : "Mask";
@@ -35,7 +31,6 @@ export type InputField = {
   name: string;
   /** INT, FLOAT, STRING, BOOLEAN, IMAGE, MASK, COMBO, or * for anything. */
   type: string;
-  /** Choices of a COMBO. */
   choices?: Choices;
   /** Some classes declare a combo by its bare list, as older classes of the family do. */
   bareList?: boolean;
@@ -64,19 +59,12 @@ type FileWish = {
 type SavedFile = FileWish & { type: "output" | "temp" };
 
 export type NodeContext = {
-  /** Throws OutOfPixels if `frames` more of this size would exceed the job's bound. */
   claim(size: Size, frames: number): void;
-  /** Reports progress inside the node; throws if the job was cancelled, which ends the node. */
   tick: Tick;
-  /** Resolves after that time, or rejects as soon as the job is cancelled. */
   wait(milliseconds: number): Promise<void>;
-  /** The path of the file that an image name means; throws if the name means none. */
   imagePath(name: string): string;
-  /** The pixels of an image file; they are claimed before they are decoded. */
   readPixels(path: string): Promise<FilePixels>;
-  /** The texts that PNG files of this job carry. */
   pngText: Record<string, string>;
-  /** Counts from 1 for each prefix of the job. */
   nextNumber(prefix: string): number;
   save(file: SavedFile): Promise<void>;
   now(): Date;
@@ -112,7 +100,6 @@ export type NodeDefinition = {
   deprecated?: boolean;
   /** False for a class that must run every time; then everything after it runs too. */
   cacheable?: boolean;
-  /** The input that names an image file. */
   imageInput?: string;
   run(inputs: NodeInputs, context: NodeContext): NodeResult | Promise<NodeResult>;
 };
@@ -126,7 +113,6 @@ export type NodeDeclaration = Pick<NodeDefinition, "name" | "inputs" | "outputs"
 };
 export type NodeLibrary = ReadonlyMap<string, NodeDeclaration>;
 
-/** Ends a node with a type that the error of the job names. */
 export class NodeFailure extends Error {
   constructor(
     readonly type: string,
@@ -138,11 +124,8 @@ export class NodeFailure extends Error {
   }
 }
 
-/** For one text: what a node is given, passes on or shows. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
-/** For all texts that a job's nodes show, which are kept with the job. */
 const MAX_SHOWN_BYTES = 4 * MAX_TEXT_BYTES;
-/** For all texts that wait for a later node at once. */
 const MAX_HELD_BYTES = 16 * MAX_TEXT_BYTES;
 
 export function checkTexts(values: Iterable<NodeValue>): void {
@@ -151,7 +134,6 @@ export function checkTexts(values: Iterable<NodeValue>): void {
   }
 }
 
-/** Counts what a job shows; throws if it would be too much. */
 export function createShownTexts(): (texts: readonly string[]) => void {
   let shown = 0;
   return (texts) => {

@@ -1,5 +1,4 @@
-// The name that users see for a file: prefix, number, extension. `%width%`, `%height%`, `%batch_num%` and the parts of the date are
-// replaced by their values. Folders in a prefix are dropped: files are told apart by content, not by place.
+// Display names of output files. `%width%`, `%height%`, `%batch_num%` and date parts are replaced; folders in a prefix are dropped.
 
 import { own } from "@/lib/contract/json/own";
 import { toPlainLine } from "@/lib/contract/plain-line";
@@ -15,7 +14,6 @@ export function displayName(prefix: string, picture: Picture, context: Pick<Node
   return numbered(name, context.nextNumber(name), picture.extension);
 }
 
-/** The same name with this job's own number, for a file that an earlier job made. */
 export function renumber(shown: string, nextNumber: (prefix: string) => number): string {
   const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(shown);
   const [, name, extension] = parts ?? [];

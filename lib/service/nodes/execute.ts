@@ -1,5 +1,3 @@
-// Executes the nodes of one graph in a worker.
-
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -54,7 +52,6 @@ function createProgressReporter(send: (progress: Progress) => void): ProgressRep
   };
 }
 
-/** How many files may be open while they are synced. */
 const MAX_OPEN = 16;
 
 type FileSaver = {
@@ -190,8 +187,7 @@ function failed(cause: unknown, { id, node, definition }: PlannedNode, given: Fa
   return { kind: "error", error: toExecutionError(cause, failure) };
 }
 
-// The values for a node: from the nodes it is linked to, and its own literals, read as its class declares them.
-// A literal that cannot be read is left out: the node then says which input is missing.
+// Values from linked nodes and literals. An unreadable literal is left out, and the node reports the missing input.
 function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kept: KeptValues): Map<string, GivenInput> {
   const given = new Map<string, GivenInput>();
   for (const { name, type } of definition.inputs) {
@@ -206,11 +202,9 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kep
   return given;
 }
 
-// What a node may do while it runs, bound to its job: claim pixels, wait, find an image file, write its own files.
-// Files are named by node and number inside the job's folder; nothing that a user wrote becomes part of a path.
+// The operations of a running node. File names contain no user input.
 type Saving = {
   saver: FileSaver;
-  /** Collects what the node saves, for the report to the runner. */
   files: ProducedFile[];
 };
 
@@ -239,7 +233,6 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
   };
 }
 
-/** What belongs to one execution, and to one of its nodes while that runs. */
 type Execution = {
   request: RunRequest;
   cancellation: Cancellation;
@@ -251,9 +244,7 @@ type Execution = {
 type NodeRun = Execution & {
   kept: KeptValues;
   reuse: Reuse;
-  /** Counts from 1 for each prefix of the job. */
   nextNumber: (prefix: string) => number;
-  /** Counts the texts that the job shows; throws beyond their bound. */
   show: (texts: readonly string[]) => void;
   tick: (part: number) => void;
 };

@@ -1,5 +1,3 @@
-// A node's inputs by name, and the report of its failure.
-
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Raster } from "../images/raster";
 import { asStorageException } from "../service-error";

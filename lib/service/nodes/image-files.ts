@@ -1,7 +1,4 @@
-// The image files that nodes read. While a job runs, the file that the next one will need is decoded at the same time: decoding and
-// encoding a picture take one core each, and saving waits for the disk.
-// Guarantees: at most one picture of a bounded size is read ahead, and the next job releases it; pixels are claimed by the job that uses
-// them; a file that could not be read ahead is read by its node, which says why.
+// Decodes the next job's image while a job runs. At most one image of limited size is read ahead.
 
 import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
 import { type RunRequest } from "./run";
@@ -25,7 +22,6 @@ export function createImageFiles(): ImageFiles {
       const wanted = new Set(Object.values(images).map(({ path }) => path));
       for (const path of ahead.keys()) if (!wanted.has(path)) ahead.delete(path);
       if (nextImage === undefined || known.has(nextImage) || ahead.has(nextImage)) return;
-      // If something is wrong with the file, its node finds it too.
       const begun = readPixels(nextImage, refuseLarge).catch(() => undefined);
       ahead.set(nextImage, begun);
       await begun;

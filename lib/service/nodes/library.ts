@@ -1,5 +1,3 @@
-// All node classes and their catalogue.
-
 import { type z } from "zod";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type nodeInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -58,7 +56,6 @@ export const classes: ReadonlyMap<string, NodeDefinition> = new Map(definitions.
 
 type NodeInfo = z.input<typeof nodeInfoSchema>;
 
-/** Fields that clients of the family look for, and that are the same for every class of this library. */
 const sameForAll = {
   python_module: BUILT_IN_MODULE,
   output_matchtypes: null,
@@ -69,12 +66,10 @@ const sameForAll = {
   price_badge: null,
 };
 
-/** `images`: the names that LoadImage offers as choices. */
 export function describeLibrary({ images = [] }: { images?: readonly string[] } = {}): Record<string, NodeInfo> {
   return Object.fromEntries([...classes].map(([name, definition]) => [name, describeNode(definition, images)]));
 }
 
-/** [type, options] or [[choices], options], as the family writes it. */
 export function inputConfig(field: InputField, images: readonly string[] = []): unknown[] {
   if (field.spec) return [...field.spec];
   if (field.bareList) {

@@ -1,5 +1,3 @@
-// Literal values and links in a prompt.
-
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -18,10 +16,7 @@ export function readLiteral(type: string, value: unknown): Literal {
   return failed(`${quoted(value)} is a literal, and ${type} comes only along a link from another node`);
 }
 
-/**
- * The literal of an input, and its type: a number for any type is a FLOAT if it is written like 5.0 or 1e3, as in Python. Undefined without
- * a value.
- */
+/** A number for any type is a FLOAT if it is written like 5.0 or 1e3, as in Python. Undefined without a value. */
 export function literalOf(inputs: JsonObject, name: string, declared: string): { type: string; literal: Literal } | undefined {
   const written = own(inputs, name);
   if (written === undefined) return undefined;
@@ -63,7 +58,6 @@ function readBoolean(value: unknown): Literal {
   return word === "true" || word === "false" ? ok(word === "true") : failed(`${quoted(value)} is neither true nor false`);
 }
 
-/** Booleans and None are spelled as in the family. */
 function toText(value: unknown, indent?: number): string {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return writeTruth(value);
@@ -109,7 +103,6 @@ export function checkRange(field: InputField, value: NodeValue): OutOfRange | un
 
 export type LinkTo = { source: string; index: number };
 
-/** A list is meant as a link; whether it is a valid one is checked elsewhere. */
 export function isLinkLike(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }

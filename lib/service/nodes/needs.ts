@@ -1,5 +1,3 @@
-// Runner requirements of a graph: node classes, choices and models.
-
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -21,14 +19,12 @@ type Test = (text: string) => boolean;
 /** Whether a name that matches none of the user's files must not be looked up on a runner. */
 export const isPrivateName: Test = (text) => privateName.test(text.trim());
 
-/** The strings of a node that may name a file, in no order. */
 export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
   const found = new Set<string>();
   mapFileTexts(node, definition, (text) => (found.add(text), text));
   return [...found];
 }
 
-/** The inputs with those strings replaced. */
 export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {
   const inputs = Object.entries(node.inputs).map(([name, value]) => {
     const test = testFor(definition, name);
@@ -37,7 +33,6 @@ export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, renam
   return withSpellingsOf(node.inputs, Object.fromEntries(inputs));
 }
 
-/** Whether an input's whole value is the name of one of these files. */
 function namesOneOf(files: { has(name: string): boolean }, node: GraphNode, definition: NodeDeclaration, input: string): boolean {
   const value = own(node.inputs, input);
   return typeof value === "string" && files.has(value) && testFor(definition, input)?.(value) === true;
@@ -69,10 +64,7 @@ type Chosen = string | number | boolean;
 type Need = { node: string; class: string; given?: string[]; chosen?: [string, Chosen][] };
 export type Needs = readonly Need[];
 
-/**
- * `reached`: the nodes that will run. `files`: the names of the user's files among the values. Nodes with equal needs are merged under the
- * first one's name.
- */
+/** `reached`: nodes that will run. `files`: names of the user's files. Equal needs are merged. */
 export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files: ReadonlySet<string>): Needs {
   const needs = new Map<string, Need>();
   for (const { id, node, definition } of graph.values()) {
@@ -99,7 +91,6 @@ function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
 }
 
-/** The same text for graphs that need the same, whatever their nodes' ids are. */
 export function needText(needs: Needs): string {
   return needs
     .map(
@@ -110,7 +101,6 @@ export function needText(needs: Needs): string {
     .join("\n");
 }
 
-/** What the library lacks, in words; empty if it has everything. */
 export function lackingIn(library: NodeLibrary, needs: Needs): string[] {
   return needs.flatMap((need) => {
     const definition = library.get(need.class);

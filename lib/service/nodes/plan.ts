@@ -1,5 +1,4 @@
-// The order of a run: the nodes that the outputs reach, each after the nodes it reads; of those that are ready, the first in the graph.
-// Nothing here recurses: a chain of thousands of nodes works like a short one.
+// The execution order: each node after its sources, ties in graph order. Not recursive, so that long chains work.
 
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
@@ -13,15 +12,12 @@ export type PlannedNode = {
   definition: NodeDefinition;
   /** Declared inputs only; anything else in the graph is ignored. */
   links: ReadonlyMap<string, LinkTo>;
-  /** The declared type at the other end of each link. */
   sourceTypes: ReadonlyMap<string, string>;
-  /** The node's place in the graph. */
   place: number;
 };
 
 export type Plan = {
   order: readonly PlannedNode[];
-  /** How many links read each node. */
   readers: ReadonlyMap<string, number>;
 };
 

@@ -1,5 +1,3 @@
-// Requests, events and outcomes of a run, also as worker messages.
-
 import { type ExecutionError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
@@ -10,29 +8,23 @@ export type RunRequest = {
   graph: Graph;
   /** Ids of the output nodes to run; only what they reach is executed. */
   outputs: string[];
-  /** By the name in the LoadImage node. */
   images: Record<string, { path: string; hash: string }>;
-  /** The image file that the job after this one will probably read. */
   nextImage?: string | undefined;
   /** Exists, is empty, and is on the disk of the blob store. */
   outputDir: string;
-  /** The most pixels times batch that may be alive at once. */
   maxPixels: number;
   /** The user's own folder, which exists. Without it nothing is cached. */
   cacheDir?: string;
   /** Where outputs of earlier jobs are found by their hash, on the disk of `outputDir`. */
   blobsDir?: string;
-  /** JSON texts by tEXt keyword: prompt, workflow, … */
   pngText: Record<string, string>;
 };
 
 export type ProducedFile = {
   nodeId: string;
-  /** Key of the node's outputs: images. */
   key: string;
   index: number;
   path: string;
-  /** BLAKE3 of the bytes, which the worker wrote and synced. */
   hash: string;
   sha256: string;
   byteLength: number;
@@ -40,7 +32,6 @@ export type ProducedFile = {
   displayName: string;
   type: "output" | "temp";
   mimeType: string;
-  /** Pictures only. */
   width?: number;
   height?: number;
   animated?: boolean;
@@ -64,29 +55,20 @@ export type RunEvent =
       texts?: string[];
       others?: NodeOthers;
     }
-  /** It waits in the runner's own queue, behind this many jobs. */
   | { kind: "queued"; runner: string; ahead: number }
   /** The runner has started it. May be reported repeatedly. */
   | { kind: "begun" }
-  /** A note about the run for its user. */
   | { kind: "note"; at: number; note: RunNote }
   /** A picture of unfinished work, as the family sends it. */
   | { kind: "preview"; bytes: Uint8Array };
 
-/**
- * Stored with the job. `outputs_refused`: the runner runs only some of the outputs, and gives the reason. `cache_cleared`: a runner's cache
- * listed files that were gone, so the cache was cleared and the job ran a second time.
- */
+/** Stored with the job. `cache_cleared`: the runner's cache listed missing files, so the job ran again. */
 type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors } | { code: "cache_cleared" };
 
 /** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;
 
-/**
- * `lost`: the run has not ended, and another attempt is due; `counts`: whether it counts against the few attempts of a job. `stale`: the
- * job no longer belongs to this attempt, and nothing of it is written. `left`: the run goes on at its runner, and the next start finds it
- * again.
- */
+/** `lost`: due for another attempt, which may count. `stale`: another attempt has the job. `left`: goes on at its runner. */
 export type RunOutcome =
   | { kind: "success" }
   | { kind: "error"; error: ExecutionError }
@@ -104,10 +86,8 @@ export function createCancelFlag(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The error type of a job whose workflow a runner refused. */
 export const REFUSED = "ValidationError";
 
-/** An error that no node caused. */
 export function errorAround(type: string, message: string): ExecutionError {
   return {
     node_id: "",
@@ -126,9 +106,7 @@ export class Cancelled extends Error {
 
 export type Cancellation = {
   signal: AbortSignal;
-  /** Throws if the run was cancelled. */
   check(): void;
-  /** Call when the cancel message has arrived; the flag was set before. */
   cancel(): void;
 };
 

@@ -1,5 +1,3 @@
-// Runs graphs in a pool of worker threads.
-
 import { Worker } from "node:worker_threads";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
@@ -14,14 +12,12 @@ type PooledWorker = {
   /** False once the thread is gone; it must not be given work then. */
   isAlive(): boolean;
   run(request: RunRequest, listener: Listener): void;
-  /** `ended` is called if the thread did not answer and had to be ended. */
   cancel(ended: () => void): void;
   terminate(): Promise<void>;
 };
 
 function createPooledWorker(workerPath: string): PooledWorker {
-  // No environment variables: nodes have no business with them. Pixels lie outside the heap: if the heap fills up, that is a mistake, and
-  // it ends this thread before it takes the memory of the machine.
+  // Nodes need no environment variables. Pixels are outside the heap, so a full heap is a bug that should end the thread.
   const thread = new Worker(workerPath, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
   let listener: Listener | undefined;
   let cancelFlag = createCancelFlag();
@@ -91,9 +87,7 @@ function describeEnd(error: NodeJS.ErrnoException): string {
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
 
 export type Runner = {
-  /** `on` is not called any more once `done` has settled. */
   run(request: RunRequest, on: (event: RunEvent) => void): Run;
-  /** Cancels the runs that have not ended. */
   stop(): Promise<void>;
 };
 

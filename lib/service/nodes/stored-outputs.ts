@@ -1,5 +1,3 @@
-// Caches node outputs for later jobs in a folder, and evicts the oldest.
-
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -20,7 +18,6 @@ type StoredFile = Pick<
 };
 type Entry = { files: StoredFile[]; texts?: string[] };
 
-/** Subfolders by a part of the key keep each folder small. */
 function entryPath(cacheDir: string, key: string): string {
   return join(cacheDir, key.slice(0, 2), `${key.slice(2)}.json`);
 }
@@ -135,14 +132,12 @@ function isStoredFile(value: unknown): value is StoredFile {
   );
 }
 
-/** How much an entry takes on a disk, however short it is. */
 const BLOCK = 4096;
 /** The folder is trimmed to this share of the bound, so that not every round has something to do. */
 const SLACK = 0.9;
 
 type FolderEntry = { path: string; bytes: number; usedMs: number };
 
-/** Returns how many bytes are left; undefined if `goOn` ended it before it knew. */
 export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number | undefined> {
   const entries: FolderEntry[] = [];
   for (const name of await readdir(folder, { recursive: true })) {

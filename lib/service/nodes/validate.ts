@@ -1,5 +1,3 @@
-// Validates a prompt's outputs, the nodes they need, and their inputs.
-
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -158,7 +156,6 @@ export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrar
   return [...new Set([...parsed.value.values()].flatMap(({ node, definition }) => fileTexts(node, definition)))];
 }
 
-/** In graph order. */
 function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
   const found = new Map<string, CheckedNode>();
   reach(outputs, (id) => {

@@ -1,5 +1,4 @@
-// A worker thread: runs one graph at a time and reports to the runner. The message loop stays free while a node waits or encodes, so that a
-// cancel is answered at once; loops check the shared flag.
+// A worker thread that runs one graph at a time. Its message loop stays free, so that a cancel is received at once.
 
 import { parentPort } from "node:worker_threads";
 import sharp from "sharp";

@@ -1,6 +1,4 @@
-// The attempts to run jobs on runners, as stored. What writes them runs inside commits.
-// Guarantees: an attempt is stored before anything of it is sent; an attempt writes about itself only while its fencing number is the job's
-// and it has not been given up.
+// Attempts to run jobs on runners. An attempt is stored before it is sent, and writes only while its fence is the job's.
 
 import { sql } from "kysely";
 import { query, type Reader, type Transaction } from "../store/database";
@@ -10,7 +8,6 @@ import { type AttemptRow } from "../store/schema";
 /** `clientId`: our own name for the attempt at the runner, whatever id the runner gives the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
-/** A job with a slot of a runner, whether it runs there or waits in the runner's own queue. */
 export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
 
 /** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
@@ -39,10 +36,7 @@ export async function writeAttempt(
   return (await tx.run(query.updateTable("attempts").set(changes).where(isOpen(attempt)))) === 1;
 }
 
-/**
- * Continues what a dead process had sent; what that one still does is stale from here on. Undefined: there is none, or another process has
- * it.
- */
+/** Continues the attempt of a dead process. Undefined if there is none, or another process has it. */
 export async function takeOver(
   tx: Transaction,
   { id, isHolderGone }: Pick<Processes, "id" | "isHolderGone">,
@@ -79,7 +73,6 @@ export async function endAttempt(
   );
 }
 
-/** For an attempt of which nothing was sent. */
 export async function forgetAttempt(tx: Transaction, { seq, fence }: Pick<Attempt, "seq" | "fence">): Promise<void> {
   await tx.run(query.deleteFrom("attempts").where("job_seq", "=", seq).where("fence", "=", fence));
 }
@@ -93,13 +86,11 @@ export async function wasCacheCleared(reader: Reader, seq: number): Promise<bool
   return (await reader.row(ended)) !== undefined;
 }
 
-/** Our ids for this service's current jobs at the runner. */
 export async function openClients(reader: Reader, runner: string): Promise<ReadonlySet<string>> {
   const open = query.selectFrom("attempts").select("client_id").where("runner", "=", runner).where("state", "in", ["sending", "sent"]);
   return new Set((await reader.rows(open)).map(({ client_id }) => client_id));
 }
 
-/** Attempts that were given up by `until`, and may still be at the runner. */
 export async function lostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
   return reader.rows(
     query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),
@@ -112,10 +103,7 @@ export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptR
 
 const MAX_FAILED_USERS = 3;
 
-/**
- * Counts how a job ended on a runner. Failures of three different users in a row set the runner aside; never the built-in one. `ms` is below
- * zero if the clock of the process that began the job is ahead.
- */
+/** Three failures in a row by different users set the runner aside. `ms` may be negative if clocks differ. */
 export async function noteEnd(
   tx: Transaction,
   end: { runner: string | null; userId: number; isGood: boolean; isRefused?: boolean; ms: number },

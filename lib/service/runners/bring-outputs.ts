@@ -1,5 +1,3 @@
-// Downloads a job's outputs from its runner, during the run and after it, within the limits of the service and the user.
-
 import { basename } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ComfyServer, type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
@@ -22,7 +20,6 @@ import { type JobListener } from "./report-events";
 import { withUserNames } from "./submit-to-runner";
 
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
-/** Nodes of one job; the outputs of the rest come at the end. */
 const MAX_EARLY = 1000;
 
 /** `error`: the job's error. Without one, the job may be retried. */
@@ -40,7 +37,6 @@ export function bringOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
   /** A file that doesn't fit is not downloaded again. */
   let limitFailure: OutputFailure | undefined;
   const maxJobBytes = freeBytes(folder) / 2;
-  /** Bytes of downloaded files that are not stored yet. */
   let takenBytes = 0;
 
   const fetchOnce: Fetch = async (file) => {
@@ -114,7 +110,6 @@ export function bringOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
       early.set(nodeId, { reported: writeExactJson(output), files: fetched });
     },
 
-    /** Brings what the job's history entry names and is not here yet. Returns what went wrong, if anything did. */
     async rest(entry: unknown): Promise<OutputFailure | undefined> {
       const byNode = outputsByNode(entry, job.graph);
       await last;
@@ -154,11 +149,9 @@ function toProduced({ nodeId, key, index, filename, type, facts }: NodeFile, fet
 /** Short pauses are fine, but a runner that trickles bytes would never time out. */
 const SLOW_MS = 60_000;
 const MIN_BYTES_PER_MS = 16;
-/** Enough to read an image's size. */
 const HEAD_BYTES = 64 * 1024;
 
 type FetchedFile = StagedFile & { width?: number; height?: number };
-/** `isTooLarge`: larger than `maxBytes`. */
 type FetchFailure = ExchangeFailure & { isTooLarge?: true };
 type FetchOptions = { folder: string; maxBytes: number; now: () => number };
 

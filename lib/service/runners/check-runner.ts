@@ -1,5 +1,3 @@
-// Checks whether an address is a usable runner, and reads the facts that the service stores about it.
-
 import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
 import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
@@ -34,7 +32,6 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
 
 export type CheckedRunner = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
-/** Checks an address entered by a user. `answerMs`: timeout of the first request. */
 export async function checkRunner(typed: string, answerMs?: number): Promise<Result<CheckedRunner, Problem>> {
   const read = runnerAddressSchema.safeParse(typed);
   if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });

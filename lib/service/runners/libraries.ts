@@ -1,6 +1,4 @@
-// The node classes of all runners: of each one, and merged into one library, which submissions are checked against and GET /api/object_info
-// describes. The stored catalogues are read again whenever one of them has changed. What is in memory here follows from the tables alone;
-// runners with the same catalogue share it, since one takes megabytes.
+// The node classes of each runner, and all merged for validation and GET /api/object_info. Equal catalogues are shared.
 
 import { basename } from "node:path/posix";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -19,11 +17,9 @@ type Catalogue = ReadonlyMap<string, Info>;
 const groups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
-  /** By runner. */
   let read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
-  /** True if something has changed. */
   async function refresh(): Promise<boolean> {
     const stored = await database.rows(
       query
@@ -61,7 +57,6 @@ export function createLibraries(database: Database) {
   const none: NodeLibrary = new Map();
   return {
     refresh,
-    /** Of all runners together. */
     all: () => merged.library,
     of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (read.get(runnerId)?.library ?? none)),
 
@@ -121,7 +116,6 @@ function mergeInfo(known: Info, other: Info): Info {
   return { ...known, input, input_order, output_node: known.output_node === true || other.output_node === true };
 }
 
-/** A list of choices gets the choices of both. */
 function mergeSpec(mine: unknown, theirs: unknown): unknown {
   const added = listOf(theirs).filter((choice) => !listOf(mine).includes(choice));
   return Array.isArray(mine) && added.length > 0 && typeOf(mine) === "COMBO" ? withChoices(mine, [...listOf(mine), ...added]) : mine;

@@ -1,6 +1,4 @@
-// The runners as the engine sees them: which can do a job, which take jobs now, which is best for the next one, and why a job waits.
-// A kind of job is what it needs and where it was tried before.
-// What is in memory follows from the tables, and `refresh` reads it again; only the slots that this process uses are its own.
+// Runners from the engine's view: which can run a job, which are free, which is best. A job's kind: its needs and tried runners.
 
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -28,7 +26,6 @@ const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] 
 /** How long a runner counts as busy with other clients' jobs. */
 const BUSY_MS = 5000;
 
-/** Maximum number of cached results. */
 const MAX_CACHED = 10_000;
 
 type PoolParts = { database: Database; processes: Pick<Processes, "isNotRunHere">; concurrency: number };
@@ -71,7 +68,6 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
   const modelsOfNeeds = (id: number | null) => modelsOf((id === null ? undefined : needsById.get(id)) ?? []);
 
-  /** What the runner lacks, in words. */
   function lacks(needs: number | null, runnerId: string): readonly string[] {
     if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service knew when the job was sent"];
     const parts = needsById.get(needs);
@@ -124,7 +120,6 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     refresh,
     know,
 
-    /** For a job that was just stored. */
     learn: (id: number, needs: Needs) => void needsById.set(id, needs),
 
     /** What no waiting or running job needs goes, from the table and from memory. */
@@ -141,15 +136,12 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     isFreeElsewhere,
     reportBusy: (runnerId: string) => void (usageOf(runnerId).busyUntilMs = performance.now() + BUSY_MS),
 
-    /** Like `canDo`, but a runner that is busy with other clients' jobs leaves the job to a free one. */
     mayTake(kind: string, runner: RunnerRow): boolean {
       return canDo(kind, runner.id) && !(isBusy(runner) && isFreeElsewhere(kind, runner.id));
     },
 
-    /** What the runner has recently sent to this process. */
     trafficOf: (runnerId: string): Traffic => usageOf(runnerId).traffic,
 
-    /** The runners that take jobs now and have a free slot. */
     free,
 
     /** For a slot occupied here. Reads the store, because the runner may just have been paused, and other processes also use its slots. */
@@ -169,7 +161,6 @@ export async function createPool({ database, processes, concurrency }: PoolParts
       return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => taken.delete(index) };
     },
 
-    /** Without jobs that only wait for their turn. */
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const ids = [...needs];
       await know(ids, reader);
@@ -188,7 +179,6 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   };
 }
 
-/** The slots of runners that other processes use. The built-in runner is each process's own. */
 async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, "isNotRunHere">): Promise<Map<string, number>> {
   const running = query
     .selectFrom("jobs")
@@ -201,7 +191,6 @@ async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, 
   return new Map((await reader.rows(running)).map(({ runner, n }) => [runner ?? "", n]));
 }
 
-/** Inside a commit: returns the number of these needs. */
 export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
   const hash = createHash("sha256").update(needText(needs)).digest("hex");
   const known = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));

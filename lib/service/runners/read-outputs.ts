@@ -1,5 +1,3 @@
-// Reads a job's ending and its nodes' outputs from a runner's history, within limits.
-
 import { readStatus } from "@/lib/comfyui/entries";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -15,14 +13,12 @@ export type NodeOutputs = { files: NodeFile[]; texts?: string[]; others?: NodeOt
 
 const MAX_FILES = 10_000;
 const MAX_NAME_LENGTH = 1000;
-/** Every list shows the error with its job. */
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_TRACEBACK_LENGTH = 64 * 1024;
 const MAX_INPUTS_LENGTH = 256 * 1024;
 /** For all texts together; the rest is dropped. */
 const MAX_TEXT_LENGTH = 4 * 1024 ** 2;
 
-/** Returns undefined for an invalid entry. */
 export function readEnding(entry: unknown): Ending | undefined {
   const { status, outputs } = objectOf(entry) ?? {};
   if (!isObject(outputs)) return undefined;
@@ -55,10 +51,7 @@ function cut(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-/**
- * The outputs of each node in the graph. A node that the runner expanded also gets the outputs of its expansion (`display_node` in
- * `meta`). Outputs of other ids are dropped.
- */
+/** Outputs by node of the graph. A node that the runner expanded gets the outputs of its expansion. Others are dropped. */
 export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
   const found = new Map<string, Map<string, unknown>>();
   const { meta, outputs } = objectOf(entry) ?? {};

@@ -1,5 +1,3 @@
-// A job on a runner: the inputs of an attempt, and helpers for its steps.
-
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeFromServer } from "@/lib/comfyui/client";
 import { clientOf, type QueueItem } from "@/lib/comfyui/entries";
@@ -13,9 +11,7 @@ import { type Database, whileAway } from "../store/database";
 import { type Attempt, openClients, writeAttempt } from "./attempts";
 
 export type RemoteLimits = {
-  /** How long a runner may be out of reach before its job is given up as lost. */
   leaseMs: number;
-  /** How long a running job may say nothing. */
   silenceMs: number;
   /** How often the runner is asked about a job; it also reports by itself. */
   pollMs: number;
@@ -31,7 +27,6 @@ export type Order = {
   jobId: string;
   userId: number;
   attempt: Attempt;
-  /** It was sent before the service started. */
   isResumed: boolean;
   runner: { id: string; label: string; address: string };
   graph: Graph;
@@ -41,11 +36,9 @@ export type Order = {
   inputs: readonly Input[];
   library: NodeLibrary;
   outputDir: string;
-  /** Whether another runner could take the job now. */
   isFreeElsewhere: () => Promise<boolean>;
   /** The runner's queue has other clients' jobs: it gets no job for a moment if another runner is free. */
   reportBusy: () => void;
-  /** Whether the runner was removed. */
   isGone: () => Promise<boolean>;
   /** Records a problem with the runner. It gets no other job before it is checked or someone resumes it. */
   reportProblem: (failure: ExchangeFailure) => void;
@@ -62,7 +55,6 @@ export function lost(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
 }
 
-/** Whether the runner's queue has other clients' jobs while another runner is free for this job. */
 export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueItem[]): Promise<boolean> {
   if (items.length === 0 || !(await job.isFreeElsewhere())) return false;
   const own = await openClients(job.database, job.runner.id);
@@ -71,7 +63,6 @@ export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueIte
   return true;
 }
 
-/** Works after `signal` has aborted too. */
 export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: string) =>
   removeFromServer(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
 

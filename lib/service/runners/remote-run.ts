@@ -28,7 +28,6 @@ type WatchOptions = {
   listening: JobListener;
   outputs: ReturnType<typeof bringOutputs>;
   lastReportMs: () => number;
-  /** Resolves when the next poll is due. */
   pause: () => Promise<void>;
 };
 
@@ -78,10 +77,7 @@ async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastRepo
 
 const POLLS_PER_QUEUE_REQUEST = 10;
 
-/**
- * Polls for a job. A queue response contains whole graphs, so while the runner reports over the same connection, only one in ten polls
- * requests the queue, plus one after each change for a waiting job. Other polls return the last location unless the job has ended.
- */
+/** Queue responses contain whole graphs, so while messages arrive, only one in ten polls requests the queue. */
 function createPoller({ server, attempt: { clientId } }: RemoteJob, promptId: string, { connection, queueVersion }: JobListener) {
   let previous: { location: JobLocation<ExchangeFailure>; connection: number; version: string; polls: number } | undefined;
   return async (): Promise<JobLocation<ExchangeFailure>> => {
@@ -110,7 +106,6 @@ function leaseOf(job: RemoteJob): () => Promise<boolean> {
   };
 }
 
-/** Interrupts the job. False: it still runs, and is given some more time to end. */
 function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean> {
   const { limits, now, server, attempt } = job;
   let firstMs: number | undefined;
@@ -137,10 +132,7 @@ async function finish(job: RemoteJob, entry: unknown, outputs: WatchOptions["out
   return toOutcome(ending, job);
 }
 
-/**
- * The runner's output folder was cleaned while its cache still lists the files. ComfyUI's POST /free clears the cache; then the job runs
- * once more.
- */
+/** The runner's output folder was cleaned while its cache still lists the files. POST /free clears the cache for one more run. */
 async function missingFile(job: RemoteJob): Promise<RunOutcome> {
   const { runner, attempt, server } = job;
   if (await patiently(job, () => wasCacheCleared(job.database, attempt.seq))) {
@@ -236,7 +228,6 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
   }
 }
 
-/** A pause that can be ended early, also before it begins. */
 function createPause() {
   let ended = new AbortController();
   return {

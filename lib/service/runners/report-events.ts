@@ -1,19 +1,13 @@
-// Turns a runner's messages about one job into run events.
-// Best effort: the job's ending is read from the history. Without messages, only progress is missing.
-// Guarantees: repeated messages are reported once; messages about other jobs are ignored.
+// Turns a runner's messages into run events. Without messages, only progress is missing: the ending is read from the history.
 
 import { type ComfyMessage, followMessages, type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "../nodes/run";
 
 type Handlers = {
-  /** Called for every message about the job. */
   reported: () => void;
-  /** Called when a node has outputs to fetch from the runner. */
   executed: (nodeId: string, output: unknown) => void;
-  /** Called when the job has ended on the runner, in any way. */
   ended: () => void;
-  /** Called when the runner exceeds a limit; its connection is closed. `message` is a sentence. */
   exceeded: (message: string) => void;
   on: (event: RunEvent) => void;
 };
@@ -84,15 +78,11 @@ export function listenToRunner(
     exceeded,
   });
   return {
-    /** Resolves once the connection has opened or failed. */
     ready,
     connection,
     stop,
-    /** Sets the job's id on the runner, if the runner chose its own. */
     setPromptId: (id: string) => void (promptId = id),
-    /** The times of an ended node. The running node ends with the run. */
     timesOf: (nodeId: string) => times.get(nodeId),
-    /** Changes when the runner's queue changes and when the job starts. */
     queueVersion: () => (hasBegun ? "begun" : String(queueChanges)),
   };
 }

@@ -1,5 +1,4 @@
-// Looks after the runners: each is checked again and again, its classes are read now and then, and what given-up attempts left there is
-// cleared away. Rows that another process changed are read again.
+// Checks runners, reads their catalogues, and removes lost attempts from them.
 
 import { removeFromServer } from "@/lib/comfyui/client";
 import { comfyServer } from "@/lib/comfyui/http";
@@ -87,7 +86,6 @@ async function isStillThere(tx: Transaction, { id, address }: RunnerRow): Promis
   return row?.address === address && !isOverLimits(row);
 }
 
-/** How late something that was just sent may arrive. */
 const ARRIVES_WITHIN_MS = 2000;
 
 async function clearAll({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {

@@ -1,5 +1,4 @@
-// The runners as they are stored: read, added, changed, removed. The built-in one has a row like the others.
-// Guarantees: the table is the truth. A command line beside a running service changes the same rows, and the service reads them again.
+// Stores runners. The table is the source of truth: a command may change it while the service runs.
 
 import { createHash, randomUUID } from "node:crypto";
 import { type RawBuilder, type Selectable, sql } from "kysely";
@@ -30,13 +29,11 @@ type Stores = {
   now: () => number;
   /** Of the built-in runner; its slots at all processes that share the database. */
   builtIn: { slots: () => Promise<number>; classes: number };
-  /** Called after each change that this process made. */
   changed?: () => Promise<void>;
   /** How long an address may take to answer, instead of the usual time. */
   answerMs?: number;
 };
 
-/** The runners that were not removed. */
 export async function readRunners(reader: Reader): Promise<RunnerRow[]> {
   return reader.rows(query.selectFrom("runners").selectAll().where("removed_at", "is", null).orderBy("created_at").orderBy("id"));
 }
@@ -124,7 +121,6 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const isKept = await database.commit(async (tx) => {
         // Removed while the address was asked: reported below.
         if (!(await readRunner(tx, id))) return true;
-        // Another runner may have been given this address while it was asked.
         if (isMoved && (await isTaken(tx, address))) return false;
         const changes = {
           ...(label !== undefined && { label }),
@@ -161,7 +157,6 @@ export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runn
   return checked_at === null ? "checking" : problem === null ? "ready" : "unreachable";
 }
 
-/** Inside a commit. */
 export async function storeAbout(
   tx: Transaction,
   id: string,
@@ -179,7 +174,6 @@ export async function storeAbout(
   );
 }
 
-/** Inside a commit. */
 export async function storeFacts(
   tx: Transaction,
   id: string,
@@ -194,7 +188,6 @@ export async function storeFacts(
 
 const askedAnew = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
 
-/** No requests are sent to it until someone resumes it. */
 export const isOverLimits = ({ problem }: Pick<RunnerRow, "problem">): boolean => problem === "over_limits";
 
 /** Inside a commit. A runner that sends too much is disabled: its next response may do the same harm. */
@@ -218,10 +211,8 @@ export async function settleDraining(tx: Transaction): Promise<void> {
 
 type RunnerKey = Pick<RunnerRow, "id" | "address">;
 
-/** How many jobs run at the runner, whichever process started them. */
 const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row, sql<boolean>`state = 'in_progress'`);
 
-/** Includes jobs that wait in the runner's own queue. */
 const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
 
 async function countThere(reader: Reader, { id, address }: RunnerKey, which: RawBuilder<boolean>): Promise<number> {

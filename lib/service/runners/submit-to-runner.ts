@@ -1,5 +1,4 @@
-// Sends a job to its runner: the files it reads, under generated names, then the workflow, once.
-// Guarantees: whether a request that failed may have arrived is never guessed.
+// Sends a job to its runner once: its files under generated names, then the workflow.
 
 import { openAsBlob } from "node:fs";
 import { extname } from "node:path/posix";
@@ -62,7 +61,6 @@ export async function submitToRunner(job: RemoteJob, listening: JobListener): Pr
   return ok(promptId);
 }
 
-/** Their names at the runner, by the names in the graph. */
 async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, RunOutcome>> {
   const names = new Map<string, string>();
   for (const input of job.inputs) {
@@ -73,7 +71,6 @@ async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, R
   return ok(names);
 }
 
-/** Uploads the input if the runner doesn't have it. Returns its path on the runner. */
 async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<string, ExchangeFailure>> {
   const file = remoteFileOf(input);
   const existing = await server.open(file, { range: "bytes=0-0" });
@@ -154,7 +151,6 @@ const annotationOf = (name: string) => annotation.exec(name)?.[0] ?? "";
 const pathOf = ({ filename, subfolder }: { filename: string; subfolder?: string | undefined }) =>
   subfolder ? `${subfolder}/${filename}` : filename;
 
-/** The input's file on the runner. */
 function remoteFileOf({ hash, mediaType, name }: Input): OutputFile {
   // Detects models by extension, because a .gltf is JSON and an .obj is plain text.
   const ownExtension = extname(bareName(name)).slice(1).toLowerCase();
@@ -179,7 +175,6 @@ export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
   return walk(value) as T; // the same shape with other texts
 }
 
-/** `names`: from the user's names to the names on the runner. */
 function withRemoteNames(graph: Graph, library: NodeLibrary, names: ReadonlyMap<string, string>): Graph {
   if (names.size === 0) return graph;
   return Object.fromEntries(

@@ -1,10 +1,7 @@
-// The service's tables on SQLite and PostgreSQL. Counters and list indexes are defined separately for each.
-
 import { type History, textsByBytes } from "@/lib/shared/database/migrate";
 import { assetSearch } from "./migrations/022-asset-search";
 import { postgresAssetIndexes, postgresCounters, postgresFunctions } from "./postgres/functions";
 
-/** SQL that differs between the two. */
 type Types = { counted: string; numbered: string; strict: string; keyed: string; jobLists: string };
 
 const sqlite: Types = {
@@ -215,10 +212,7 @@ CREATE TRIGGER tags_searched_in AFTER INSERT ON asset_tags BEGIN ${noteUnsearche
 CREATE TRIGGER tags_searched_out AFTER DELETE ON asset_tags BEGIN ${noteUnsearched("old.asset_seq")} END;
 `;
 
-/**
- * For several processes: the row of `commits`, which a writer locks until its transaction ends; processes, periodic work and turns;
- * notices too long for NOTIFY; and job progress.
- */
+/** For several processes. Writers lock the row of `commits` until their transaction ends. */
 const postgresProcesses = `
 CREATE TABLE commits (number bigint NOT NULL);
 INSERT INTO commits (number) VALUES (0);

@@ -1,7 +1,4 @@
-// Copies the rows of the service from one database into another: from SQLite to PostgreSQL, or back; or what PostgreSQL holds at one moment
-// into a file of SQLite, for backups.
-// Guarantees: those of lib/shared/database/copy-tables.ts; counters are made anew by the triggers, and compared. No service starts on an
-// unfinished copy, nor on rows that were moved away. Must never: change a row of the source.
+// Copies the service's rows between SQLite and PostgreSQL. Triggers rebuild the counters, which are compared. Never changes the source.
 
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";

@@ -1,5 +1,3 @@
-// Creates, locks and syncs the service's data folder.
-
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -47,7 +45,6 @@ export function requireDatabase({ database, blobs }: { database: string; blobs: 
   if (!hasContent) requireNoFiles(blobs, `The service's database ${database} is empty or missing`);
 }
 
-/** `why`: the reason that nothing is known of the files. */
 export function requireNoFiles(blobs: string, why: string): void {
   if (readdirSync(blobs).length === 0) return;
   throw new Error(`${why}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);

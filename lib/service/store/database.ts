@@ -1,6 +1,4 @@
-// What the service asks of its database, whichever it is: statements typed by kysely, reads, and commits that writers share.
-// Guarantees: what `commit` has resolved is on disk; a reader sees whole commits only; only a `Transaction` can write, so the compiler
-// ensures that nothing is written outside of a commit.
+// The interface of the service's database. A resolved commit is on disk, readers see whole commits, and only transactions write.
 
 import { CompiledQuery, DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { isStoreAway } from "@/lib/shared/error-codes";
@@ -22,7 +20,6 @@ export const query = new Kysely<Tables>({
 
 export type StoreLimits = Readonly<Partial<Pick<ServiceSettings, "maxTagsPerAsset" | "userQuotaBytes">>>;
 
-/** A database outside of commits, or a transaction that reads its own writes. */
 export type Reader = {
   readonly dialect: StoreDialect;
   rows<R>(statement: Compilable<R>): Promise<R[]>;
@@ -32,7 +29,6 @@ export type Reader = {
 /** What a commit works with. Await nothing but its own statements inside a commit: other writers and readers wait for it. */
 export type Transaction = Reader & {
   readonly limits: StoreLimits;
-  /** For writes; returns the number of rows changed. */
   run(statement: Compilable<unknown>): Promise<number>;
   /** A piece that is undone alone if it throws (a savepoint). One at a time. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
@@ -40,21 +36,13 @@ export type Transaction = Reader & {
 
 export type Database = Reader & {
   readonly limits: StoreLimits;
-  /**
-   * What is read together is of one moment. Await nothing but its own statements inside, and no other read of this database: that one would
-   * wait for a connection while holding one.
-   */
+  /** Reads one snapshot. Await nothing else inside, not even other reads of this database. */
   reading<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
-  /**
-   * Runs `work` in the next shared commit, whole or not at all; resolves when that commit is durable. `work` may run again if the first
-   * commit failed: what it notes outside of the database, it has to note anew each time.
-   */
+  /** Resolves when `work` is durable as part of a shared commit. `work` may run again, so it must repeat its side effects. */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same for work that makes room, or must not wait for room: on a full disk it is committed from the reserve. */
   commitFreeing<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Returns another number once another process has committed. */
   foreignCommits(): Promise<number>;
-  /** Commits waiting work first. */
   close(): Promise<void>;
 };
 

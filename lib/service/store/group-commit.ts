@@ -1,6 +1,4 @@
-// Many small writes, one fsync: what is asked for within one turn of the event loop is committed together, one piece of work after another.
-// Guarantees: a promise resolves only after its commit; a piece of work that throws is undone alone, and the others are kept; on a full
-// disk, work that makes room is still committed, from the reserve.
+// Commits all writes of one event loop turn together. A failing piece is undone alone. On a full disk, freeing work uses the reserve.
 
 import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
@@ -10,7 +8,6 @@ type Work<T> = (tx: Transaction) => Promise<T>;
 type Waiting = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
-/** `isOpen`: whether a transaction is open. `folder`: holds the disk reserve. */
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
   let waiting: Waiting[] = [];
   let underWay: Promise<void> | undefined;
@@ -55,8 +52,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     for (const { work } of batch) {
       // A single piece needs no savepoint: what it has written is undone with the transaction.
       const outcome = await attempt(() => (batch.length === 1 ? work(tx) : tx.attempt(() => work(tx))));
-      // If the disk fails in the middle, SQLite undoes everything by itself: then the whole batch has failed, with this cause, and what
-      // comes after it must not be committed on its own.
+      // If the disk fails, SQLite rolls everything back. The whole batch has failed then, and nothing after it may commit on its own.
       if (!outcome.ok && (batch.length === 1 || !isOpen())) throw outcome.value;
       outcomes.push(outcome);
     }

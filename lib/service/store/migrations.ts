@@ -1,5 +1,3 @@
-// Migrates the service's database. On PostgreSQL its tables have their own schema, separate from the console's.
-
 import { migratePostgres as migrateOn, migrateSqlite } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { postgresHistory, sqliteHistory } from "./baseline";

@@ -6,21 +6,14 @@ import { z } from "zod";
 import { type ServiceLog } from "../options";
 import { type Transaction } from "./database";
 
-/** A notice is JSON of at most this many bytes. */
 export const MAX_NOTICE_BYTES = 7_000;
 
 export type Processes = {
-  /** Of this process; a new one with each start. */
   readonly id: string;
 
-  /**
-   * Tells the other processes. With `tx`: once that commit is durable, and not at all if it fails. A process that is not listening misses
-   * the notice; its `missed` is called later.
-   */
+  /** Notifies other processes, with `tx` once it has committed. A process that isn't listening gets `missed` later. */
   tell(channel: string, payload: unknown, tx?: Transaction): Promise<void>;
-  /**
-   * Receives what others tell, never what this process told. `missed`: something may have been lost, so all that is remembered may be wrong.
-   */
+  /** Receives notices of other processes. `missed`: notices may have been lost. */
   listen(channel: string, receive: (payload: unknown, from: string) => void, missed?: () => void): () => void;
 
   /** The ids of living processes, including this one, the oldest first. */
@@ -29,20 +22,14 @@ export type Processes = {
   slots(own: number): Promise<number>;
   /** How long a process that is no longer listed may still be at work: it was cut off or suspended, and has not ended. */
   readonly lingersMs: number;
-  /** As a condition on jobs: the holder is dead, or there is none. */
   readonly isHolderGone: RawBuilder<SqlBool>;
-  /** As a condition on jobs: this process does not hold it. */
   readonly isNotRunHere: RawBuilder<SqlBool>;
 
   /** Registers this process with its number of built-in slots, and starts exchanging notices with the others. */
   start(slots: number): Promise<void>;
   watch(on: ProcessEvents): void;
-  /**
-   * Inside a commit: takes processes that were silent for too long off the list, and returns their ids and those of their workers.
-   * A process that has just started, or come back, waits as long for the others: the database may have been away for all.
-   */
+  /** Removes expired processes. Returns their ids and those of their workers. */
   giveUpSilent(tx: Transaction): Promise<string[]>;
-  /** Takes this process off the list. */
   close(): Promise<void>;
 };
 
@@ -73,7 +60,6 @@ export function createOnlyProcess(): Processes {
 
 const ANSWERS = "answers";
 const PATIENCE_MS = 10_000;
-/** How often it checks which of them still live. */
 const LOOK_EVERY_MS = 1000;
 
 export type Questions = ReturnType<typeof createQuestions>;

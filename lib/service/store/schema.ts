@@ -1,5 +1,4 @@
-// The tables as kysely types. Times are milliseconds since 1970; free-form values are JSON text; a flag is 0 or 1.
-// Wide values (graph, outputs) are in tables beside `jobs`, so that lists touch narrow rows only.
+// The tables as kysely types. Times are milliseconds since 1970, free-form values are JSON text, flags are 0 or 1.
 
 import { type Generated } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
@@ -64,9 +63,7 @@ export type RunnerRow = {
   tags: string;
   slots: number;
   mode: RunnerMode;
-  /** Why it was set aside. */
   mode_reason: string | null;
-  /** What was wrong with it at the last check; null: nothing. */
   problem: RunnerProblem | null;
   problem_message: string | null;
   version: string | null;
@@ -76,7 +73,6 @@ export type RunnerRow = {
   queue_pending: number | null;
   checked_at: number | null;
   seen_at: number | null;
-  /** When its catalogue was last read. */
   catalogue_at: number | null;
   done: Generated<number>;
   failed: Generated<number>;
@@ -94,20 +90,15 @@ export type RunnerCatalogueRow = { runner_id: string; hash: string; text: string
 /** The distinct needs of jobs: node classes, their inputs, and what is chosen from lists. */
 export type JobNeedsRow = { id: Generated<number>; hash: string; text: string };
 
-/**
- * One attempt to run a job on a runner other than the built-in one. `sending`: it may have arrived; `sent`: it has; `lost`: given up
- * without knowing whether it still runs there; `over`: it does not.
- */
+/** An attempt on a runner. `sending`: may have arrived; `lost`: may still run there; `over`: it doesn't. */
 export type AttemptRow = {
   job_seq: number;
   number: number;
   fence: number;
   runner: string;
-  /** The job's id at the runner. */
   prompt_id: string;
   client_id: string;
   state: "sending" | "sent" | "lost" | "over";
-  /** When it may be given up as lost, unless the runner answers before. */
   lease_until: number;
   started_at: number;
   ended_at: number | null;

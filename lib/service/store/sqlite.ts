@@ -1,6 +1,4 @@
-// The service's database on SQLite: one connection, every statement prepared once by its text.
-// Guarantees: what a commit has resolved is on disk (WAL, synchronous=FULL); a read outside of a commit waits for the one under way.
-// Underneath everything is synchronous: a commit, or reads that follow each other without other waits, take one turn of the event loop.
+// The service's database on SQLite. A resolved commit is on disk. A read outside of a commit waits for the one under way.
 
 import { dirname } from "node:path";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
@@ -52,7 +50,6 @@ function prepareConnection(connection: SqliteConnection, now: () => number, lock
 function wrap(connection: SqliteConnection, limits: StoreLimits, folder: string): Database {
   const statements = prepareOnce(connection);
 
-  /** One transaction; if it fails, nothing of it is stored. */
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { tx, end } = openTransaction(statements, connection, limits);
     statements.prepare("BEGIN IMMEDIATE").run();
@@ -169,10 +166,7 @@ function openTransaction(statements: Statements, connection: SqliteConnection, l
   return { tx, end: () => (isOver = true) };
 }
 
-/**
- * Work that awaits only its statements ends within this turn of the event loop. Other work waits for something else, perhaps for this very
- * commit.
- */
+/** Rejects work that awaits more than its statements: it might wait for this very commit. */
 async function inThisTurn<T>(work: () => Promise<T>): Promise<T> {
   let turn: NodeJS.Immediate | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -1,6 +1,4 @@
-// Whether the rows of a data folder are in its own file or in PostgreSQL: then a file in the folder names that database by its id.
-// Guarantees: nothing starts with rows that were moved away, or without rows that were left behind; a folder that holds bytes belongs to
-// one database. Must never: make a table, or put an address into a sentence.
+// Whether a data folder's rows are in its own file or in PostgreSQL. Then a file in the folder has that database's id.
 
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -12,14 +10,12 @@ import { writeWhole } from "@/lib/shared/files";
 import { type Database, query } from "./database";
 import { SERVICE_SCHEMA } from "./migrations";
 
-/** A SQLite file, or the address of a PostgreSQL database. */
 export type ServicePlace = { file: string } | { url: string };
 
 const STATEMENT_MS = 30_000;
 const markIn = (dataDir: string) => join(dataDir, "postgresql-store");
 export const fileIn = (dataDir: string) => join(dataDir, "service.sqlite");
 
-/** The id of the database in PostgreSQL that has the folder's rows. */
 function readMark(dataDir: string): string | undefined {
   const mark = markIn(dataDir);
   return existsSync(mark) ? readFileSync(mark, "utf8").trim() : undefined;
@@ -64,21 +60,16 @@ async function read(ask: Ask, findUnfinished: string): Promise<PlaceContent> {
   return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await rows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
 }
 
-/** Whether a service was ever started with this database. */
 export async function holdsService(place: ServicePlace): Promise<boolean> {
   return (await lookAt(place)).isUsed;
 }
 
-/** Whether the folder's rows are in that database. */
 export async function isServiceOf(dataDir: string, url: string): Promise<boolean> {
   const mark = readMark(dataDir);
   return mark !== undefined && mark === (await lookAt({ url })).id;
 }
 
-/**
- * Throws if rows would be left behind or were moved elsewhere, or if the folder belongs to another database. `isStart`: the database may
- * have no id yet, because the folder's first start was cut off.
- */
+/** Throws if rows would be left behind or the folder belongs to another database. `isStart`: the database may have no id yet. */
 export async function requireRows(dataDir: string, databaseUrl: string | undefined, { isStart = false } = {}): Promise<void> {
   const mark = readMark(dataDir);
   const file = fileIn(dataDir);
@@ -107,10 +98,7 @@ function foreign(dataDir: string): string {
   return `${dataDir} belongs to another database than the one of DATABASE_URL, and its files too: set DATABASE_URL to its own, or LIGHTDESK_DATA_DIR to another folder.`;
 }
 
-/**
- * Called before a service does anything on PostgreSQL. A new data folder may join a database only if bytes are stored in a shared place;
- * otherwise each side would lack the other's files.
- */
+/** A new data folder may join a database only if blobs are stored in a shared place. */
 export async function claimDataFolder(database: Database, dataDir: string, hasSharedBytes: boolean): Promise<void> {
   const mark = readMark(dataDir);
   const known = await findId(database);

@@ -1,5 +1,3 @@
-// User files and their paths.
-
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { type BlobStore } from "../assets/blob-store";
@@ -61,7 +59,6 @@ function refuseWayOut(path: string): string[] {
   return segments;
 }
 
-/** A name from the path, for a message. */
 function short(name: string): string {
   const printable = name.replace(/\p{C}/gu, "\uFFFD");
   return printable.length > 60 ? `${printable.slice(0, 60)}…` : printable;
@@ -91,7 +88,6 @@ function notAllowed(reason: string): ServiceError {
   return new ServiceError("FORBIDDEN", `This path is not allowed. ${reason}`);
 }
 
-/** `modified`: milliseconds since 1970. */
 export type UserFile = { path: string; size: number; modified: number };
 type StoredFile = UserFile & { hash: string };
 /** Bounds the answer; more than a user keeps by hand. */
@@ -149,7 +145,6 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       return Number((await database.row(used.where("user_id", "=", userId)))?.bytes ?? 0);
     },
 
-    /** Undefined if there is none. */
     sizeOf: async (userId: number, segments: readonly string[]): Promise<number | undefined> =>
       (await database.row(ownFiles(userId).where("path", "=", segments.join("/"))))?.size,
 
@@ -208,7 +203,6 @@ function isBelow(prefix: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`path > ${prefix} and path < ${`${prefix.slice(0, -1)}0`}`;
 }
 
-/** Inside a commit. Returns the hash of the file that was there before. */
 async function makeRoom(tx: Transaction, userId: number, path: string, overwrite: boolean): Promise<string | undefined> {
   const segments = path.split("/");
   const above = segments.slice(1).map((_, at) => segments.slice(0, at + 1).join("/"));

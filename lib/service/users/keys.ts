@@ -1,5 +1,3 @@
-// Users and their API keys.
-
 import { createHash, randomInt } from "node:crypto";
 import { type KeyListing, type ServiceKeys, type UserStatus } from "../options";
 import { type Database, query, type Reader } from "../store/database";

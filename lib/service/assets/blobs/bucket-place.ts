@@ -1,7 +1,4 @@
-// Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>, as in a folder.
-// Guarantees: an object has its key only once it is complete and of the right size; storing the same content again sends nothing; an answer
-// that is cut off is asked for again from where it ended.
-// Must never: hold more of a blob in memory than a few parts, counting all uploads together.
+// Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>. At most a few parts are in memory, across all uploads.
 
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -68,14 +65,11 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
   return stream;
 }
 
-/** `presignedSeconds`: for so long a signed address of a blob is valid; without it none is made. */
 type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | undefined; now: () => number };
 
 export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Options): SharedPlace {
   const inTurn = createLimiter(PARTS_AT_ONCE);
-  /**
-   * True until a store says that it does not support the condition. Without the condition a blob may be written twice, with the same bytes.
-   */
+  /** False once a store has rejected conditional writes. */
   let knowsConditions = true;
 
   async function putWhole(staged: Content, isNew: boolean): Promise<void> {

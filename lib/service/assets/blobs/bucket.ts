@@ -1,6 +1,4 @@
-// A bucket of an object store, through the SDK of S3, which is loaded only here and only if a bucket is used.
-// Guarantees: a missing object is told apart from a store that does not answer; retries, and the time of each request, are bounded; no
-// thrown error holds a key, a signature or an address.
+// A bucket of an object store, through the S3 SDK, which is only loaded here. Errors contain no key, signature or address.
 
 import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, type S3Client } from "@aws-sdk/client-s3";
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
@@ -9,7 +7,6 @@ import { codeOf } from "@/lib/shared/error-codes";
 import { type Shown } from "../blob-store";
 
 const CONNECT_MS = 5000;
-/** Until an answer begins, including the time to send a part. */
 const ANSWER_MS = 120_000;
 /** Long, because readers may pause. */
 const SILENCE_MS = 600_000;
@@ -19,7 +16,6 @@ export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
 export class BucketError extends Error {
   readonly code = OBJECT_STORE_FAILED;
-  /** What the store answered, such as SlowDown; if it did not answer, the error of the connection. */
   readonly reason: string;
   readonly status: number | undefined;
   /** The request was answered or never sent: it can have no effect any more. */
@@ -69,7 +65,6 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     }
   }
 
-  /** Like `ask`, for an object that may be missing. */
   async function find<T>(what: string, asking: Promise<T>): Promise<T | undefined> {
     try {
       return await ask(what, asking);
@@ -86,7 +81,6 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   }
 
   return {
-    /** The object's size; undefined if it is missing. */
     async sizeOf(key: string): Promise<number | undefined> {
       const found = await find("describe an object", client.send(new sdk.HeadObjectCommand(named(key))));
       return found && (found.ContentLength ?? 0);
@@ -146,7 +140,6 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       }
     },
 
-    /** Uploads that were neither completed nor aborted, with the time at which they began. */
     async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; begunMs: number }> {
       for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
         const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });

@@ -1,5 +1,3 @@
-// Stores blobs in a folder that several processes may share.
-
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -12,11 +10,9 @@ import { stageFile } from "../staged-file";
 
 export type SharedPlace = BlobPlace & {
   readMark(): Promise<string | undefined>;
-  /** Writes the mark if there is none; an existing one stays. */
   writeMark(mark: string): Promise<void>;
 };
 
-/** What is wrong with LIGHTDESK_BLOBS, worded for the operator who starts the service. */
 export class ForeignPlace extends Error {}
 
 export async function claimPlace(place: SharedPlace, id: string): Promise<void> {
@@ -54,16 +50,12 @@ export function guarded(place: BlobPlace, claimed: () => Promise<void>): BlobPla
 const HASH_LENGTH = 64;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** `folder`: the folder of the layout; other files of this place are beside it. */
 export function createFolderPlace(folder: string): SharedPlace {
   const pathOf = (hash: string) => blobPath(folder, hash);
   const incoming = join(dirname(folder), "incoming");
   const mark = join(dirname(folder), "lightdesk-store");
 
-  /**
-   * Files that were seen to hold what their name says, and whose name was synced, with the time of their last change: each file is read
-   * once, not with every upload.
-   */
+  /** Modification times of files whose content was verified, so that uploads don't read them again. */
   const seen = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
   const underWay = new Map<string, Promise<void>>();

@@ -1,7 +1,4 @@
-// Records who is about to name a blob, and who removes one, as rows of the database: for a place that several processes share, where the
-// memory of one of them guards nothing.
-// Guarantees: a blob is never removed between the moment at which a process found or wrote it and the commit that names it; the leases of
-// a dead process end once its death is known (`forgetDead`).
+// Leases of blobs as database rows, for a store that several processes share. A leased blob isn't removed.
 
 import { randomUUID } from "node:crypto";
 import { type ServiceLog } from "@/lib/service/options";
@@ -26,7 +23,6 @@ type Parts = {
   log: ServiceLog;
 };
 
-/** A holder is one operation of one process. */
 const holderOf = (processId: string) => `${processId} ${randomUUID()}`;
 const processOf = (holder: string) => holder.split(" ")[0] ?? "";
 

@@ -1,6 +1,4 @@
-// Local files of blobs that are stored elsewhere, for code that reads files: workers, previews, masks. In the layout of the folder place,
-// within a bound; the least recently used are removed first.
-// Guarantees: a copy is complete, with its hash, or absent; a copy in use stays, whatever the bound; each is fetched only once at a time.
+// Local copies of blobs in a bucket, up to a size limit. A copy is complete and verified, and stays while in use.
 
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, rename, rm, utimes } from "node:fs/promises";
@@ -16,10 +14,8 @@ import { createBatchedWriter } from "../staged-file";
 
 type Options = {
   folder: string;
-  /** A folder on the same disk. */
   temp: string;
   mostBytes: number;
-  /** Refuses with NOT_FOUND if there are no such bytes. */
   fetch(hash: string): Promise<Readable>;
   log: ServiceLog;
 };
@@ -28,7 +24,6 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   const pathOf = (hash: string) => blobPath(folder, hash);
   const inUse = new Map<string, number>();
   const fetching = new Map<string, Promise<void>>();
-  /** Undefined until the folder has been looked through. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
   telemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
@@ -94,7 +89,6 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
 
     forget,
 
-    /** Removes copies of bytes that another process has removed. */
     sweepCache: (named: Named) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {

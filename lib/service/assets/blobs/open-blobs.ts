@@ -107,7 +107,6 @@ async function requireFilesCopied(place: SharedPlace, database: Database): Promi
   );
 }
 
-/** Not yet claimed for a database: the caller checks its mark. */
 export async function openSharedPlace(
   setting: BlobSetting,
   { settings, folders, now, log }: Omit<Parts, "database" | "processes">,
@@ -151,9 +150,7 @@ function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/**
- * `mark`: the id of the database whose files are there. `keepsFirst`: writing an existing key as a new one leaves its content unchanged.
- */
+/** `mark`: the id of the store's database. `keepsFirst`: conditional writes don't overwrite. */
 export type TriedPlace = { isThere: boolean; mark?: string; keepsFirst?: boolean };
 
 /** Throws a sentence that says what does not work. */
@@ -195,7 +192,6 @@ async function tryBucket(bucket: Bucket): Promise<TriedPlace> {
   }
 }
 
-/** False if the key exists, or the store does not support the condition. */
 async function putNew(bucket: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await bucket.put(key, bytes, true);

@@ -1,6 +1,4 @@
-// Finds the assets that match a filter, for lists of assets and of their tags. Each database does it in its own way.
-// Guarantees: the same answers on both. Totals are exact, ties are broken by id in the direction of the order, names are sorted without
-// case (by folded name).
+// Finds assets by filter, with exact totals, and with ties sorted by id.
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -12,9 +10,7 @@ import { type MetadataCondition, type ReadFilter } from "../asset-filter";
 export type AssetPage = Pick<AssetsQuery, "sort" | "order" | "limit" | "offset">;
 
 export type AssetSearch = {
-  /** The row numbers on the page, in its order, and how many assets match the filter. */
   findPage(userId: number, filter: ReadFilter, includePublic: boolean, page: AssetPage): Promise<{ seqs: number[]; total: number }>;
-  /** How many of the matching assets carry each tag. */
   countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
 };
 
@@ -34,7 +30,6 @@ export async function countOwned(reader: Reader, owner: number): Promise<number>
   return (await reader.row(query.selectFrom("asset_counts").select("n").where("owner_id", "=", owner)))?.n ?? 0;
 }
 
-/** Conditions on a row of `assets`. A match meets all of them. */
 export function testsOf(
   { include, exclude, name, metadata }: ReadFilter,
   hasName: RawBuilder<unknown>,
@@ -50,7 +45,6 @@ export function testsOf(
   ];
 }
 
-/** JSON documents with one of the values at one of the paths. */
 export function documentsOf({ paths, values }: MetadataCondition, wrap = (value: unknown) => [value]): string[] {
   const documentOf = (path: readonly string[], value: unknown) =>
     path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));
@@ -102,7 +96,6 @@ function assetsOf(owners: readonly number[], tests: readonly RawBuilder<unknown>
 
 const hasName = ({ name }: ReadFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
-/** Matches the value at the path, or a list at the path that contains the value. */
 function holds(condition: MetadataCondition): RawBuilder<unknown> {
   const documents = documentsOf(condition, (value) => [value, [value]]);
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);

@@ -1,6 +1,4 @@
-// Searches assets on SQLite with the index of migration 022: full text for names and tags, a table for metadata values.
-// The cheapest of three plans reads a page: scan the sort index and test each row, scan it and look each row up in the
-// matches, or collect and sort all matches.
+// Searches assets on SQLite: full text for names and tags, a table for metadata values. The cheapest of three plans reads a page.
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -11,17 +9,12 @@ import { type AssetPage, type AssetSearch, countOwned, documentsOf, orders, owne
 
 type Rows = RawBuilder<unknown>;
 
-/** The filter for the assets of one owner. */
 type Part = {
   owner: number;
-  /** How many assets the owner has, and how many of them match. */
   everything: number;
   total: number;
-  /** Tests of one row. Each is sufficient by itself. */
   tests: Rows[];
-  /** Selects the key of each match; undefined if the filter only excludes tags. */
   found?: Rows;
-  /** Selects the key of each asset with an excluded tag, if the filter does nothing else. */
   excluded?: Rows;
 };
 
@@ -190,7 +183,6 @@ function assetsOf(keys: Rows): Rows {
   return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(seqOf("found.key"))}`;
 }
 
-/** Visits each tag of each asset. Tags contain no line breaks. */
 async function tallyTags(reader: Reader, owner: number, keys: Rows, visit: (tag: string) => void): Promise<void> {
   const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
   for (let from = 0; from <= last; from += SLICE) {

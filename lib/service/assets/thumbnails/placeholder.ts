@@ -1,5 +1,3 @@
-// Placeholder images for files without a thumbnail.
-
 import sharp from "sharp";
 import { createLru } from "@/lib/shared/lru";
 import { isRaster } from "../media-type";
@@ -8,7 +6,6 @@ export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
 
 const meshes = /^(glb|gltf|obj|fbx|stl|ply|usdz)$/;
 
-/** `fileName`: the content's own name, `<hash>.<ext>`. */
 export function previewKindOf(mediaType: string, fileName: string): PreviewKind {
   if (isRaster(mediaType)) return "image";
   if (mediaType.startsWith("video/")) return "video";
@@ -25,13 +22,9 @@ const bars = [8, 18, 28, 14, 22, 10, 6].map((height, at) => `<path d="M${17 + at
 const sheet = `<path d="M20 13h16l9 9v29H20zM36 13v9h9" ${line}/>`;
 
 const signs: Readonly<Record<PreviewKind, string>> = {
-  // A film: sprocket holes beside a triangle that plays.
   video: `<rect x="12" y="17" width="40" height="30" rx="4" ${line}/><path d="M19 17v30M45 17v30M12 27h7M12 37h7M45 27h7M45 37h7" ${line}/><path d="M28 26l10 6-10 6z" fill="${INK}"/>`,
-  // A sound: its waves.
   audio: `<g fill="none" stroke="${INK}" stroke-width="2.6" stroke-linecap="round">${bars}</g>`,
-  // A 3D model: a cube.
   model: `<path d="M32 14l16 9v18l-16 9-16-9V23zM32 32v18M32 32l16-9M32 32l-16-9" ${line}/>`,
-  // A sheet with a folded corner, for pictures and for anything else.
   image: `${sheet}<path d="M24 46l7-10 5 6 3-4 4 8z" fill="${INK}"/>`,
   other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
 };

@@ -1,5 +1,3 @@
-// Creates thumbnails of stored files (videos with ffmpeg) and caches them on disk up to a limit.
-
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
@@ -63,7 +61,6 @@ function createMovingPreviews(ffmpeg: string) {
   const stopping = new AbortController();
 
   return {
-    /** PNG; undefined if ffmpeg fails or takes too long. */
     async draw(path: string, mediaType: string): Promise<Buffer | undefined> {
       const reader = own(readers, mediaType);
       if (reader === undefined) return undefined;
@@ -97,7 +94,6 @@ function createMovingPreviews(ffmpeg: string) {
 function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
   const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
   const fileOf = (hash: string, name: string) => join(folderOf(hash), `${name}.webp`);
-  /** An upper bound: files that others remove are counted until the next look at the disk. */
   let bytes: number | undefined;
   let evicting: Promise<void> | undefined;
 
@@ -123,14 +119,12 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, mos
 
     forget,
 
-    /** Removes thumbnails whose original is gone. Returns the number of these originals. */
     sweep: (named: Named) => sweepCacheFolder(folders.thumbnails, named, forget),
   };
 }
 
 const MOST_SECONDS = 20;
 
-/** An upright WebP of the first frame whose longer edge is exactly `edge`. */
 async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
   return decoding(source, "No preview can be made of this file.", () => {
     const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn: "truncated", pages: 1 });
@@ -154,14 +148,12 @@ async function decoding(source: string | Uint8Array, message: string, decode: ()
 
 const AT_ONCE = 2;
 const MOST_CACHED_BYTES = 512 * 1024 ** 2;
-/** The edge of what ffmpeg draws; smaller previews are made from it, so that a film is opened once. */
 const LARGEST = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 
 type Content = { hash: string; media_type: string; name: string };
 /** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
 type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
-/** Calls `use` with the content as a file, which stays for as long as `use` runs. */
 export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
@@ -210,38 +202,32 @@ export function createThumbnails(
   }
 
   return {
-    /** `edge`: the length of the longer side. */
     async get(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
       const thumbnail = await once(content, inFile, edge);
       if (thumbnail.isOwn) telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
       return thumbnail;
     },
 
-    /** PNG. As expensive as a thumbnail, but requested too seldom to be kept. */
     channel: (inFile: InFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => extractChannel(source, channel));
       }),
 
-    /** The whole image, upright and without metadata, in another encoding. */
     encode: (inFile: InFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => decoding(source, "No preview can be made of this file.", () => encoded(source, format, quality)));
       }),
 
-    /** Removes also those that are being made at this moment. */
     async forget(hash: string): Promise<void> {
       const open = [...making].filter(([key]) => key.startsWith(hash));
       await Promise.allSettled(open.map(([, work]) => work));
       await cache.forget(hash);
     },
 
-    /** Removes what a crash left of originals that are gone. Returns how many were removed. */
     sweep: cache.sweep,
 
-    /** Ends the processes that this module started. */
     stop: () => moving?.stop(),
   };
 }

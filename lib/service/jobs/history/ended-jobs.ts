@@ -1,5 +1,3 @@
-// Removes ended jobs: by id, when a history is cleared, and by age.
-
 import { type RawBuilder, sql } from "kysely";
 import { isFirst, unhurried } from "@/lib/service/housekeeping";
 import { type ServiceLog } from "@/lib/service/options";
@@ -10,20 +8,15 @@ import { type Processes } from "@/lib/service/store/processes";
 import { countJobs } from "../list-jobs";
 import { isBeingCleared, terminalStates, wasCleared } from "../transitions";
 
-/** Takes about twenty milliseconds of a commit. */
 const AT_ONCE = 100;
 
 type Removal = {
   userId: number;
-  /** Only jobs that ended by then. */
   endedUntil: number;
-  /** At most this many, the oldest first. */
   atMost?: number;
-  /** Called between commits; false ends the work early. */
   goOn?: () => boolean;
 };
 
-/** Returns how many jobs were removed. */
 async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, goOn }: Removal): Promise<number> {
   let removed = 0;
   while (removed < atMost && (goOn?.() ?? true)) {
@@ -59,7 +52,6 @@ async function removeCleared(
   await unhurried(goOn, async () => (await isOwn()) && (await database.commitFreeing(removeSome)) > 0);
 }
 
-/** Removes those of `ids` that belong to the user and have ended. Returns how many were removed. */
 export async function removeEndedByIds(database: Database, userId: number, ids: readonly string[]): Promise<number> {
   const asked = [...new Set(ids)];
   let removed = 0;
@@ -125,7 +117,6 @@ export function createHistoryClears(database: Database, processes: Processes, lo
     return entries;
   }
 
-  /** Continues every removal that is unfinished, whichever process began it. */
   async function round(): Promise<void> {
     if (!(await isFirst(processes))) return;
     const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
@@ -142,7 +133,6 @@ export function createHistoryClears(database: Database, processes: Processes, lo
       await round();
     },
 
-    /** Returns how many entries were cleared. */
     async clear(userId: number, at: number): Promise<number> {
       const entries = await database.commitFreeing(async (tx) => {
         const marked = await mark(tx, userId, at);
@@ -153,7 +143,6 @@ export function createHistoryClears(database: Database, processes: Processes, lo
       return entries;
     },
 
-    /** A removal that is under way ends after its current piece. */
     async stop(): Promise<void> {
       isStopping = true;
       await Promise.all(underWay.values());
@@ -169,7 +158,6 @@ export function hasRetention({ retentionDays, retentionJobs }: RetentionParts["s
   return retentionDays !== undefined || retentionJobs !== undefined;
 }
 
-/** Returns how many jobs were removed. */
 export async function applyRetention({ database, settings, now }: RetentionParts, goOn: () => boolean): Promise<number> {
   const { retentionDays, retentionJobs } = settings;
   let removed = 0;

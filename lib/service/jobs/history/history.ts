@@ -1,5 +1,3 @@
-// The history: jobs that have ended, newest first. Removing an entry removes the job from every list; its assets stay.
-
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/queue";
 import { type Database, type Reader } from "@/lib/service/store/database";
@@ -23,7 +21,6 @@ import { type HistoryClears, removeEndedByIds } from "./ended-jobs";
 
 type Page = { max_items: number; offset: number };
 
-/** As JSON text in pieces: the list of jobs is read at once, each job's content when its piece is read. */
 export async function listHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
   const { seqs } = await listJobs(reader, userId, {
@@ -36,7 +33,6 @@ export async function listHistory(reader: Reader, userId: number, page: Page): P
   return inPieces(`{"history":[`, listed(reader, await readJobs(reader, seqs)), "]}");
 }
 
-/** Like `listHistory`, by id. A job with a damaged row is left out. */
 export async function listOlderHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
   const status = [...terminalStates];
   const last = async () => Math.max(0, (await countJobs(reader, userId, status)) - page.max_items);
@@ -77,12 +73,10 @@ async function* olderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncI
   }
 }
 
-/** As JSON text. Undefined for a job that has not ended. */
 export async function toOlderEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
   return olderEntryOf(job, await entryTexts(reader, [job]));
 }
 
-/** As JSON text. Undefined for a job that has not ended. */
 export async function toHistoryEntry(reader: Reader, job: StoredJob): Promise<string | undefined> {
   const texts = await entryTexts(reader, [job]);
   const result = resultOf(job, texts.results);
@@ -123,7 +117,6 @@ function errorOf(job: StoredJob): { error_message?: string } {
 
 type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };
 
-/** `clear` wins over `delete`. Returns how many entries were removed. */
 export async function manageHistory({ database, clears, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
   if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
   return `The history was cleared: ${await clears.clear(userId, now())} removed.`;

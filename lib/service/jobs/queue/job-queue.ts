@@ -1,7 +1,4 @@
-// Assigns waiting jobs to worker slots. The queue is in memory for a single process (memory-queue.ts), or in a shared PostgreSQL
-// (postgres-queue.ts). Both claim and run jobs through `createSlots`.
-// Invariants: a job is claimed only while its row is pending and its runner has a free slot across all processes. A job goes only to a
-// runner that can run it.
+// Assigns waiting jobs to worker slots. A job is claimed only while its row is pending and its runner has a free slot.
 
 import { kindWith, type Place, triedRunners } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
@@ -12,62 +9,43 @@ import { claimJob, type Running } from "../run/claim";
 import { type EngineParts, type Patience } from "../run/engine-parts";
 import { isInOwnQueue, isUnfinished, type WaitingJob } from "../transitions";
 
-/** A job taken from the queue. `turn`: its position in a shared queue. */
 export type QueueEntry = WaitingJob & { turn: number };
 
 export type JobQueue = {
-  /** Starts assigning jobs, including those that were already waiting. */
   start(): Promise<void>;
-  /** Called inside the commit that makes the job wait. `isFirst`: puts a returned job before its user's other jobs. */
   enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void>;
-  /** Called after the commit of `enqueue`. */
   notifyWaiting(job: WaitingJob, isFirst?: boolean): void;
   /** Removes the user's pending jobs, all if `seqs` is absent. The caller cancels them in the store. */
   removeWaiting(userId: number, seqs?: readonly number[]): Promise<void>;
-  /** Called after a clear: enqueues the user's jobs up to `last` that were not cancelled. */
   restoreUncancelled(userId: number, last: number): Promise<void>;
-  /** Enqueues waiting jobs that the queue lost, for example when a process was killed. */
   repair(): Promise<void>;
   /** Inside a commit: releases the entries that these dead processes had locked. */
   freeProcesses(tx: Transaction, processIds: readonly string[]): Promise<void>;
-  /** Called when slots or runners have changed. */
   slotsChanged(): void;
-  /** Continues a job on its runner. The slot may run other jobs after it. */
   resume(job: Running, runner: RunnerRow): Promise<void>;
-  /** The next job for the built-in runner; undefined if unknown. */
   peekNext(): number | undefined;
-  /** Stops assigning jobs. */
   stop(): Promise<void>;
 };
 
-/** The commit that ends a job. It also claims the slot's next job. */
 export type EndCommit = {
-  /** Called shortly before the job ends: reserves a waiting job for the slot. */
   prepare(): void;
   commit(work: (tx: Transaction) => Promise<void>): Promise<void>;
 };
 
-/** What the engine passes to the queue. */
 export type QueueContext = {
   parts: Pick<EngineParts, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events" | "remoteLimits">;
-  /** Jobs that run in this process, by id. */
   running: Map<string, Running>;
   isAccepting(): boolean;
   untilThere: Patience["untilThere"];
-  /** Runs the job to its end. */
   run(job: Running, end: EndCommit): Promise<void>;
-  /** The engine's `stop` waits for this work. */
   inBackground(work: Promise<void>): void;
 };
 
 export type CreateQueue = (context: QueueContext) => JobQueue;
 
 type QueueSource = {
-  /** Called inside the commit that claims the job. */
   onClaim?(tx: Transaction, entry: QueueEntry): Promise<void>;
-  /** Returns the job to its position. */
   putBack(entry: QueueEntry): Promise<void>;
-  /** Called when a slot is free or about to be. */
   onSlotFree(): void;
 };
 
@@ -86,7 +64,6 @@ export function createSlots(
   const unreservedSlots = () => [...endingSlots].filter(({ entry }) => !entry);
   const findEndingSlot = (kind: string) => unreservedSlots().find(({ place }) => pool.mayTake(kind, place.runner));
 
-  /** One claim of an entry for a slot. `settle` returns undefined if the job could not be claimed. */
   function createClaim(entry: QueueEntry, place: Place) {
     let outcome: "untried" | "full" | Running | undefined = "untried";
     const claimed = () => (typeof outcome === "object" ? outcome : undefined);
@@ -102,7 +79,6 @@ export function createSlots(
       const job = await tx
         .attempt(() => claimJob(tx, parts, entry.seq, place))
         .catch((error: unknown) => {
-          // If storage rejects the claim, it rejects the whole commit.
           if (asStorageFailure(error)) throw error;
           log.error({ err: error, seq: entry.seq }, "job claim failed");
           return undefined;
@@ -117,7 +93,6 @@ export function createSlots(
         undo(); // an earlier attempt at the same commit
         if (isAccepting()) outcome = (await pool.hasFreeSlot(tx, place.runner)) ? await attempt(tx) : "full";
       },
-      /** Called after the commit. */
       async settle(): Promise<Running | undefined> {
         if (outcome === "full") await refresh();
         if (typeof outcome === "string") await putBack(entry);
@@ -149,7 +124,6 @@ export function createSlots(
     }
   }
 
-  /** Returns the slot's next job. */
   async function runOne(job: Running, place: Place): Promise<Running | undefined> {
     const slot: EndingSlot = { place };
     let committedClaim: ReturnType<typeof createClaim> | undefined;
@@ -195,7 +169,6 @@ export function createSlots(
     }
   }
 
-  /** Starts jobs that are reserved for an ending slot if another slot is free. */
   function takeReserved(): void {
     for (const slot of endingSlots) {
       const { entry } = slot;
@@ -205,7 +178,6 @@ export function createSlots(
     }
   }
 
-  /** Claims the job for the best free slot and runs it there. If no slot is free any more, resolves once the job is back in the queue. */
   async function take(entry: QueueEntry): Promise<void> {
     const best = pool.best(entry.kind, pool.free());
     const slot = best ? undefined : findEndingSlot(entry.kind);

@@ -1,6 +1,4 @@
-// The in-memory queue of a single process: round robin between users, submission order within a user. The user served longest ago is
-// next, so one user's first job never waits behind another user's second.
-// The claim reads from the store whether a job is still pending.
+// The in-memory queue of a single process: round robin between users, submission order within a user.
 
 import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type WaitingJob } from "../transitions";
@@ -13,7 +11,6 @@ type CanDo = (kind: string) => boolean;
 const anyKind: CanDo = () => true;
 
 export function createFairQueue() {
-  /** By user, then by kind. */
   const waiting = new Map<number, Map<string, Line>>();
   /** Each user's last turn. Never evicted: one entry per user. */
   const served = new Map<number, number>();
@@ -33,7 +30,6 @@ export function createFairQueue() {
     if (lines?.size === 0) waiting.delete(userId);
   }
 
-  /** Returns the first waiting job, after skipping cancelled ones. */
   function headOf(line: Line): number | undefined {
     for (; line.head < line.seqs.length; line.head++) {
       const seq = line.seqs[line.head];
@@ -42,7 +38,6 @@ export function createFairQueue() {
     return undefined;
   }
 
-  /** The user's oldest job that can run. */
   function firstOf(userId: number, canDo: CanDo): WaitingJob | undefined {
     let first: WaitingJob | undefined;
     for (const [kind, line] of waiting.get(userId) ?? []) {
@@ -74,7 +69,6 @@ export function createFairQueue() {
       lineOf(userId, kind).seqs.push(seq);
     },
 
-    /** Returns a job to the front of its user's line. */
     putBack(userId: number, seq: number, kind = ""): void {
       const line = lineOf(userId, kind);
       line.seqs = [seq, ...line.seqs.slice(line.head)];
@@ -95,10 +89,8 @@ export function createFairQueue() {
       return next;
     },
 
-    /** Returns the job that `take` would return, without taking it. */
     peek,
 
-    /** Drops cancelled jobs of the user, all if `seqs` is absent. They use no turn. */
     forget(userId: number, seqs?: readonly number[]): void {
       if (!seqs) waiting.delete(userId);
       else for (const line of waiting.get(userId)?.values() ?? []) for (const seq of seqs) line.cancelled.add(seq);

@@ -61,7 +61,6 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     while (last !== undefined && isAccepting()) last = await repairAfter(last);
   }
 
-  /** Repairs one batch. Returns its last job, or undefined at the end. */
   function repairAfter(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
       const missing = await seqsWithoutEntry(tx, last);

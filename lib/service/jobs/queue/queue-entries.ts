@@ -1,7 +1,5 @@
-// The entries of graphile-worker's queue: one for each waiting job, in the order of turns. Inside commits, together with the rows of the
-// jobs.
-// A job's turn is one more than the later of its user's last turn and the last turn that was taken: so each user's next job comes before
-// any user's second one. The library sorts by time: a turn is stored as that many microseconds after the year 2000.
+// Entries of graphile-worker's queue, one per waiting job. A job's turn is one more than the later of its user's last turn and the
+// last turn taken, so that users alternate. The library sorts by time: a turn is that many microseconds after the year 2000.
 
 import { plainStatement, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type WaitingJob } from "../transitions";
@@ -42,13 +40,11 @@ async function enqueueSome(tx: Transaction, jobs: readonly WaitingJob[], turn: "
   await tx.rows(plainStatement(text, typeof turn === "number" ? [turn, ...lists] : lists));
 }
 
-/** Later turns are counted from it. */
 export async function tookTurn(tx: Transaction, turn: number): Promise<void> {
   const text = `INSERT INTO turns (user_id, turn) VALUES (${TAKEN}, ?) ON CONFLICT (user_id) DO UPDATE SET turn = greatest(turns.turn, excluded.turn)`;
   await tx.rows(plainStatement(text, [turn]));
 }
 
-/** Removes the entries of these jobs of the user. The user's next jobs get the turns that were freed. */
 export async function removeEntries(tx: Transaction, userId: number, seqs: readonly number[]): Promise<void> {
   await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT unnest(?::bigint[])::text)`, [seqs]);
   await stepBack(tx, userId);
@@ -68,7 +64,6 @@ export async function endClearing(tx: Transaction, userId: number): Promise<void
   await tx.rows(plainStatement("UPDATE turns SET cleared_until = NULL, cleared_by = NULL WHERE user_id = ?", [userId]));
 }
 
-/** Removes entries of jobs that no longer wait. */
 export function removeStale(tx: Transaction): Promise<void> {
   const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
   return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
@@ -84,7 +79,6 @@ async function stepBack(tx: Transaction, userId: number): Promise<void> {
   await tx.rows(plainStatement(`UPDATE turns SET turn = coalesce((${turn}), 0) WHERE user_id = ?`, [userId, userId]));
 }
 
-/** The entries that these workers hold are given out again. */
 export async function freeWorkers(tx: Transaction, workerIds: readonly string[]): Promise<void> {
   if (workerIds.length > 0) await tx.rows(plainStatement(`SELECT ${QUEUE_SCHEMA}.force_unlock_workers(?::text[])`, [workerIds]));
 }

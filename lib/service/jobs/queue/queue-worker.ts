@@ -1,5 +1,4 @@
-// The graphile-worker worker that fetches waiting jobs for this process. The library keeps the order, wakes the worker and locks entries
-// that it has handed out. A failed worker is restarted.
+// The graphile-worker worker that fetches waiting jobs for this process. A failed worker is restarted.
 
 import { EventEmitter } from "node:events";
 import { type Logger, type Worker, type WorkerEvents } from "graphile-worker";
@@ -22,7 +21,6 @@ const MAX_SEARCH_BACKOFF_MS = 1000;
 
 type WorkerParts = { pgPool: Pool; processes: Pick<Processes, "id">; database: Database; log: ServiceLog };
 type Handlers = {
-  /** Returns the kinds of jobs to skip; undefined if no slot is open. */
   kindsToSkip(): string[] | undefined;
   take(payload: unknown): Promise<void>;
 };
@@ -34,7 +32,6 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
   let restart = (): void => undefined;
   let wake = (): void => undefined;
   let search = { skip: new Set<string>(), begun: 0 };
-  /** The last search without a result. */
   let emptySearch = { skip: new Set<string>(), until: 0 };
 
   /** Called by the library before each search. Resolves once a search is useful. */
@@ -108,13 +105,11 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
 
   return {
     start: () => void (serving = serve()),
-    /** Called when a job of this kind is enqueued. Otherwise the database wakes the worker. */
     notifyKind(kind: string): void {
       if (emptySearch.skip.has(kind)) return;
       emptySearch.until = 0;
       wake();
     },
-    /** Called when slots have changed. */
     nudge(): void {
       wake();
       worker?.nudge();
@@ -127,7 +122,6 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
   };
 }
 
-/** Drops the library's info lines, one per job. */
 async function queueLogger(log: ServiceLog): Promise<Logger> {
   const { Logger } = await import("graphile-worker");
   const loggedLevels: readonly string[] = ["error", "warning"];

@@ -1,6 +1,4 @@
-// Files that a job's nodes wrote become blobs and assets: one asset per job, node and index, even if bytes are equal.
-// `toStaged` passes on what the worker found out about them; `insertOutputs` names them in the commit that ends the job.
-// Guarantees: only what does not fit into the user's quota is left out.
+// Stores a job's files as blobs and assets. Only files beyond the user's quota are left out.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { fileNameOf } from "@/lib/service/assets/asset-view";
@@ -14,7 +12,6 @@ import { type Transaction } from "@/lib/service/store/database";
 
 export type StagedOutput = { file: ProducedFile; staged: Omit<StagedFile, "dispose"> };
 
-/** The service's own encoders wrote the file, so its type is what they say. */
 export function toStaged(file: ProducedFile): StagedOutput {
   const { path, hash, sha256, byteLength, mimeType } = file;
   return { file, staged: { path, hash, sha256, size: byteLength, mediaType: mimeType } };
@@ -31,7 +28,6 @@ export type KeptOutputs = {
   preview: string | null;
 };
 
-/** What one node put out, in the form in which it is stored when the job has ended; undefined if it put out nothing. */
 export function outputOfNode({ files, texts, others = {} }: Extract<RunEvent, { kind: "node" }>): NodeOutput | undefined {
   const node: Items = new Map();
   for (const file of files) addFile(node, file);

@@ -1,5 +1,4 @@
-// Cancels waiting and running jobs of any process. The commit cancels a job in the store by its current state, and notifies the process
-// that runs it.
+// Cancels waiting and running jobs of any process.
 
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { removeFromServer } from "@/lib/comfyui/client";
@@ -16,7 +15,6 @@ import { type Background, type EngineParts } from "./engine-parts";
 import { cancelPending, cancelRunning } from "./finish";
 import { createRunRecord } from "./run-record";
 
-/** Channel for notices of cancelled jobs. */
 export const CANCELLED = "cancelled";
 
 /** Takes about 40 ms, so that cancelling a long queue doesn't block other users. */
@@ -28,7 +26,6 @@ type Parts = {
   running: ReadonlyMap<string, Running>;
   queue: Pick<JobQueue, "removeWaiting" | "restoreUncancelled">;
   background: Pick<Background, "add">;
-  /** Reports the end of a run to listeners. */
   reportEnd(run: Running): Promise<void>;
 };
 
@@ -49,7 +46,6 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
     if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
     const handedOver = found.filter(isHandedOver);
     for (const job of handedOver) {
-      // Only the process that runs a job has its outputs so far.
       const record = runOf(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? at);
       if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
       await endAttempt(tx, job, "lost", at, "It was cancelled.");
@@ -84,7 +80,6 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
   }
 
   return {
-    /** Cancels the user's jobs in these states, all if `ids` is absent. Returns the ids that were cancelled. */
     async cancel(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
       const begun = [...running.values()].filter((run) => run.userId === userId && run.isBegun() && (ids?.includes(run.id) ?? true));
       const done = await cancelIfIn(userId, states, ids);
@@ -112,20 +107,17 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
         }
         return done;
       } finally {
-        // Jobs that could not be cancelled are still waiting.
         await queue.restoreUncancelled(userId, last);
         events.queueChanged(userId);
       }
     },
 
-    /** Ends runs whose job was cancelled or taken over by another process. They write nothing. */
     async endStale(): Promise<void> {
       for (const run of await staleRuns(database, running)) run.cancel();
     },
   };
 }
 
-/** `slot`: the worker slot that runs the job, or whose runner has it queued. */
 type Job = Pick<StoredJob, (typeof columns)[number]> & { is_elsewhere: SqlBool };
 const columns = ["seq", "id", "create_time", "state", "slot", "fence", "start_time"] as const;
 

@@ -1,5 +1,3 @@
-// Claims jobs for a slot, and reports their progress while they run.
-
 import { randomUUID } from "node:crypto";
 import { type Selectable } from "kysely";
 import { objectOf, textOf } from "@/lib/contract/json/json";
@@ -82,7 +80,6 @@ function createRunTeller(events: JobEvents, job: { id: string; seq: number; node
       }
     },
 
-    /** Reports how the job ended, by what is stored; nothing if it waits again. */
     async ended(reader: Reader): Promise<void> {
       if (isOver) return;
       isOver = true;
@@ -116,29 +113,21 @@ type Claimed = {
   /** False for a job that its runner has not started: it stays pending. */
   isBegun: boolean;
   graph: Graph;
-  /** The submitted graph, as JSON. */
   promptText: string;
   outputs: string[];
   extraData: Record<string, unknown>;
   images: { name: string; hash: string }[];
 };
 
-/** From its claim on, so that a cancel always finds it. */
 export type Running = Omit<Claimed, "isBegun"> & {
-  /** Whether a node may run; until then the job is pending. */
   isBegun(): boolean;
-  /** The runner starts the job. */
   begin(at: number): void;
   record: RunRecord;
   teller: RunTeller;
-  /** Ends the run soon; a run that has not begun does not begin. */
   cancel(): void;
-  /** Stops following the run and leaves it at its runner, to be found again. */
   leave(): void;
-  /** The job no longer runs here, however it ended. */
   end(): void;
   over: Promise<void>;
-  /** Called once the runner has the job. */
   handOver(run: { cancel(): void; leave?(): void }): void;
 };
 
@@ -183,10 +172,7 @@ function createRunning(job: Claimed, events: JobEvents): Running {
 
 type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes" | "events">;
 
-/**
- * Inside a commit. Undefined if the job no longer waits, or is unreadable and has therefore failed. A runner's job stays pending until that
- * runner starts it: the runner may have other work.
- */
+/** Undefined if the job no longer waits, or its row is damaged. A job on a runner stays pending until the runner starts it. */
 export async function claimJob(tx: Transaction, parts: ClaimParts, seq: number, { runner, slot }: Place): Promise<Running | undefined> {
   const { now, remoteLimits, processes } = parts;
   const job = await tx.row(
@@ -218,7 +204,6 @@ export async function claimJob(tx: Transaction, parts: ClaimParts, seq: number, 
 type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
-/** Inside a commit. Takes over a job that a dead process had sent to a runner. */
 export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Running | undefined> {
   const taken = await takeOver(tx, parts.processes, seq);
   const job = await tx.row(

@@ -1,5 +1,3 @@
-// Dependencies of running jobs: stores, runners, background work, folders and writes with retries.
-
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +21,6 @@ export type Patience = ReturnType<typeof createPatience>;
 /** `mayWait`: once it is false, the first failure is thrown. */
 export function createPatience(database: Database, mayWait: () => boolean) {
   return {
-    /** Commits until the disk and the database accept it. `undo`: reverts what was noted in a commit that failed. */
     async untilStored<T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> {
       for (;;) {
         try {
@@ -36,7 +33,6 @@ export function createPatience(database: Database, mayWait: () => boolean) {
       }
     },
 
-    /** Tries again while the database does not answer. */
     untilThere: <T>(work: () => Promise<T>): Promise<T> =>
       whileAway(work, async (error) => {
         if (!mayWait()) throw error;
@@ -57,12 +53,10 @@ export function createBackground(log: ServiceLog) {
       underWay.add(counted);
     },
 
-    /** Returns once what is under way now is done, or after `ms`. */
     async doneWithin(ms: number): Promise<void> {
       await withTimeout(Promise.all(underWay), ms, () => undefined);
     },
 
-    /** Also what is added meanwhile. */
     async done(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },
@@ -86,7 +80,6 @@ export function createWorkFolders(parent: string) {
       return folder;
     },
 
-    /** `files`: everything in the folder; undefined if that is not known. */
     async giveBack(folder: string, files: readonly string[] | undefined): Promise<void> {
       try {
         if (!files) return await remove(folder);
@@ -110,7 +103,6 @@ export type EngineParts = {
   remoteLimits: RemoteLimits;
   concurrency: number;
   maxJobPixels: number;
-  /** Removes content that nothing names any more. */
   collect(hash: string): Promise<void>;
   now: () => number;
   log: ServiceLog;

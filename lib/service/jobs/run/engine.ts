@@ -1,5 +1,3 @@
-// Runs, stops and cancels claimed jobs in worker slots, and tracks runs in other processes.
-
 import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
@@ -51,10 +49,7 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
   }
 }
 
-/**
- * The image file that the next job will read: the worker gets its path and decodes it while another job runs. A wrong guess costs
- * nothing. With several slots the cores are busy already.
- */
+/** The next job's image, which a worker decodes meanwhile. A wrong guess costs nothing. */
 async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | undefined): Promise<string | undefined> {
   if (seq === undefined) return undefined;
   try {
@@ -66,12 +61,10 @@ async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | 
   }
 }
 
-/** Best effort: the rounds read the runners again. */
 function refreshPool({ pool, log }: EngineParts): Promise<void> {
   return pool.refresh().catch((error: unknown) => log.warn({ err: error }, "the runners could not be read again"));
 }
 
-/** Best effort: the store knows how the job ended. */
 function tellEnd({ database, log }: EngineParts, run: Running): Promise<void> {
   return run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
 }
@@ -92,7 +85,6 @@ export type Engine = ReturnType<typeof createEngine>;
 
 export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   const { database, processes, log, now, pool } = parts;
-  /** By id, the jobs that run here. */
   const running = new Map<string, Running>();
   let accepting = false;
   let isStopped = false;
@@ -136,7 +128,6 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     });
   }
 
-  /** Goes on with jobs that are at a runner, unless they have ended here meanwhile. */
   function resume(seqs: readonly number[]): void {
     for (const seq of seqs) background.add(resumeOne(seq));
   }
@@ -152,7 +143,6 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     if (job?.remote) await queue.resume(job, job.remote.runner);
   }
 
-  /** They wait again, and their attempt is not counted. */
   async function giveBackAll(runs: readonly Running[]): Promise<void> {
     await database.commitFreeing(async (tx) => {
       for (const run of runs) await requeueOrFail(tx, { now, queue }, run, { counts: false });
@@ -160,7 +150,6 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   }
 
   return {
-    /** Loads waiting jobs and begins; afterwards `submitted` reports each new job. */
     async start(): Promise<void> {
       const sent = await recover();
       if (isStopped) return;
@@ -169,12 +158,10 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await queue.start();
     },
 
-    /** Called when other processes were silent for too long. */
     async takeOver(): Promise<void> {
       const sent = await recover();
       if (!accepting) return;
       resume(sent);
-      // What it had been given and had not begun.
       await queue.repair();
     },
 
@@ -184,16 +171,13 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: kindWith(needs) }),
     repair: queue.repair,
 
-    /** Something about the runners has changed. */
     async runnersChanged(): Promise<void> {
       await pool.refresh();
       queue.slotsChanged();
     },
 
-    /** The jobs that run here. */
     runs: (): Iterable<Running> => running.values(),
 
-    /** Lets short jobs end within `graceMs`; the rest is given back. */
     async stop(graceMs: number): Promise<void> {
       accepting = false;
       isStopped = true;
@@ -213,7 +197,6 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   };
 }
 
-/** The channel that tells processes that runners have changed. */
 export const RUNNERS = "runners";
 
 type Parts = { processes: Processes; engine: Pick<Engine, "takeOver" | "endStale" | "runnersChanged">; log: ServiceLog };

@@ -1,5 +1,4 @@
-// Ends a job in one commit: updates its state, stores its outputs and unpins its files. Also requeues lost jobs.
-// Inside a commit. Functions that end one job return false if it has already left the expected state.
+// Ends a job in one commit, or requeues it. Functions return false if the job has already left the expected state.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround } from "@/lib/service/nodes/run";
@@ -10,7 +9,6 @@ import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
 import { type KeptOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 
-/** `fence`: of the attempt that writes; if the job has a newer one, nothing is changed. */
 type Job = { seq: number; id: string; fence?: number };
 
 export async function finishRun(
@@ -46,7 +44,6 @@ export async function cancelPending(tx: Transaction, seqs: readonly number[], at
   return true;
 }
 
-/** For a job that was cancelled while it waited: nothing of it is stored. */
 export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
   const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
@@ -59,7 +56,6 @@ export async function failJob(tx: Transaction, job: Job, type: string, message: 
   return end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
 
-/** For an error of the service or of its disk. */
 export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<boolean> {
   const { type, message } = asStorageException(cause) ?? {
     type: "ServiceError",

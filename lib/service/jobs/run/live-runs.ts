@@ -1,5 +1,3 @@
-// Progress and partial outputs of running jobs, in this process and others on the same database.
-
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
@@ -16,10 +14,8 @@ const WRITE_EVERY_MS = 500;
 
 type ProgressHere = { id: string; fence: number; record: { progress(): Progress } };
 
-/** The progress of running jobs in a table, for other processes. `running`: what runs here. */
 function shareProgress(database: Database, running: () => Iterable<ProgressHere>, log: ServiceLog) {
   let writing: Promise<void> | undefined;
-  /** What was last written, by job. */
   let written = new Map<string, string>();
 
   async function write(running: Iterable<ProgressHere>): Promise<void> {
@@ -41,7 +37,6 @@ function shareProgress(database: Database, running: () => Iterable<ProgressHere>
   }, WRITE_EVERY_MS).unref();
 
   return {
-    /** The progress of jobs that run elsewhere. */
     async read(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
       if (jobIds.length === 0) return new Map();
       const rows = await reader.rows(
@@ -53,7 +48,6 @@ function shareProgress(database: Database, running: () => Iterable<ProgressHere>
       return new Map(rows.map(({ job_id, progress }) => [job_id, parseExactJson<Progress>(progress)]));
     },
 
-    /** Removes what is left of jobs that no longer run. */
     async sweep(): Promise<void> {
       const over = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
       await database.rows(plainStatement(`DELETE FROM run_progress WHERE ${over}`));
@@ -78,17 +72,14 @@ const FILE = "a file of a run";
 const questionSchema = z.object({ userId: z.number(), hash: z.string() });
 const answerSchema = z.object({ size: z.number(), mediaType: z.string(), name: z.string() });
 
-/** A file among the blobs, while its job runs. */
 type LentFile = z.output<typeof answerSchema>;
 export type LiveRuns = ReturnType<typeof createLiveRuns>;
 type Live = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
 type Parts = {
-  /** The jobs that run here. */
   runs: () => Iterable<Live>;
   database: Database;
   blobs: BlobStore;
   questions: Questions;
-  /** Whether other processes may run jobs. */
   isShared: boolean;
   log: ServiceLog;
 };
@@ -123,7 +114,6 @@ export function createLiveRuns({ runs, database, blobs, questions, isShared, log
     return work;
   }
 
-  /** Resolves once the file is among the blobs. */
   function lend({ over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
       const lending = blobs.hold([hash], async () => {
@@ -152,7 +142,6 @@ export function createLiveRuns({ runs, database, blobs, questions, isShared, log
       return found;
     },
 
-    /** A file of one of the user's jobs that run here. */
     fileHere: (userId: number, hash: string): ProducedFile | undefined => findHere(userId, hash)?.file,
 
     /** A file of one of the user's jobs that run at another process. */

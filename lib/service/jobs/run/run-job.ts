@@ -1,5 +1,3 @@
-// One job from its claim to its end: the request to the runner, the events that come back, the commit that ends it.
-
 import { join } from "node:path";
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
@@ -18,12 +16,10 @@ import { type EngineParts, type Patience } from "./engine-parts";
 import { failAround, finishRun, requeueOrFail } from "./finish";
 import { type RunRecord } from "./run-record";
 
-/** `isClean`: the record lists all files in the folder. */
 type Execution = { isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
 
 type JobContext = Patience & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
-/** The commit that ends the job also claims the next one. */
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
   return observedRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
 }
@@ -41,7 +37,6 @@ async function execute(
     const at = parts.now();
     job.begin(at);
     beginning = run.untilThere(() => parts.database.commit((tx) => begin(tx, job, at)));
-    // Awaited once the run has ended.
     beginning.catch(() => undefined);
   };
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
@@ -149,7 +144,6 @@ async function runOnRunner(
   );
 }
 
-/** The job is tried again, perhaps at another runner. `counts`: whether this one counts against the few attempts of a job. */
 export async function requeueLostRun(
   { now }: Pick<EngineParts, "now">,
   { job, queue, untilStored }: JobContext,
@@ -184,7 +178,6 @@ async function ensureStarted(tx: Transaction, job: Running, at: number): Promise
   return true;
 }
 
-/** Inside a commit: whether no other attempt has begun, and the job was not cancelled. */
 async function isOwn(tx: Transaction, { seq, fence }: Pick<Running, "seq" | "fence">): Promise<boolean> {
   const own = query.selectFrom("jobs").select("seq").where("seq", "=", seq).where("fence", "=", fence).where(isHandedOver);
   return (await tx.row(own)) !== undefined;
@@ -213,7 +206,6 @@ async function close(parts: EngineParts, { job, untilThere }: JobContext, outcom
   }
 }
 
-/** Inside a commit. */
 async function end(
   tx: Transaction,
   { now }: EngineParts,

@@ -1,5 +1,4 @@
-// What is known of a job while it runs, and what is kept of it when it has ended: messages, facts about nodes, files and texts, progress.
-// In memory only: a crash loses it, and the job starts again.
+// What is recorded of a running job: messages, node facts, files, texts and progress. In memory only.
 
 import { own } from "@/lib/contract/json/own";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
@@ -27,7 +26,6 @@ export type NodeMeta = {
   cached: boolean;
 };
 
-/** In a runner's queue: how many jobs are ahead of this one, including other clients' jobs. */
 export type Queued = { runner: string; ahead: number };
 
 const STEPS = 100;
@@ -42,7 +40,6 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const others = new Map<string, NodeOthers>();
   const notes: Message[] = [];
   let queued: Queued | undefined;
-  /** The running node, and when it began. */
   let working: { nodeId: string; since: number } | undefined;
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
 
@@ -55,7 +52,6 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
     get startMs() {
       return startMs;
     },
-    /** The runner starts the job now. */
     begin(at: number): void {
       startMs = at;
       queued = undefined;

@@ -1,5 +1,3 @@
-// Caches node results for this run and later ones.
-
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -39,7 +37,6 @@ function bytesOf(values: readonly NodeValue[]): number {
   );
 }
 
-/** In a worker: a hash of the node bundle and the image library versions. */
 const generation = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
   .update(writeExactJson(sharp.versions))
@@ -83,9 +80,7 @@ function digest(value: unknown): string {
 export type NodeResultKept = { values: readonly NodeValue[]; files: ProducedFile[]; texts?: string[] };
 
 export type Reuse = {
-  /** Undefined for a node that has to run. A node whose values no other node needs has a result without values. */
   of(id: string): NodeResultKept | undefined;
-  /** Remembers what a node passed on and put out. */
   keep(planned: PlannedNode, result: NodeResultKept): Promise<void>;
 };
 
@@ -129,9 +124,7 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
 
 export type KeptValues = {
   get(id: string): readonly NodeValue[] | undefined;
-  /** Throws if too many texts would be kept at once. */
   keep(id: string, values: readonly NodeValue[]): void;
-  /** One reader of this node is done. */
   release(id: string): void;
   /** Adds to what the running node will hold; `settle` ends that once the node's values are kept. */
   claim(size: Size, frames: number): void;

@@ -1,5 +1,3 @@
-// Nodes that change and combine images.
-
 import { blendModes, blendRasters, compositeExtra, compositeRasters } from "@/lib/service/images/blend";
 import { invertRaster } from "@/lib/service/images/channels";
 import { stages } from "@/lib/service/images/frame";

@@ -1,5 +1,3 @@
-// Helpers for declaring inputs and outputs, so that a definition reads like the catalogue.
-
 import { type Choices, type InputField, type OutputField } from "../definition";
 
 type Options = NonNullable<InputField["options"]>;
@@ -20,7 +18,6 @@ export function combo(name: string, choices: Choices): InputField {
   return { name, type: "COMBO", choices, options: { multiselect: false } };
 }
 
-/** Widths, heights and positions in pixels. */
 export function pixels(name: string, preset: number, min: number, step = 1): InputField {
   return field("INT", name, { default: preset, min, max: 16384, step });
 }

@@ -1,5 +1,3 @@
-// Nodes that load and save images.
-
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";

@@ -1,9 +1,6 @@
-// Nodes for literal values, and test nodes that wait or fail.
-
 import { type InputField, type NodeDefinition, NodeFailure } from "../definition";
 import { field, optional, output } from "./fields";
 
-/** As wide as in the family: beyond what a number holds. */
 const BOUND = 2n ** 63n - 1n;
 
 function primitive(type: string, displayName: string, input: InputField, read: NodeDefinition["run"]): NodeDefinition {

@@ -1,5 +1,3 @@
-// Nodes that convert between masks and images, and one that inverts masks.
-
 import { channelOf, colourMask, invertRaster, maskToImage, solidMask } from "@/lib/service/images/channels";
 import { type NodeDefinition } from "../definition";
 import { combo, field, image, mask, output } from "./fields";

@@ -1,5 +1,3 @@
-// Nodes that scale, crop, pad, rotate and flip images.
-
 import { roundHalfEven, stages } from "@/lib/service/images/frame";
 import { cropRaster, flipRaster, outpaintMask, paddedSize, padRaster, rotateRaster } from "@/lib/service/images/geometry";
 import { type Raster, type Size } from "@/lib/service/images/raster";
@@ -7,7 +5,6 @@ import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/sca
 import { type NodeDefinition } from "../definition";
 import { bareImage, bareList, combo, field, image, output, pixels } from "./fields";
 
-/** A side of 0 is computed from the other side and the shape of the image. */
 function wantedSize(image: Raster, width: number, height: number): Size {
   if (width === 0 && height === 0) return image;
   if (width === 0) return { width: Math.max(1, roundHalfEven((image.width * height) / image.height)), height };

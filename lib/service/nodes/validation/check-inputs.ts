@@ -1,5 +1,4 @@
-// What is wrong with the inputs of one node, input by input in the order of its class.
-// Literals are read in the same way as by the run; links are judged by the node at their other end.
+// Validates the inputs of a node. Literals are read as they are at run time.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
@@ -16,7 +15,6 @@ const LONGEST_RECEIVED = 1000;
 /** What the file names in the inputs mean. */
 export type Files = ReadonlyMap<string, { mediaType: string; isImage: boolean }>;
 
-/** Whether an input is the name of a file. An `imageInput` accepts images only. */
 function namesFile(field: InputField, definition: ParsedNode["definition"]): boolean {
   return field.name === definition.imageInput || field.namesFile === true;
 }
@@ -25,9 +23,7 @@ export type CheckedNode = {
   errors: NodeError[];
   /** Ids of the existing nodes that its inputs read: the declared inputs, and the others of a class that takes more. */
   sources: string[];
-  /** Its declared literals in the form that nodes want. */
   literals: Map<string, unknown>;
-  /** The files that it loads. */
   fileNames: string[];
 };
 
@@ -137,10 +133,7 @@ function foundInstead(found: { mediaType: string } | undefined): string {
   return found ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
 }
 
-/**
- * For a class that only runners have. ComfyUI converts numbers for every class, but doesn't apply lists and ranges to a class with its own
- * checks: the runner decides.
- */
+/** ComfyUI doesn't apply lists and ranges to classes with their own checks, so the runner decides. */
 function checkForeign(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
   const chooses = field.namesFile || field.type === "COMBO";
   if (chooses && typeof written === "string" && isPrivateName(written) && !files.has(written) && !field.choices?.includes(written))

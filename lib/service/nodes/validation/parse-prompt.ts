@@ -1,5 +1,4 @@
-// The outer form of a prompt: an object of nodes, each with a class that the library has.
-// A node that names no class, or one that the library lacks, is refused wherever it is: the graph was made for another service.
+// Parses a prompt into nodes. Rejects a node without a class, or with one that no runner has.
 
 import { type GraphNode, graphNodeSchema } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";

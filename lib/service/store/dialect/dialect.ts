@@ -1,5 +1,3 @@
-// SQL that differs between SQLite and PostgreSQL in the service's queries.
-
 import { CompiledQuery, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 
@@ -16,7 +14,6 @@ export type StoreDialect = {
   rowByRow(column: string): RawBuilder<unknown>;
 
   greater(a: RawBuilder<unknown>, b: RawBuilder<unknown>): RawBuilder<number>;
-  /** Whether the text of a column contains this text. */
   holds(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
 
   /** For a text column, as SQL: whether it is JSON, whether it is a JSON object, and its text as a JSON string. */

@@ -1,5 +1,4 @@
-// The SQLite search index for asset names, tags and metadata. Triggers update it on every write, by any process.
-// Keys start with the owner, so that a search reads only that user's assets.
+// The SQLite search index of assets, maintained by triggers. Keys start with the owner, so that a search reads only own assets.
 
 const SEQ_BITS = 40;
 /** A tag's code has one character from each range, so that no trigram across two codes matches a code. */
@@ -10,19 +9,14 @@ export const MAX_VALUE_LENGTH = 200;
 
 export const keyOf = (asset: string) => `(${asset}.owner_id << ${SEQ_BITS} | ${asset}.seq)`;
 export const seqOf = (key: string) => `(${key} & ${2 ** SEQ_BITS - 1})`;
-/** The first key of an owner's assets. */
 export const firstKey = (owner: number) => owner * 2 ** SEQ_BITS;
 
-/** The code of a tag, by its id in `tag_counts`. */
 export function tagCode(id: number): string {
   return String.fromCodePoint(...CODE_STARTS.map((start, at) => start + (Math.floor(id / 2 ** (CODE_BITS * at)) % 2 ** CODE_BITS)));
 }
 const CODE = `char(${CODE_STARTS.map((start, at) => `${start} + (tag_counts.id >> ${CODE_BITS * at} & ${2 ** CODE_BITS - 1})`).join(", ")})`;
 
-/**
- * SQL for the values in a JSON document: columns `path` and `value`, and their source. Array items have the array's path.
- * Exact numbers stay numbers, so that 1 equals 1.0. All other values, including large integers, are JSON text. Invalid JSON has no values.
- */
+/** SQL for the values in a JSON document, by path. Exact numbers stay numbers (1 equals 1.0); other values are JSON text. */
 export function valuesOf(json: string, maxLength?: number): { columns: string; source: string } {
   const sound = `CASE WHEN json_valid(${json}) THEN ${json} ELSE '{}' END`;
   // Only numbers are looked up by their path: that reads the document from its beginning each time.
@@ -51,7 +45,6 @@ const insertValues = `INSERT INTO asset_search_values (path, value, asset)
 const deleteValues = `DELETE FROM asset_search_values WHERE (path, value, asset) IN
   (SELECT ${deleted.columns}, ${keyOf("old")} FROM ${deleted.source});`;
 
-/** Fills empty search tables. */
 export const fillAssetSearch = `
 ${insertNames("true")}
 INSERT INTO asset_search (asset_search) VALUES ('optimize');

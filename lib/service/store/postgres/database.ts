@@ -1,7 +1,5 @@
-// The service's database on PostgreSQL: one connection writes, others read.
-// Guarantees: commits come one after the other, as in SQLite, including those of other processes: what a commit has read still holds when
-// it writes; what it has resolved is on disk; an outage is a StoreAway; if the connection is lost during a COMMIT, its outcome is looked up
-// before the commit counts as failed.
+// The service's database on PostgreSQL: one connection writes, others read. Commits of all processes are serialized.
+// If the connection is lost during COMMIT, its outcome is looked up.
 
 import { type PostgresPool } from "kysely";
 import { sleep } from "@/lib/shared/async";
@@ -105,7 +103,6 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   };
 }
 
-/** A commit after everything that this database has seen, and the transaction that becomes it. */
 type Turn = { number: number; id: string };
 
 /** Until the transaction ends, no other transaction writes, in any process: they wait for this row. */
@@ -161,10 +158,7 @@ async function rowsOf<R>(client: Client, statement: Compilable<R>): Promise<R[]>
   return (await client.query<R>(numbered(sql), parameters)).rows;
 }
 
-/**
- * `end`: from then on the transaction refuses, so that abandoned work cannot write into another commit. `lost`: called when the transaction
- * is gone.
- */
+/** After `end`, the transaction rejects statements, so that abandoned work can't write into another commit. */
 function openTransaction(client: Client, limits: StoreLimits, lost: () => void): { tx: Transaction; end(): void } {
   let isOver = false;
   let isLost = false;

@@ -1,5 +1,3 @@
-// Functions, counters and indexes of the service's PostgreSQL.
-
 export const postgresFunctions = `
 CREATE FUNCTION is_json(document text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN
   PERFORM document::json;
@@ -53,7 +51,6 @@ const countJobs = ({ rows }: Change) => `
       GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(change) <> 0 ORDER BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (${JOB_COUNTER}) DO UPDATE SET n = job_counts.n + excluded.n;`;
 
-/** A user may have had any number of workflows, so empty counters are removed. */
 const forgetEmpty = `
   DELETE FROM job_counts WHERE n = 0 AND (user_id, workflow_id) IN (SELECT user_id, workflow_id FROM went);`;
 

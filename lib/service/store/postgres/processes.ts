@@ -1,6 +1,4 @@
-// The processes that share a PostgreSQL. Each renews a row, by the database's clock alone, on the connection on which it listens.
-// Guarantees: a process that has not renewed its row for LEASE_MS is given up by the first other process that sees it; notices go to all
-// that listen.
+// Processes that share a PostgreSQL. Each renews a lease by the database's clock. Others take over the work of an expired one.
 
 import { sql, type SqlBool } from "kysely";
 import { z } from "zod";
@@ -57,7 +55,6 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     },
   });
 
-  /** If the row is gone, another process has given the jobs away. */
   async function renew(): Promise<void> {
     const values = [id, ownSlots];
     const renewed = await line.ask<{ others: boolean }>(
@@ -133,7 +130,6 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   };
 }
 
-/** Without those of one process. */
 export async function slotsOfLive(database: Database, without = ""): Promise<number> {
   const text = `SELECT coalesce(sum(slots), 0) AS n FROM processes WHERE NOT (${silent("now()")}) AND id <> ?`;
   return (await database.row(plainStatement<{ n: number }>(text, [without])))?.n ?? 0;
