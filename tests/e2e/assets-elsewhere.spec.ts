@@ -132,7 +132,7 @@ test("of a local server that has assets they are seen, tagged, downloaded and ma
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await expect(page.getByRole("menuitem", { name: "Upload files…" })).toBeVisible();
-  await expect(page.getByRole("menuitem", { name: "Fetch from an address…" })).toBeHidden();
+  await expect(page.getByRole("menuitem", { name: "Download from URL…" })).toBeHidden();
   await page.keyboard.press("Escape");
   await tile(page, "local 2.png").click();
   const panel = page.getByRole("complementary", { name: "Asset local 2.png" });
@@ -199,7 +199,7 @@ test("what a local server keeps in folders is seen, downloaded and loaded by its
   await test.step("a mask is drawn over the file in its folder", async () => {
     await tile(page, "leaf.png").click();
     await page.getByRole("complementary", { name: "Asset leaf.png" }).getByText("Draw mask").click();
-    const rectangle = page.getByRole("form", { name: "Rectangle by numbers" });
+    const rectangle = page.getByRole("form", { name: "Exact rectangle" });
     await rectangle.getByLabel("Width").fill("100");
     await rectangle.getByRole("button", { name: "Paint rectangle" }).click();
     await page.getByRole("button", { name: "Save mask" }).click();

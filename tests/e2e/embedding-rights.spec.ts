@@ -32,7 +32,7 @@ test("a role that is lowered and a suspension reach an open frame, which says so
 
   await change({ disabled: true });
   await expect(hostLog(visitor)).toContainText('session-ended {"reason":"refused"}');
-  await expect(frame.getByText("The surrounding page can no longer show you this.")).toBeVisible();
+  await expect(frame.getByText("This site can no longer show you this.")).toBeVisible();
   await visitor.context().close();
   await host.stop();
 });

@@ -28,7 +28,7 @@ test("entries of the history are removed with a moment to take it back, and all 
   await page.getByRole("checkbox", { name: `Select job ${ids[0]}` }).check();
   await bar.getByRole("button", { name: "Remove from history" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("1 job stays in the history")).toBeVisible();
+  await expect(page.getByText("Kept 1 job")).toBeVisible();
   await expect(page.getByText("Removing 1 job from history")).toBeHidden();
   await expect(rows).toHaveCount(3);
 

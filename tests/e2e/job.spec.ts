@@ -86,7 +86,7 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await page.getByRole("button", { name: "Cancel job" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
-  await expect(page.getByText("1 job stays in the queue")).toBeVisible();
+  await expect(page.getByText("Kept 1 job")).toBeVisible();
   await page.getByRole("button", { name: "Cancel job" }).click();
   await expect(page.getByText("1 cancelled", { exact: true })).toBeVisible();
   await untilState(page.request, ownDesk, pending, "cancelled");

@@ -45,7 +45,7 @@ test("nothing that opens over a page has an accessibility violation in the light
   await expect(page.getByText("photo.png").first()).toBeVisible();
   await look(page, "views of Assets", () => press(page, "Views"));
   await look(page, "filter by tags", () => press(page, "Filter by tags"));
-  for (const way of ["Fetch from an address…", "Add from a hash…"]) {
+  for (const way of ["Download from URL…", "Add from a hash…"]) {
     await look(page, way, async () => {
       await press(page, "Add");
       await page.getByRole("menuitem", { name: way }).click();

@@ -39,7 +39,7 @@ const drawing = (page: Page) => page.getByRole("application", { name: /^Mask of/
 
 /** By number fields, so that the test knows each pixel. */
 async function rectangle(page: Page, numbers: Record<"Left" | "Top" | "Width" | "Height", number>): Promise<void> {
-  const form = page.getByRole("form", { name: "Rectangle by numbers" });
+  const form = page.getByRole("form", { name: "Exact rectangle" });
   for (const [name, value] of Object.entries(numbers)) await form.getByLabel(name).fill(String(value));
   await form.getByRole("button", { name: "Paint rectangle" }).click();
 }

@@ -17,7 +17,7 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   // The cancel can be undone for five seconds.
   await page.getByRole("button", { name: `Cancel job ${one}` }).click();
   await page.getByRole("button", { name: `Undo cancelling job ${one}` }).click();
-  await expect(page.getByText("1 job stays in the queue")).toBeVisible();
+  await expect(page.getByText("Kept 1 job")).toBeVisible();
   await expect(page.getByText("Cancelling 1 job")).toBeHidden();
 
   // Three at once by a range, of which one row is undone alone; a second action has its own Undo and changes nothing of the first.
@@ -91,7 +91,7 @@ test("a queue longer than the screen keeps its columns, wide and narrow", async 
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 844 });
     await expect(page.locator(".light-rows").first()).toBeAttached();
-    const box = await page.getByRole("columnheader", { name: "No." }).boundingBox();
+    const box = await page.getByRole("columnheader", { name: "#" }).boundingBox();
     expect((box?.x ?? width) + (box?.width ?? width) - (width > 768 ? 208 : 0)).toBeLessThan(140);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   }

@@ -109,7 +109,7 @@ test("copies that are started while the form is scrolled down are shown in view"
   const lines = page.getByRole("list", { name: "Result of each copy" });
   await expect(lines.getByRole("listitem").filter({ hasText: "Completed" })).toHaveCount(2);
   await expect(lines).toBeInViewport({ ratio: 0.9 });
-  await expect(page.getByText("2 of 2 ended")).toBeInViewport({ ratio: 1 });
+  await expect(page.getByText("2 of 2 finished")).toBeInViewport({ ratio: 1 });
 });
 
 test("a run that is refused while the form is scrolled down says so before the eyes", async ({ signedIn: page, desk }) => {

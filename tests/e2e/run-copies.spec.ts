@@ -28,11 +28,11 @@ test("copies over a range are seen, sent, labelled in the list of jobs, and canc
   await dialog.getByRole("button", { name: "Run 4 copies" }).click();
   // Jobs of other tests may hold the only slot.
   await expect(page.getByText(/^(1 running · 3|4) pending$/)).toBeVisible();
-  await expect(page.getByText("0 of 4 ended")).toBeVisible();
+  await expect(page.getByText("0 of 4 finished")).toBeVisible();
   await expectAccessible(page);
 
-  const jobs = (await page.getByRole("link", { name: "In the list of jobs" }).getAttribute("href")) ?? "";
-  await page.getByRole("button", { name: "Cancel those not started" }).click();
+  const jobs = (await page.getByRole("link", { name: "Open in Jobs" }).getAttribute("href")) ?? "";
+  await page.getByRole("button", { name: "Cancel waiting" }).click();
   await page.goto(desk.url + jobs);
   await expect(page.getByText("3/4 · width 192").filter({ visible: true })).toBeVisible();
   // Another test may have run a workflow of the same shape, which is listed here too.

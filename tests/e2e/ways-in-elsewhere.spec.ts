@@ -48,7 +48,7 @@ test("a plain local server takes files after their hash, pictures of inputs with
   await expect(named).toHaveValue(picture.name);
   expect(sha256(files.pictures.get(`input/${picture.name}`) ?? Buffer.alloc(0))).toBe(sha256(picture.bytes));
   await page.getByRole("button", { name: "Draw a mask" }).click();
-  const form = page.getByRole("form", { name: "Rectangle by numbers" });
+  const form = page.getByRole("form", { name: "Exact rectangle" });
   for (const [label, value] of Object.entries({ Left: 0, Top: 20, Width: 90, Height: 5 })) await form.getByLabel(label).fill(String(value));
   await form.getByRole("button", { name: "Paint rectangle" }).click();
   await page.getByRole("button", { name: "Save mask" }).click();

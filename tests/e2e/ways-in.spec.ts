@@ -206,7 +206,7 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     await desk.signIn(context);
     await page.goto(`${desk.url}/assets`);
     await page.getByRole("button", { name: "Add" }).click();
-    await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();
+    await page.getByRole("menuitem", { name: "Download from URL…" }).click();
     await page.getByLabel("Addresses, one per line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
     const list = page.getByRole("list", { name: "Files at these addresses" });
     await expect(list.getByText("3 MB")).toBeVisible();
@@ -233,7 +233,7 @@ test("an address is looked at, fetched by the service, seen after a reload and f
     // A file that the service already has becomes an asset at once, and its source is not asked for it.
     const asked = source.given.length;
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByRole("menuitem", { name: "Fetch from an address…" }).click();
+    await page.getByRole("menuitem", { name: "Download from URL…" }).click();
     await page.getByLabel("Addresses, one per line").fill(`${source.url}/film.bin?token=very-secret`);
     await page.getByRole("button", { name: "Fetch 1 file" }).click();
     await expect(page.getByText("1 already existed and is an asset now")).toBeVisible();

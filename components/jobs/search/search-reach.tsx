@@ -11,12 +11,14 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const { extent, sinceMs, unread, asOfMs } = reach;
   const date = sinceMs === undefined ? undefined : (clock(sinceMs, "day") ?? "…");
   const undated = extent === "newest" ? t("undated") : t("starting");
-  const covered = extent === "all" ? t("all") : date === undefined ? undated : t(extent, { date });
+  const covered = extent === "all" ? [] : [date === undefined ? undated : t(extent, { date })];
   const isOut = asOfMs !== undefined;
   const outage = () => (asOfMs ? t("outage", { date: clock(asOfMs, "until") ?? "…" }) : t("outageUnknown"));
+  const notes = [...(isOut ? [outage()] : []), ...covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])];
+  if (notes.length === 0) return null;
   return (
     <p role="status" className={cn("border-b border-line px-4 py-1.5 text-sm md:px-5", isOut ? "bg-wait-soft text-wait" : "text-ink-3")}>
-      {[...(isOut ? [outage()] : []), covered, ...(unread > 0 ? [t("unread", { count: unread })] : [])].join(" ")}
+      {notes.join(" ")}
     </p>
   );
 }

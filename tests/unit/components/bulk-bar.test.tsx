@@ -102,7 +102,7 @@ it("nothing is offered that no chosen job is in a state for, and nothing that ch
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
   cleanup();
   show(ids("wait-1", "done-1"), { canRun: false });
-  expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Copy ids", "Esc"]);
+  expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Copy ids", "Clear selection"]);
   expect(screen.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toContain("ids=wait-1%2Cdone-1");
 });
 

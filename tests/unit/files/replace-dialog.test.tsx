@@ -46,7 +46,7 @@ test("closed, the question stays closed while other files of the same upload tur
   await next();
   await next();
   expect(dialog()).toBeNull();
-  await press("3 files already exist: decide");
+  await press("Review 3 conflicts");
   expect(dialog()).toBeTruthy();
 });
 
@@ -100,6 +100,6 @@ test("closed, the question asks no more about any upload, and opens again by one
   await next();
   act(() => HTMLDialogElement.prototype.close.call(dialog()));
   expect(dialog()).toBeNull();
-  await press("2 files already exist: decide");
+  await press("Review 2 conflicts");
   expect(dialog()).toBeTruthy();
 });

@@ -80,7 +80,7 @@ it("each of two has its own five seconds and its own Undo, and what stays is sho
   expect(sent).toMatchObject([{ json: { delete: ["wait-1"] } }]);
   press("Undo cancelling job wait-2");
   await act(() => vi.advanceTimersByTimeAsync(0));
-  expect(screen.getByText("1 job stays in the queue")).toBeDefined();
+  expect(screen.getByText("Kept 1 job")).toBeDefined();
   await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
   expect(sent).toHaveLength(1);
 });
@@ -95,7 +95,7 @@ it("the Undo of a row takes back this one of those that were cancelled together,
   cancelBoth();
   press("Undo");
   await act(() => vi.advanceTimersByTimeAsync(0));
-  expect(screen.getByText("2 jobs stay in the queue")).toBeDefined();
+  expect(screen.getByText("Kept 2 jobs")).toBeDefined();
   cancelBoth();
   press("Undo cancelling job wait-1");
   expect(screen.getByText("Cancelling 1 job")).toBeDefined();

@@ -137,7 +137,7 @@ it("a picture without a job says so where it is compared", async () => {
   await press("c");
   await click("Compare 2");
   await pass(0);
-  expect(screen.getByText("Picture 2 has no job: it was uploaded, or the service does not say.")).toBeDefined();
+  expect(screen.getByText("Picture 2: uploaded, no job")).toBeDefined();
 });
 
 it("a picture on its way says that it loads, one that does not come says so in its place, and the keys go on working", async () => {

@@ -77,7 +77,7 @@ describe("the jobs of copies", () => {
     await show([accepted("one"), accepted("two"), accepted("three")], "c1");
     expect(asked).toEqual(["/api/jobs?workflow_id=flow-1&limit=53&connection=c1#copies"]);
     expect(screen.getByText("1 completed · 1 running · 1 pending")).toBeDefined();
-    expect(screen.getByText("1 of 3 ended")).toBeDefined();
+    expect(screen.getByText("1 of 3 finished")).toBeDefined();
     expect(screen.getByText("live")).toBeDefined();
     expect(lines().map((line) => line.textContent)).toEqual(["copy oneCompletedone", "copy twoRunningtwo", "copy threePendingthree"]);
     expect(screen.getByRole("progressbar", { name: "copy two" }).getAttribute("aria-valuenow")).toBe("50");
@@ -88,7 +88,7 @@ describe("the jobs of copies", () => {
     // Jobs that cannot change any more are neither live nor out of date.
     expect(screen.queryByText("live")).toBeNull();
     expect(screen.getByRole("status").textContent).toBe("2 completed · 1 failed");
-    expect(screen.queryByRole("button", { name: "Cancel those not started" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
     await pass(10 * BUSY_MS);
     expect(asked).toHaveLength(2);
   });
@@ -97,7 +97,7 @@ describe("the jobs of copies", () => {
     rows = [{ id: "one", status: "completed" }];
     await show([accepted("one")], "c1");
     const href = (name: string) => screen.getByRole("link", { name }).getAttribute("href");
-    expect(href("In the list of jobs")).toBe("/jobs?workflow_id=flow-1&connection=c1");
+    expect(href("Open in Jobs")).toBe("/jobs?workflow_id=flow-1&connection=c1");
     expect(href("one")).toBe("/jobs/one?connection=c1");
   });
 
@@ -122,14 +122,14 @@ describe("the jobs of copies", () => {
     rows = [];
     await pass(BUSY_MS + 100);
     expect(screen.getByRole("status").textContent).toBe("1 completed · 1 cancelled · 2 gone");
-    expect(screen.getByText("4 of 4 ended")).toBeDefined();
+    expect(screen.getByText("4 of 4 finished")).toBeDefined();
     expect(lines().map((line) => line.textContent)).toEqual([
       "copy oneCompletedone",
       "copy twoGonetwo",
       "copy threeGonethree",
       "copy fourCancelledfour",
     ]);
-    expect(screen.queryByRole("button", { name: "Cancel those not started" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Cancel waiting" })).toBeNull();
   });
 
   it("are not called gone by a list that is cut before them", async () => {
@@ -163,7 +163,7 @@ describe("the jobs of copies", () => {
       { id: "one", status: "in_progress" },
     ];
     await show([accepted("one"), accepted("two"), accepted("three")], "c1");
-    fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
     expect(screen.getByText("Cancelling 1 job")).toBeDefined();
     await pass(UNDO_MS + 100);
     expect(posted).toEqual([{ delete: ["three"] }]);
@@ -174,7 +174,7 @@ describe("the jobs of copies", () => {
   it("that were cancelled in the moment in which the page was left are known as that when it is back", async () => {
     rows = [{ id: "three", status: "pending" }];
     await show([accepted("three")], "c1");
-    fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
     cleanup();
     await pass(0);
     expect(posted).toEqual([{ delete: ["three"] }]);

@@ -146,7 +146,7 @@ describe("copies of a run", () => {
     (await nth(sent, 2)).answer(accepted("two"));
     expect(await screen.findByText("1 in the queue · 1 unknown")).toBeTruthy();
     expect(screen.getByText("May have started")).toBeTruthy();
-    expect(screen.queryByRole("button", { name: /not started/ })?.textContent).toBe("Cancel those not started");
+    expect(screen.queryByRole("button", { name: /^Cancel waiting/ })?.textContent).toBe("Cancel waiting");
     expect(sent).toHaveLength(2);
   });
 
@@ -172,9 +172,9 @@ describe("copies of a run", () => {
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
     (await nth(sent, 1)).answer(accepted("one"));
     (await nth(sent, 2)).answer(accepted("two"));
-    fireEvent.click(await screen.findByRole("button", { name: "Cancel those not started" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Cancel waiting" }));
     fireEvent.click(screen.getByRole("button", { name: "Undo" }));
-    fireEvent.click(screen.getByRole("button", { name: "Cancel those not started" }));
+    fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
     expect(asked).toEqual([]);
     window.dispatchEvent(new Event("pagehide"));
     await waitFor(() => expect(asked).toEqual([{ delete: ["one", "two"] }]));
