@@ -1,4 +1,4 @@
-import { TOP } from "@/lib/contract/userdata-paths";
+import { TOP } from "@/lib/contract/assets/file-refs";
 
 export type Crumb = { name: string; dir: string };
 

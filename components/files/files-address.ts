@@ -1,7 +1,7 @@
 import { withQuery } from "@/lib/browser/urls";
+import { TOP } from "@/lib/contract/assets/file-refs";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { addressValues, type Params, type ValuesOf } from "@/lib/contract/params";
-import { TOP } from "@/lib/contract/userdata-paths";
 
 export const fileSorts = ["name", "size", "modified"] as const;
 

@@ -3,7 +3,7 @@ import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
-import { TOP } from "@/lib/contract/userdata-paths";
+import { TOP } from "@/lib/contract/assets/file-refs";
 import { type FilesQuery } from "./files-address";
 
 const WORKFLOWS = "workflows/";

@@ -21,7 +21,7 @@ import { type Dropped, filesOfDrop } from "@/lib/browser/files/dropped-files";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Result } from "@/lib/shared/result";
 import { crumbsOf, within } from "./crumbs";
 import { fileColumns } from "./file-columns";

@@ -1,7 +1,7 @@
+import { fromTop, TOP } from "@/lib/contract/assets/file-refs";
 import { skippedIn } from "@/lib/contract/json/readers";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { toMilliseconds } from "@/lib/contract/times";
-import { fromTop, TOP } from "@/lib/contract/userdata-paths";
 import { type FilesQuery, ROWS } from "./files-address";
 
 export type FileRow = {

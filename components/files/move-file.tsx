@@ -8,7 +8,7 @@ import { Input } from "@/components/ui/controls/input";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { toFolderName } from "./crumbs";
 import { moveApiPath } from "./files-address";
 

@@ -4,7 +4,7 @@ import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { callPatiently } from "@/lib/browser/bulk/bulk-calls";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { createFileRemovals, type FileRemovals, type RemovalState } from "./file-removals";
 import { fileApiPath, listApiPath } from "./files-address";
 

@@ -5,10 +5,10 @@ import { z } from "zod";
 import { isCapability } from "./capabilities";
 import { type CheckOutcome } from "./connections";
 import { jobParams, searchParams } from "./jobs/job-list";
+import { userdataQuerySchema } from "./operations/files";
 import { roles } from "./people/roles";
 import { MAX_PASSWORD_LENGTH, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
 import { toPlainLine } from "./plain-line";
-import { userdataQuerySchema } from "./schemas/files";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
 import { commaList, querySchema } from "./schemas/lenient";
 

@@ -145,31 +145,8 @@ function shortText(body: unknown): string | undefined {
 /** No service sends this code: the console uses it for a 429 that speaks of a full queue. */
 export const QUEUE_FULL = "QUEUE_FULL";
 
-const statusCodes: Readonly<Record<number, string>> = {
-  0: "UPSTREAM_UNREACHABLE",
-  400: "BAD_REQUEST",
-  401: "UNAUTHORIZED",
-  402: "PAYMENT_REQUIRED",
-  403: "FORBIDDEN",
-  404: "NOT_FOUND",
-  405: "METHOD_NOT_ALLOWED",
-  408: "REQUEST_TIMEOUT",
-  409: "CONFLICT",
-  413: "FILE_TOO_LARGE",
-  415: "UNSUPPORTED_MEDIA_TYPE",
-  416: "RANGE_NOT_SATISFIABLE",
-  422: "UNPROCESSABLE",
-  429: "RATE_LIMITED",
-  500: "INTERNAL",
-  501: "NOT_IMPLEMENTED",
-  502: "UPSTREAM_ERROR",
-  503: "SERVICE_UNAVAILABLE",
-  504: "UPSTREAM_TIMEOUT",
-  507: "INSUFFICIENT_STORAGE",
-};
-
 function codeOfStatus(status: number): string {
-  return statusCodes[status] ?? "UNKNOWN_ERROR";
+  return status === 0 ? "UPSTREAM_UNREACHABLE" : (statusCodes.get(status) ?? "UNKNOWN_ERROR");
 }
 
 function messageOfStatus(status: number): string {
@@ -199,6 +176,7 @@ function isDate(text: string): boolean {
   return /^([A-Za-z]{3,9},|\d{4}-\d{2}-\d{2})/.test(text);
 }
 
+/** A refusal that names no code of its own gets the first one with its status. */
 export const errorStatus = {
   BAD_REQUEST: 400,
   INVALID_QUERY: 400,
@@ -215,7 +193,6 @@ export const errorStatus = {
   PAYMENT_REQUIRED: 402,
   FORBIDDEN: 403,
   FOREIGN_ORIGIN: 403,
-  PAGE_OUT_OF_DATE: 409,
   JOBS_ONLY: 403,
   ROLE_TOO_LOW: 403,
   OWNER_PROTECTED: 403,
@@ -229,6 +206,7 @@ export const errorStatus = {
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
+  PAGE_OUT_OF_DATE: 409,
   API_KEY_MISSING: 409,
   NO_CONNECTION: 409,
   ASSET_ID_UNAVAILABLE: 409,
@@ -241,18 +219,24 @@ export const errorStatus = {
   RATE_LIMITED: 429,
   INTERNAL: 500,
   NOT_IMPLEMENTED: 501,
+  UPSTREAM_ERROR: 502,
   UPSTREAM_UNREACHABLE: 502,
   UPSTREAM_UNREADABLE: 502,
   UPSTREAM_TOO_LARGE: 502,
   UPSTREAM_REFUSED_KEY: 502,
   UPSTREAM_NOT_FOUND: 502,
-  UPSTREAM_ERROR: 502,
   SERVICE_UNAVAILABLE: 503,
   UPSTREAM_TIMEOUT: 504,
   INSUFFICIENT_STORAGE: 507,
 } as const;
 
 export type ErrorCode = keyof typeof errorStatus;
+
+const statusCodes = new Map(
+  Object.entries(errorStatus)
+    .map(([code, status]) => [status, code] as const)
+    .reverse(),
+);
 
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorStatus, code);

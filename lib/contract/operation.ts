@@ -78,8 +78,16 @@ export function answersBytes({ answers }: Operation): boolean {
   return Object.values(answers)[0]?.kind === "bytes";
 }
 
-export function defineOperation<const O extends Operation>(operation: O): O {
-  return operation;
+type Definition = Omit<Operation, "name" | "tier">;
+type Defined<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"] } };
+
+/** The key is the operation's name. An operation with a capability is an extension. */
+export function defineOperations<const T extends Record<string, Definition>>(table: T): Defined<T>;
+export function defineOperations(table: Record<string, Definition>): Record<string, Operation> {
+  const entries = Object.entries(table);
+  return Object.fromEntries(
+    entries.map(([name, operation]) => [name, { ...operation, name, tier: operation.capability ? "extension" : "core" }]),
+  );
 }
 
 export function json<const S extends z.ZodType>(schema: S): { kind: "json"; schema: S } {

@@ -1,6 +1,6 @@
 // Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
 
-import { type InputId, inputOf, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/input-ids";
+import { type InputId, inputOf, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-list";
 import { own } from "@/lib/contract/json/own";
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
 

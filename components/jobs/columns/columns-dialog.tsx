@@ -6,8 +6,8 @@ import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Input } from "@/components/ui/controls/input";
 import { Dialog } from "@/components/ui/dialog";
-import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/input-ids";
 import { type SeenInput, seenInputs } from "@/lib/contract/jobs/job-inputs";
+import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-list";
 import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput } from "./column-choice";
 import { useColumnName } from "./use-column-choice";
 

@@ -6,7 +6,7 @@ import { type SelectionStore } from "@/components/data-table/selection/selection
 import { Cut, cutWhereLong } from "@/components/ui/cut";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
-import { type InputId } from "@/lib/contract/jobs/input-ids";
+import { type InputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
 import { type CellWords, ranCell, stateCell, submittedCell, titleOf, whatCell } from "./cells";
 import { type ColumnChoice, type NamedId, valueOf } from "./column-choice";

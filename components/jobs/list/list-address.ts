@@ -3,8 +3,7 @@
 
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { type InputId } from "@/lib/contract/jobs/input-ids";
-import { isSearch, jobParams, type KnownJobState, searchParams } from "@/lib/contract/jobs/job-list";
+import { type InputId, isSearch, jobParams, type KnownJobState, searchParams } from "@/lib/contract/jobs/job-list";
 import { addressValues, readAddress } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";

@@ -8,7 +8,7 @@ import { useOfferActions } from "@/components/frame/palette/overlay";
 import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { type InputId } from "@/lib/contract/jobs/input-ids";
+import { type InputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
 import { type Command } from "./chosen-jobs";
 

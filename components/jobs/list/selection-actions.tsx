@@ -11,7 +11,7 @@ import { saveFile } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";
 import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type InputId } from "@/lib/contract/jobs/input-ids";
+import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
 import { fits, type KnownJob } from "../actions/end-jobs";

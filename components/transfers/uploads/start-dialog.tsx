@@ -9,7 +9,7 @@ import { callApi } from "@/lib/browser/api";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { hashFirstUpTo } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
-import { type Features } from "@/lib/contract/schemas/user";
+import { type Features } from "@/lib/contract/operations/service";
 import { formatBytes } from "@/lib/shared/format";
 import { aboutFile, type DraftFaults, type FolderUse, newDraft, readDraft } from "./about";
 import { AboutForm } from "./about-form";

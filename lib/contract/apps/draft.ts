@@ -1,7 +1,7 @@
 // Drafts an app from a workflow: from inputs that a person pinned, from the App mode of an editor's file, or from a past job's graph.
 // Guarantees: pure; never throws; the result is a definition that the schema accepts. Free of zod: the Run page loads it.
 
-import { isEditorFile, readEditorFile } from "../editor-workflow/file";
+import { idText, isEditorFile, listOf, readEditorFile } from "../editor-workflow/file";
 import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/values";
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -58,14 +58,14 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
   if (!data) return undefined;
   const file = isEditorFile(editor) ? readEditorFile(editor, catalogue) : undefined;
   const pins = listOf(data.inputs).flatMap((entry) => {
-    const [node, input] = [idOf(listOf(entry)[0]), listOf(entry)[1]];
+    const [node, input] = [idText(listOf(entry)[0]), listOf(entry)[1]];
     if (node === undefined || typeof input !== "string") return [];
     const [first = { node, input }, ...also] = file ? placesOfWidget(file, node, input) : [];
     const shownAs = file && nameOutside(file, node, input, first.input);
     return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
   });
   const outputs = listOf(data.outputs).flatMap((one) => {
-    const id = idOf(one);
+    const id = idText(one);
     if (id === undefined) return [];
     const boxes = file ? boxesOf(file, id) : [];
     return boxes.length > 0 ? boxes.map((box) => box.path + box.id) : [id];
@@ -208,16 +208,4 @@ function freeName(input: string, others: readonly Pick<AppInput, "name">[]): str
     const name = number === 1 ? base : `${base}_${number}`;
     if (!taken.has(name)) return name;
   }
-}
-
-function idOf(value: unknown): string | undefined {
-  return typeof value === "number" || typeof value === "bigint"
-    ? String(value)
-    : typeof value === "string" && value !== ""
-      ? value
-      : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

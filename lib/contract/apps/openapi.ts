@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how to read a run.
 // Guarantees: made from the app's definition alone; it names no node and contains no person's values.
 
-import { type JsonSchema } from "../openapi/document";
+import { jsonAnswer, type JsonSchema, securitySchemes } from "../openapi/document";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunErrorCodes, appRunStates } from "./app";
 import { isFileKind, RANDOM } from "./fill";
@@ -11,11 +11,20 @@ type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string
 export function appDocument(app: Described, baseUrl: string): JsonSchema {
   const path = `/api/apps/${app.id}/runs`;
   const run = { $ref: "#/components/schemas/Run" };
-  const one = {
-    description: "The run.",
-    content: { "application/json": { schema: { type: "object", properties: { run }, required: ["run"] } } },
-  };
+  const oneRun = objectOf({ run });
   const runParameter = { name: "run", in: "path", required: true, schema: { type: "string", format: "uuid" } };
+  const idempotencyKey = {
+    name: IDEMPOTENCY_HEADER,
+    in: "header",
+    schema: { type: "string", pattern: "^[A-Za-z0-9-]{16,64}$" },
+    description: "The same key again answers the same run, and starts no second one.",
+  };
+  const edge = {
+    name: "edge",
+    in: "query",
+    schema: { enum: ["128", "256", "512", "1024"] },
+    description: "A WebP of a picture whose longer edge has so many pixels at most.",
+  };
   return {
     openapi: "3.1.0",
     info: { title: app.title, version: String(app.version), ...(app.text && { description: app.text }) },
@@ -26,39 +35,21 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
         post: {
           operationId: "runApp",
           summary: `Runs ${app.title}.`,
-          parameters: [
-            {
-              name: IDEMPOTENCY_HEADER,
-              in: "header",
-              schema: { type: "string", pattern: "^[A-Za-z0-9-]{16,64}$" },
-              description: "The same key again answers the same run, and starts no second one.",
-            },
-          ],
+          parameters: [idempotencyKey],
           requestBody: {
             required: true,
             content: {
-              "application/json": { schema: { type: "object", properties: { inputs: appInputsSchema(app.inputs) }, required: ["inputs"] } },
+              "application/json": { schema: objectOf({ inputs: appInputsSchema(app.inputs) }) },
               "multipart/form-data": { schema: multipartSchema(app.inputs) },
             },
           },
-          responses: { "202": { ...one, description: "Begun." }, ...refusals },
+          responses: { "202": jsonAnswer("Begun.", oneRun), ...refusals },
         },
         get: {
           operationId: "listAppRuns",
           summary: "One's own runs, the newest first.",
           responses: {
-            "200": {
-              description: "Runs.",
-              content: {
-                "application/json": {
-                  schema: {
-                    type: "object",
-                    properties: { runs: { type: "array", items: run }, next: { type: "string" } },
-                    required: ["runs"],
-                  },
-                },
-              },
-            },
+            "200": jsonAnswer("Runs.", objectOf({ runs: { type: "array", items: run }, next: { type: "string" } }, ["runs"])),
             ...refusals,
           },
         },
@@ -68,7 +59,7 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
           operationId: "readAppRun",
           summary: "A run, with what it put out.",
           parameters: [runParameter],
-          responses: { "200": one, ...refusals },
+          responses: { "200": jsonAnswer("The run.", oneRun), ...refusals },
         },
       },
       [`${path}/{run}/cancel`]: {
@@ -76,36 +67,31 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
           operationId: "cancelAppRun",
           summary: "Cancels a run.",
           parameters: [runParameter],
-          responses: { "200": one, ...refusals },
+          responses: { "200": jsonAnswer("The run.", oneRun), ...refusals },
         },
       },
       [`${path}/{run}/outputs/{number}`]: {
         get: {
           operationId: "viewAppResult",
           summary: "The bytes of a result.",
-          parameters: [
-            runParameter,
-            { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } },
-            {
-              name: "edge",
-              in: "query",
-              schema: { enum: ["128", "256", "512", "1024"] },
-              description: "A WebP of a picture whose longer edge has so many pixels at most.",
-            },
-          ],
+          parameters: [runParameter, { name: "number", in: "path", required: true, schema: { type: "integer", minimum: 1 } }, edge],
           responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...refusals },
         },
       },
       ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && { [`/api/apps/${app.id}/files`]: { post: giving(app.inputs) } }),
     },
-    components: {
-      securitySchemes: {
-        ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
-        Bearer: { type: "http", scheme: "bearer", description: "A personal access token of this console." },
-      },
-      schemas: { Run: runSchema, Refusal: refusalSchema },
-    },
+    components: { securitySchemes: appSecuritySchemes, schemas: { Run: runSchema, Refusal: refusalSchema } },
   };
+}
+
+const appSecuritySchemes = {
+  ...securitySchemes,
+  Bearer: { ...securitySchemes.Bearer, description: "A personal access token of this console." },
+};
+
+/** All properties are required unless `required` names some of them. */
+function objectOf(properties: JsonSchema, required = Object.keys(properties)): JsonSchema {
+  return { type: "object", properties, required };
 }
 
 /** Sends a file for an input, apart from a run: its name may be given to any number of runs. */
@@ -113,15 +99,11 @@ function giving(inputs: readonly AppInput[]): JsonSchema {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
   const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };
-  const answer = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
   return {
     operationId: "addAppFile",
     summary: "Sends a file to the service.",
-    requestBody: { required: true, content: { "multipart/form-data": { schema: { type: "object", properties, required: ["file"] } } } },
-    responses: {
-      "201": { description: "The value for the input.", content: { "application/json": { schema: answer } } },
-      ...refusals,
-    },
+    requestBody: { required: true, content: { "multipart/form-data": { schema: objectOf(properties, ["file"]) } } },
+    responses: { "201": jsonAnswer("The value for the input.", objectOf({ name: { type: "string" } })), ...refusals },
   };
 }
 
@@ -175,15 +157,9 @@ function rangeOf({ min, max }: { min?: number | bigint; max?: number | bigint })
   return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
 }
 
-const refusalSchema = {
-  type: "object",
-  properties: { code: { type: "string" }, message: { type: "string" }, details: {}, request_id: { type: "string" } },
-  required: ["code", "message"],
-};
-const refused = (description: string) => ({
-  description,
-  content: { "application/json": { schema: { $ref: "#/components/schemas/Refusal" } } },
-});
+const text = { type: "string" };
+const refusalSchema = objectOf({ code: text, message: text, details: {}, request_id: text }, ["code", "message"]);
+const refused = (description: string) => jsonAnswer(description, { $ref: "#/components/schemas/Refusal" });
 const refusals = {
   "400": refused("What was sent cannot be read."),
   "401": refused("No valid token."),
@@ -195,53 +171,40 @@ const refusals = {
   "429": refused("A limit of the app; Retry-After says when again, where that is known."),
 };
 
-const runSchema = {
-  type: "object",
-  properties: {
+const partSchema = { type: "integer", minimum: 1 };
+const resultSchema = objectOf(
+  {
+    number: { type: "integer" },
+    label: text,
+    kind: text,
+    name: text,
+    path: { ...text, description: "From /api on: GET answers the bytes, with ?edge=256 or 512 a small WebP." },
+    text,
+  },
+  ["number", "label", "kind", "name"],
+);
+const runSchema = objectOf(
+  {
     id: { type: "string", format: "uuid" },
-    appId: { type: "string" },
+    appId: text,
     version: { type: "integer" },
     state: { enum: appRunStates },
     createdAt: { type: "integer", description: "Milliseconds since 1970." },
     endedAt: { type: "integer" },
     inputs: { type: "object" },
     progress: { type: "number", minimum: 0, maximum: 1 },
-    step: {
-      type: "object",
-      description: "Which part of its work it is at, while it runs.",
-      properties: { at: { type: "integer", minimum: 1 }, of: { type: "integer", minimum: 1 } },
-      required: ["at", "of"],
-    },
-    error: {
-      type: "object",
-      properties: {
-        message: { type: "string" },
+    step: { ...objectOf({ at: partSchema, of: partSchema }), description: "Which part of its work it is at, while it runs." },
+    error: objectOf(
+      {
+        message: text,
         code: { enum: appRunErrorCodes },
-        problems: {
-          type: "array",
-          items: { type: "object", properties: { input: { type: "string" }, label: { type: "string" } }, required: ["input", "label"] },
-        },
-        node: { type: "string", description: "For whoever may see the workflow." },
+        problems: { type: "array", items: objectOf({ input: text, label: text }) },
+        node: { ...text, description: "For whoever may see the workflow." },
       },
-      required: ["message"],
-    },
-    results: {
-      type: "array",
-      description: "While it runs, what has landed so far, where the service tells.",
-      items: {
-        type: "object",
-        properties: {
-          number: { type: "integer" },
-          label: { type: "string" },
-          kind: { type: "string" },
-          name: { type: "string" },
-          path: { type: "string", description: "From /api on: GET answers the bytes, with ?edge=256 or 512 a small WebP." },
-          text: { type: "string" },
-        },
-        required: ["number", "label", "kind", "name"],
-      },
-    },
-    jobId: { type: "string" },
+      ["message"],
+    ),
+    results: { type: "array", description: "While it runs, what has landed so far, where the service tells.", items: resultSchema },
+    jobId: text,
   },
-  required: ["id", "appId", "version", "state", "createdAt", "inputs", "results"],
-};
+  ["id", "appId", "version", "state", "createdAt", "inputs", "results"],
+);

@@ -1,4 +1,6 @@
-// File references in inputs: stored images and downloads.
+// File references: stored images in inputs, user data and downloads.
+
+import { type UserdataFile } from "../operations/files";
 
 export type FileRef = { filename: string; subfolder: string; type: string };
 
@@ -71,4 +73,12 @@ export function fileOfAddress(masked: string): string {
 /** Masks every address in a sentence that a source wrote. */
 export function maskAddresses(text: string): string {
   return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));
+}
+
+/** The folder that holds everything, as the interface's `dir` names it. */
+export const TOP = "/";
+
+/** `dir` ends with a slash. */
+export function fromTop(files: readonly UserdataFile[], dir: string): UserdataFile[] {
+  return dir === TOP ? [...files] : files.map((file) => ({ ...file, path: dir + file.path }));
 }

@@ -4,6 +4,7 @@
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
+import { parseJson } from "../json/parse-json";
 import { type ObjectInfo } from "../schemas/object-info";
 
 /** `widget`: the name of the widget that the slot belongs to, if the file names one. */
@@ -221,4 +222,9 @@ function textIn(value: unknown, name: string): string {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The editor saves some lists as JSON strings. */
+export function entriesOf(property: unknown): readonly unknown[] {
+  return listOf(typeof property === "string" ? parseJson(property) : property);
 }

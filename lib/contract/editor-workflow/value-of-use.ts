@@ -3,9 +3,8 @@
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
-import { parseJson } from "../json/parse-json";
 import { settingsOf } from "../nodes/input-spec";
-import { type Definition, type EditorNode, idText, INSIDE_START, listOf, once, type Slot } from "./file";
+import { type Definition, type EditorNode, entriesOf, idText, INSIDE_START, listOf, once, type Slot } from "./file";
 import { type Following, idIn, type Place, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
 import { type Home, homeOf, isControlled } from "./values";
 
@@ -118,11 +117,6 @@ const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorN
   });
   return new Map(namedValues.reverse());
 });
-
-/** The editor saves some lists as JSON strings. */
-export function entriesOf(property: unknown): readonly unknown[] {
-  return listOf(typeof property === "string" ? parseJson(property) : property);
-}
 
 /** Each input that shows a widget has one value, whether it is linked or not. */
 function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {

@@ -2,11 +2,10 @@
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
-import { parseJson } from "../json/parse-json";
 import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
 import { boxEdges, settingsOf, typeOf } from "../nodes/input-spec";
 import { type NodeInfo } from "../schemas/object-info";
-import { type EditorFile, type EditorNode, INSIDE_START, listOf, type Net, nodesById } from "./file";
+import { type EditorFile, type EditorNode, entriesOf, INSIDE_START, listOf, type Net, nodesById } from "./file";
 import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
@@ -185,7 +184,9 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((one) => one.name === name);
     if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
-    const inner = proxiesOf(shown).find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
+    const inner = entriesOf(shown.properties.proxyWidgets)
+      .map(listOf)
+      .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
     if (typeof inner === "string") look(inside, definition.renumbered?.get(inner) ?? inner, name);
   }
 
@@ -219,9 +220,4 @@ export function boxesOf(file: EditorFile, id: string): { net: Net; path: string;
 
 function linksFrom({ links }: Net, origin: string, slot: number | undefined): string[] {
   return [...links].flatMap(([id, link]) => (link.origin === origin && (slot === undefined || link.originSlot === slot) ? [id] : []));
-}
-
-/** Inner widgets that a use shows without a link. */
-function proxiesOf({ properties: { proxyWidgets } }: EditorNode): (readonly unknown[])[] {
-  return listOf(typeof proxyWidgets === "string" ? parseJson(proxyWidgets) : proxyWidgets).map(listOf);
 }

@@ -10,10 +10,9 @@ import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
 import { isSameJson, keeping, type KeptInput } from "./drawing";
-import { isEditorFile, listOf, readEditorFile, readNode } from "./file";
+import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
-import { entriesOf } from "./value-of-use";
 import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 
 /** `input`: absent if only one side has the node, or if its class differs. */

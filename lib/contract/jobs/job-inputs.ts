@@ -4,7 +4,7 @@ import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
 import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
-import { CLASS_MARK, type InputId, inputIdOf, inputOf } from "./input-ids";
+import { CLASS_MARK, type InputId, inputIdOf, inputOf } from "./job-list";
 
 const MAX_VALUE = 200;
 

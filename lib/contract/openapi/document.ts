@@ -121,7 +121,7 @@ export function openApiDocument(baseUrl: string): JsonSchema {
   };
 }
 
-const securitySchemes = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } };
+export const securitySchemes = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } };
 
 function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
   const offered = allOperations.filter(({ summary }) => summary !== undefined);
@@ -198,7 +198,7 @@ function answerOf(answer: OperationAnswer, status: number): JsonSchema {
   return jsonAnswer(status === 201 ? "Created." : status === 202 ? "Begun." : "Done.", { $ref: refOf(name) });
 }
 
-function jsonAnswer(description: string, schema: JsonSchema): JsonSchema {
+export function jsonAnswer(description: string, schema: JsonSchema): JsonSchema {
   return { description, content: { "application/json": { schema } } };
 }
 

@@ -1,7 +1,7 @@
 // Assets: listing, reading, creating in four ways, tags, and the extensions that edit, delete and read bytes.
 
 import { z } from "zod";
-import { defineOperation, json } from "../operation";
+import { defineOperations, json } from "../operation";
 import {
   assetEditAnswerSchema,
   assetEditBodySchema,
@@ -22,172 +22,144 @@ import {
   taskStartedSchema,
 } from "../schemas/asset";
 
-export const assetOperations = {
-  listAssets: defineOperation({
-    name: "listAssets",
+export const assetOperations = defineOperations({
+  listAssets: {
     summary: "Lists assets, filtered, sorted and paged.",
     method: "GET",
     path: "/api/assets",
-    tier: "core",
     role: "viewer",
     query: assetsQuerySchema,
     tells: "assets",
     refusals: ["INVALID_TAG_FILTER"],
     answers: { 200: json(assetsAnswerSchema) },
-  }),
-  uploadAsset: defineOperation({
-    name: "uploadAsset",
+  },
+  uploadAsset: {
     summary: "Uploads a file; content that the user has already answers with the existing asset.",
     method: "POST",
     path: "/api/assets",
-    tier: "core",
     role: "operator",
     body: { kind: "multipart", file: "file", fields: assetUploadFieldsSchema },
     refusals: ["INVALID_PREVIEW_ID", "ASSET_ID_UNAVAILABLE"],
     answers: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
-  }),
-  getAsset: defineOperation({
-    name: "getAsset",
+  },
+  getAsset: {
     summary: "One asset.",
     method: "GET",
     path: "/api/assets/{id}",
-    tier: "core",
     role: "viewer",
     item: "asset",
     tells: "asset",
     answers: { 200: json(assetSchema) },
-  }),
-  addTags: defineOperation({
-    name: "addTags",
+  },
+  addTags: {
     summary: "Adds tags.",
     method: "POST",
     path: "/api/assets/{id}/tags",
-    tier: "core",
     role: "operator",
     item: "asset",
     body: json(tagsBodySchema),
     refusals: ["FORBIDDEN"],
     answers: { 200: json(tagChangeSchema) },
-  }),
-  createAssetFromHash: defineOperation({
-    name: "createAssetFromHash",
+  },
+  createAssetFromHash: {
     summary: "An asset of content that the user may see already.",
     method: "POST",
     path: "/api/assets/from-hash",
-    tier: "core",
     role: "operator",
     item: "other",
     body: json(fromHashBodySchema),
     refusals: ["NOT_FOUND", "STORAGE_QUOTA_EXCEEDED"],
     answers: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
-  }),
-  downloadAsset: defineOperation({
-    name: "downloadAsset",
+  },
+  downloadAsset: {
     summary: "Fetches a file from a permitted host: at once where it is stored already, else as a task.",
     method: "POST",
     path: "/api/assets/download",
-    tier: "core",
     role: "operator",
     body: json(downloadBodySchema),
     refusals: ["UNSUPPORTED_SOURCE", "INVALID_PREVIEW_ID", "STORAGE_QUOTA_EXCEEDED", "UNPROCESSABLE"],
     answers: { 200: json(createdAssetSchema), 202: json(taskStartedSchema) },
-  }),
-  removeTags: defineOperation({
-    name: "removeTags",
+  },
+  removeTags: {
     summary: "Removes tags.",
     method: "DELETE",
     path: "/api/assets/{id}/tags",
-    tier: "extension",
     capability: "tags.remove",
     role: "operator",
     item: "asset",
     body: json(tagsBodySchema),
     refusals: ["FORBIDDEN"],
     answers: { 200: json(tagChangeSchema) },
-  }),
-  editAsset: defineOperation({
-    name: "editAsset",
+  },
+  editAsset: {
     summary: "Changes an asset's name, tags, type, preview or metadata.",
     method: "PUT",
     path: "/api/assets/{id}",
-    tier: "extension",
     capability: "assets.edit",
     role: "operator",
     item: "asset",
     body: json(assetEditBodySchema),
     refusals: ["FORBIDDEN", "INVALID_PREVIEW_ID"],
     answers: { 200: json(assetEditAnswerSchema) },
-  }),
-  deleteAsset: defineOperation({
-    name: "deleteAsset",
+  },
+  deleteAsset: {
     summary: "Deletes an asset; its content goes with the last one.",
     method: "DELETE",
     path: "/api/assets/{id}",
-    tier: "extension",
     capability: "assets.delete",
     role: "operator",
     item: "asset",
     refusals: ["FORBIDDEN"],
     answers: { 204: { kind: "empty" } },
-  }),
-  getAssetContent: defineOperation({
-    name: "getAssetContent",
+  },
+  getAssetContent: {
     summary: "The bytes of an asset.",
     method: "GET",
     path: "/api/assets/{id}/content",
-    tier: "extension",
     capability: "assets.content",
     role: "viewer",
     item: "asset",
     query: z.object({ disposition: z.enum(["attachment", "inline"]).optional() }),
     answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
-  }),
-  hasAssetHash: defineOperation({
-    name: "hasAssetHash",
+  },
+  hasAssetHash: {
     summary: "Whether the user may use content of that hash.",
     method: "HEAD",
     path: "/api/assets/hash/{hash}",
-    tier: "extension",
     capability: "assets.hash",
     role: "viewer",
     item: "other",
     refusals: ["INVALID_HASH"],
     answers: { 200: { kind: "empty" } },
-  }),
-  getRemoteMetadata: defineOperation({
-    name: "getRemoteMetadata",
+  },
+  getRemoteMetadata: {
     summary: "What is known of a file on a permitted host before it is fetched.",
     method: "GET",
     path: "/api/assets/remote-metadata",
-    tier: "extension",
     capability: "assets.remoteMetadata",
     role: "operator",
     item: "other",
     query: z.object({ url: z.url().max(4000) }),
     refusals: ["UNSUPPORTED_SOURCE", "UNPROCESSABLE"],
     answers: { 200: json(remoteMetadataSchema) },
-  }),
-  listTags: defineOperation({
-    name: "listTags",
+  },
+  listTags: {
     summary: "Tags with how many assets carry them.",
     method: "GET",
     path: "/api/tags",
-    tier: "extension",
     capability: "tags.list",
     role: "viewer",
     query: tagsQuerySchema,
     answers: { 200: json(tagsAnswerSchema) },
-  }),
-  refineTags: defineOperation({
-    name: "refineTags",
+  },
+  refineTags: {
     summary: "Tags of the assets that a filter leaves.",
     method: "GET",
     path: "/api/assets/tags/refine",
-    tier: "extension",
     capability: "tags.list",
     role: "viewer",
     query: refineQuerySchema,
     refusals: ["INVALID_TAG_FILTER"],
     answers: { 200: json(refineAnswerSchema) },
-  }),
-};
+  },
+});

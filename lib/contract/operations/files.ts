@@ -1,64 +1,137 @@
-// Uploads for LoadImage nodes, bytes by name, user data files, mask layers.
+// Uploads for LoadImage nodes, bytes by name, user data files and mask layers, with their schemas.
 
 import { z } from "zod";
-import { defineOperation, json } from "../operation";
-import {
-  imageUploadAnswerSchema,
-  imageUploadFieldsSchema,
-  maskLayersQuerySchema,
-  maskLayersSchema,
-  maskUploadAnswerSchema,
-  maskUploadFieldsSchema,
-  userdataListSchema,
-  userdataQuerySchema,
-  userdataWriteAnswerSchema,
-  userdataWriteQuerySchema,
-  viewQuerySchema,
-} from "../schemas/files";
-import { booleanText } from "../schemas/lenient";
+import { parseJson } from "../json/parse-json";
+import { defineOperations, json } from "../operation";
+import { component, exactFields, named, reads } from "../schemas/exact";
+import { anyNumber, booleanText, entries, integerText, loosely, maybe, moment } from "../schemas/lenient";
 
-export const fileOperations = {
-  uploadImage: defineOperation({
-    name: "uploadImage",
+export const imageUploadFieldsSchema = z.object({
+  type: z.string().max(50).default("output"),
+  subfolder: z.string().max(500).default(""),
+  overwrite: z.string().max(10).optional(),
+});
+
+export const imageUploadAnswerSchema = component("UploadedImage", {
+  name: z.string(),
+  display_name: loosely(z.string()),
+  subfolder: loosely(z.string()),
+  type: loosely(z.string()),
+});
+
+const originalRefSchema = z.looseObject({
+  filename: z.string().min(1).max(1000),
+  subfolder: maybe(z.string()),
+  type: maybe(z.string()),
+});
+
+/** `original_ref` is JSON text; it must hold a file name at least. */
+export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: true }).extend({
+  original_ref: z
+    .string()
+    .max(4000)
+    .transform((text, context) => {
+      const read = originalRefSchema.safeParse(parseJson(text));
+      if (read.success) return read.data;
+      context.addIssue("must be JSON text with a filename");
+      return z.NEVER;
+    }),
+});
+
+export const maskUploadAnswerSchema = named(
+  "UploadedMask",
+  imageUploadAnswerSchema.extend({
+    metadata: loosely(
+      z.looseObject({
+        is_mask: loosely(z.boolean()),
+        original_hash: loosely(z.string()),
+        mask_type: loosely(z.string()),
+        related_files: loosely(z.looseObject({ mask: loosely(z.string()), paint: loosely(z.string()), painted: loosely(z.string()) })),
+      }),
+    ),
+  }),
+);
+
+export const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
+export const maskLayersSchema = component("MaskLayers", {
+  mask: loosely(z.string()),
+  paint: loosely(z.string()),
+  painted: loosely(z.string()),
+  painted_masked: loosely(z.string()),
+});
+
+export const viewQuerySchema = z.object({
+  filename: z.string().min(1).max(1000),
+  subfolder: z.string().max(500).optional(),
+  type: z.string().max(50).optional(),
+  channel: z.enum(["rgb", "a", "alpha"]).optional(),
+  /** The edge of a thumbnail, in pixels. */
+  res: integerText({ min: 64, max: 1024 }).optional(),
+  /** Re-encodes the image: a format and its quality, such as `webp;90`. */
+  preview: z.string().max(50).optional(),
+  timestamp: z.string().max(100).optional(),
+  /** For video previews; a service may ignore them. */
+  format: z.string().max(100).optional(),
+  frame_rate: z.string().max(20).optional(),
+  fullpath: z.string().max(1000).optional(),
+  workflow: z.string().max(1000).optional(),
+});
+
+export const userdataQuerySchema = z.object({
+  dir: z.string().max(2000).endsWith("/", "must end with /"),
+  recurse: booleanText.default(false),
+  split: booleanText.default(false),
+  full_info: booleanText.default(true),
+});
+
+export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
+
+const userdataFileSchema = z.looseObject({ path: z.string(), size: loosely(anyNumber), modified: loosely(moment) });
+export type UserdataFile = z.infer<typeof userdataFileSchema>;
+
+const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
+const file = exactFields(userdataFileSchema);
+export const userdataListSchema = named(
+  "UserFiles",
+  reads(entries(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
+);
+/** The exact form: only the path if full_info is false. */
+export const userdataWriteAnswerSchema = named("WrittenFile", reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])));
+
+export const fileOperations = defineOperations({
+  uploadImage: {
     summary: "Uploads an image for LoadImage.",
     method: "POST",
     path: "/api/upload/image",
-    tier: "core",
     role: "operator",
     body: { kind: "multipart", file: "image", fields: imageUploadFieldsSchema },
     refusals: ["INVALID_IMAGE"],
     answers: { 200: json(imageUploadAnswerSchema) },
-  }),
-  uploadMask: defineOperation({
-    name: "uploadMask",
+  },
+  uploadMask: {
     summary: "Uploads a mask that was painted over an image.",
     method: "POST",
     path: "/api/upload/mask",
-    tier: "core",
     role: "operator",
     item: "other",
     body: { kind: "multipart", file: "image", fields: maskUploadFieldsSchema },
     refusals: ["INVALID_IMAGE"],
     answers: { 200: json(maskUploadAnswerSchema) },
-  }),
-  listUserdata: defineOperation({
-    name: "listUserdata",
+  },
+  listUserdata: {
     summary: "Lists the user's data files in a folder.",
     method: "GET",
     path: "/api/userdata",
-    tier: "core",
     role: "viewer",
     item: "other",
     query: userdataQuerySchema,
     refusals: ["FORBIDDEN", "NOT_FOUND"],
     answers: { 200: json(userdataListSchema) },
-  }),
-  writeUserdata: defineOperation({
-    name: "writeUserdata",
+  },
+  writeUserdata: {
     summary: "Writes a data file, whole or not at all.",
     method: "POST",
     path: "/api/userdata/{file}",
-    tier: "core",
     role: "operator",
     item: "file",
     tail: "file",
@@ -67,13 +140,11 @@ export const fileOperations = {
     alwaysAsked: { full_info: true },
     refusals: ["FORBIDDEN", "CONFLICT", "STORAGE_QUOTA_EXCEEDED"],
     answers: { 200: json(userdataWriteAnswerSchema) },
-  }),
-  view: defineOperation({
-    name: "view",
+  },
+  view: {
     summary: "The bytes of a file by its name, one of its channels, or a thumbnail.",
     method: "GET",
     path: "/api/view",
-    tier: "extension",
     capability: "view",
     role: "viewer",
     reads: "jobFiles",
@@ -81,39 +152,33 @@ export const fileOperations = {
     query: viewQuerySchema,
     refusals: ["NOT_FOUND", "UNPROCESSABLE"],
     answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
-  }),
-  readUserdata: defineOperation({
-    name: "readUserdata",
+  },
+  readUserdata: {
     summary: "The bytes of a data file.",
     method: "GET",
     path: "/api/userdata/{file}",
-    tier: "extension",
     capability: "userdata.read",
     role: "viewer",
     item: "file",
     tail: "file",
     refusals: ["FORBIDDEN"],
     answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" } },
-  }),
-  deleteUserdata: defineOperation({
-    name: "deleteUserdata",
+  },
+  deleteUserdata: {
     summary: "Deletes a data file.",
     method: "DELETE",
     path: "/api/userdata/{file}",
-    tier: "extension",
     capability: "userdata.delete",
     role: "operator",
     item: "file",
     tail: "file",
     refusals: ["FORBIDDEN"],
     answers: { 204: { kind: "empty" } },
-  }),
-  moveUserdata: defineOperation({
-    name: "moveUserdata",
+  },
+  moveUserdata: {
     summary: "Moves a data file.",
     method: "POST",
     path: "/api/userdata/{file}/move/{dest}",
-    tier: "extension",
     capability: "userdata.move",
     role: "operator",
     item: "file",
@@ -121,18 +186,16 @@ export const fileOperations = {
     query: z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) }),
     refusals: ["FORBIDDEN", "CONFLICT"],
     answers: { 200: json(userdataWriteAnswerSchema) },
-  }),
-  getMaskLayers: defineOperation({
-    name: "getMaskLayers",
+  },
+  getMaskLayers: {
     summary: "The layers of a mask that was uploaded.",
     method: "GET",
     path: "/api/files/mask-layers",
-    tier: "extension",
     capability: "maskLayers",
     role: "viewer",
     item: "other",
     query: maskLayersQuerySchema,
     refusals: ["NOT_FOUND"],
     answers: { 200: json(maskLayersSchema) },
-  }),
-};
+  },
+});

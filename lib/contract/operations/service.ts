@@ -1,130 +1,151 @@
-// The user behind the key, background tasks, and what a service says about itself.
+// The user behind the key, background tasks, and what a service reports about itself.
 
 import { z } from "zod";
-import { defineOperation, json } from "../operation";
+import { defineOperations, json } from "../operation";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
+import { component, count, foreign, named, rare, reads } from "../schemas/exact";
+import { anyNumber, loosely } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
-import { featuresSchema, modelNamesSchema, systemStatsSchema, userSchema } from "../schemas/user";
+
+/** `active` or `waitlisted`; other words are kept and shown. */
+export const userSchema = component("User", {
+  status: reads(z.string(), z.enum(["active", "waitlisted"])),
+  id: loosely(z.string()),
+  email: foreign(loosely(z.string())),
+  /** From the embedded service, if a quota is set. */
+  storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
+});
+
+/** Model folders, or the models in one. */
+export const modelNamesSchema = named("ModelNames", z.array(z.string()));
+
+export const featuresSchema = component("Features", {
+  supports_preview_metadata: loosely(z.boolean()),
+  max_upload_size: loosely(anyNumber),
+});
+export type Features = z.infer<typeof featuresSchema>;
+
+const exactSystem = z.object({
+  os: z.string(),
+  ram_total: count,
+  ram_free: count,
+  comfyui_version: z.string(),
+  python_version: z.string(),
+  embedded_python: z.boolean(),
+  argv: z.array(z.string()),
+});
+const exactDevice = z.object({
+  name: z.string(),
+  type: z.string(),
+  index: count,
+  vram_total: count,
+  vram_free: count,
+  torch_vram_total: count,
+  torch_vram_free: count,
+});
+
+export const systemStatsSchema = component("SystemStats", {
+  system: reads(z.looseObject({ os: loosely(z.string()) }), exactSystem),
+  devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDevice)),
+});
 
 /** What the service shall let go of; one that holds nothing accepts anything. */
 const freeBody = z.looseObject({}).optional();
 
-export const serviceOperations = {
-  getUser: defineOperation({
-    name: "getUser",
+export const serviceOperations = defineOperations({
+  getUser: {
     summary: "The user behind the key.",
     method: "GET",
     path: "/api/user",
-    tier: "core",
     isLackedByLocal: true,
     role: "viewer",
     answers: { 200: json(userSchema) },
-  }),
-  getTask: defineOperation({
-    name: "getTask",
+  },
+  getTask: {
     summary: "A background task, with its progress.",
     method: "GET",
     path: "/api/tasks/{task_id}",
-    tier: "core",
     role: "viewer",
     item: "task",
     answers: { 200: json(taskSchema) },
-  }),
-  listTasks: defineOperation({
-    name: "listTasks",
+  },
+  listTasks: {
     method: "GET",
     path: "/api/tasks",
-    tier: "extension",
     capability: "tasks.list",
     role: "viewer",
     query: tasksQuerySchema,
     answers: { 200: json(tasksAnswerSchema) },
-  }),
-  cancelTask: defineOperation({
-    name: "cancelTask",
+  },
+  cancelTask: {
     summary: "Cancels a background task.",
     method: "DELETE",
     path: "/api/tasks/{task_id}",
-    tier: "extension",
     capability: "tasks.cancel",
     role: "operator",
     item: "task",
     refusals: ["CONFLICT"],
     answers: { 204: { kind: "empty" } },
-  }),
-  getObjectInfo: defineOperation({
-    name: "getObjectInfo",
+  },
+  getObjectInfo: {
     summary: "The node library.",
     method: "GET",
     path: "/api/object_info",
-    tier: "extension",
     capability: "objectInfo",
     role: "viewer",
     tells: "nodes",
     answers: { 200: json(objectInfoSchema) },
-  }),
-  getObjectInfoOf: defineOperation({
-    name: "getObjectInfoOf",
+  },
+  getObjectInfoOf: {
     summary: "One class of the node library; an empty object where it has none of that name.",
     method: "GET",
     path: "/api/object_info/{class}",
-    tier: "extension",
     capability: "objectInfo.class",
     role: "viewer",
     tells: "nodes",
     item: "other",
     answers: { 200: json(objectInfoSchema) },
-  }),
-  listModelFolders: defineOperation({
-    name: "listModelFolders",
+  },
+  listModelFolders: {
     summary: "The folders of models; none, because the node library needs no model.",
     method: "GET",
     path: "/api/models",
-    tier: "extension",
     capability: "models",
     role: "viewer",
     answers: { 200: json(modelNamesSchema) },
-  }),
-  listModels: defineOperation({
-    name: "listModels",
+  },
+  listModels: {
     summary: "The models of a folder; none.",
     method: "GET",
     path: "/api/models/{folder}",
-    tier: "extension",
     capability: "models",
     role: "viewer",
     item: "other",
     answers: { 200: json(modelNamesSchema) },
-  }),
-  getFeatures: defineOperation({
-    name: "getFeatures",
+  },
+  getFeatures: {
     summary: "What the service says of itself.",
     method: "GET",
     path: "/api/features",
-    tier: "extension",
     capability: "features",
     role: "viewer",
     answers: { 200: json(featuresSchema) },
-  }),
-  getSystemStats: defineOperation({
-    name: "getSystemStats",
+  },
+  getSystemStats: {
     summary: "What the machine is and has, in the family's words.",
     method: "GET",
     path: "/api/system_stats",
-    tier: "extension",
     capability: "systemStats",
     role: "viewer",
     answers: { 200: json(systemStatsSchema) },
-  }),
-  freeMemory: defineOperation({
-    name: "freeMemory",
+  },
+  freeMemory: {
     summary: "Nothing is kept that could be freed: answers 200 to clients that ask.",
     method: "POST",
     path: "/api/free",
-    tier: "extension",
     capability: "free",
     role: "operator",
     body: json(freeBody),
     answers: { 200: { kind: "empty" } },
-  }),
-};
+  },
+});

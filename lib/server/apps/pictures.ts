@@ -7,7 +7,7 @@ import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
-import { maskUploadFieldsSchema } from "@/lib/contract/schemas/files";
+import { maskUploadFieldsSchema } from "@/lib/contract/operations/files";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
+import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
 import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";

@@ -2,7 +2,7 @@
 // Guarantees: it replaces an earlier link of the member; the audit log records that it was made, without the link.
 
 import "server-only";
-import { aboutMember } from "@/lib/contract/audit/member-change";
+import { aboutMember } from "@/lib/contract/audit/audit";
 import { consoleUrl, type Env } from "../env";
 import { type Store } from "../store/store";
 

@@ -6,7 +6,7 @@
 import "server-only";
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { aboutMember, type MemberChange } from "@/lib/contract/audit/member-change";
+import { aboutMember, type MemberChange } from "@/lib/contract/audit/audit";
 import { type Composition, type Parts } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { aboutMember } from "@/lib/contract/audit/member-change";
+import { aboutMember } from "@/lib/contract/audit/audit";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";

@@ -2,10 +2,10 @@
 // table names a read to learn it from, and nothing is changed to learn it; an outage is a failure and teaches nothing about the service.
 
 import "server-only";
+import { fromTop } from "@/lib/contract/assets/file-refs";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { fromTop } from "@/lib/contract/userdata-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Access } from "../connections/access";

@@ -3,9 +3,8 @@
 import "server-only";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
-import { type InputId, inputOf } from "@/lib/contract/jobs/input-ids";
 import { toInputs } from "@/lib/contract/jobs/job-inputs";
-import { isSearch } from "@/lib/contract/jobs/job-list";
+import { type InputId, inputOf, isSearch } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { operations } from "@/lib/contract/operations";
 import { submitterText } from "@/lib/contract/people/usage";

@@ -3,12 +3,12 @@
 // at the folder, whatever the service does (wire facts 3.21: some services name files from the folder on, some from the top).
 
 import "server-only";
+import { TOP } from "@/lib/contract/assets/file-refs";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
-import { TOP } from "@/lib/contract/userdata-paths";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Context } from "../auth/viewer";

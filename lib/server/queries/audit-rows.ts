@@ -1,9 +1,8 @@
 // Rows of the audit log: grouped, with names, and as CSV.
 
 import "server-only";
-import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
+import { type AuditItem, type AuditPart, describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/audit";
 import { type AuditThing, familyOf, readThings } from "@/lib/contract/audit/audit-items";
-import { describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/member-change";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
 import { type AuditSearch, type KeptEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";

@@ -3,8 +3,14 @@
 // browser takes it.
 
 import "server-only";
-import { type AuditChoices, type AuditFilter, type AuditItem, type AuditPage, type AuditQuery } from "@/lib/contract/audit/audit";
-import { personLabel } from "@/lib/contract/audit/member-change";
+import {
+  type AuditChoices,
+  type AuditFilter,
+  type AuditItem,
+  type AuditPage,
+  type AuditQuery,
+  personLabel,
+} from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -3,8 +3,8 @@
 // Must never: put an id of the service, a job or a connection on the public page.
 
 import "server-only";
+import { personLabel } from "@/lib/contract/audit/audit";
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { personLabel } from "@/lib/contract/audit/member-change";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";

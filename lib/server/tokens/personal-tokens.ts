@@ -4,8 +4,8 @@
 
 import "server-only";
 import { randomBytes } from "node:crypto";
+import { personLabel } from "@/lib/contract/audit/audit";
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { personLabel } from "@/lib/contract/audit/member-change";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";

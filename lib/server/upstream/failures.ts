@@ -1,14 +1,14 @@
 // Failures of upstream calls. Decides which ones mean that the service lacks an operation.
 
 import "server-only";
+import { TOP } from "@/lib/contract/assets/file-refs";
 import { codeByStatus, type Failure, parseFailure } from "@/lib/contract/failure";
 import { isTerminalWord, type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
-import { TOP } from "@/lib/contract/userdata-paths";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type CallInput } from "./outgoing";
 
 export function saysAbsent(operation: Operation, status: number): boolean {

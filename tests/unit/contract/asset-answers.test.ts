@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
+  maskUploadFieldsSchema,
+  userdataListSchema,
+  userdataQuerySchema,
+  userdataWriteAnswerSchema,
+} from "@/lib/contract/operations/files";
+import { userSchema } from "@/lib/contract/operations/service";
+import {
   assetEditBodySchema,
   assetsAnswerSchema,
   assetSchema,
@@ -11,9 +18,7 @@ import {
   taskSchema,
   taskStartedSchema,
 } from "@/lib/contract/schemas/asset";
-import { maskUploadFieldsSchema, userdataListSchema, userdataQuerySchema, userdataWriteAnswerSchema } from "@/lib/contract/schemas/files";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
-import { userSchema } from "@/lib/contract/schemas/user";
 
 const hash = `blake3:${"0a".repeat(32)}`;
 const asset = {

@@ -1,24 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { capabilities } from "@/lib/contract/capabilities";
 import { fillPath } from "@/lib/contract/operation";
-import { allOperations, coreOperations, operations } from "@/lib/contract/operations";
+import { allOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
 
 const signature = (operation: { method: string; path: string }) => `${operation.method} ${operation.path}`;
 
 describe("the table of operations", () => {
-  it("gives every extension a capability", () => {
-    expect(allOperations.filter(({ tier, capability }) => tier === "extension" && capability === undefined).map(signature)).toEqual([]);
-  });
-
-  it("names every operation by its key", () => {
-    expect(Object.entries(operations).filter(([key, operation]) => key !== operation.name)).toEqual([]);
-  });
-
-  it("gives no capability to a core operation", () => {
-    expect(coreOperations.filter((operation) => operation.capability !== undefined)).toEqual([]);
-  });
-
   it("knows no capability that no operation needs, except stopping whichever way and the websocket", () => {
     const used = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
     expect(Object.keys(capabilities).filter((capability) => !used.has(capability))).toEqual(["jobs.stop", "events"]);

@@ -1,4 +1,4 @@
-import { aboutMember } from "@/lib/contract/audit/member-change";
+import { aboutMember } from "@/lib/contract/audit/audit";
 import { setUpBodySchema } from "@/lib/contract/console";
 import { setUp } from "@/lib/server/auth/sign-in";
 import { toActor } from "@/lib/server/bff/guard";

@@ -8,7 +8,7 @@ import { Input } from "@/components/ui/controls/input";
 import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type UserdataFile } from "@/lib/contract/schemas/files";
+import { type UserdataFile } from "@/lib/contract/operations/files";
 import { toMilliseconds } from "@/lib/contract/times";
 
 const MOST_SHOWN = 100;

@@ -3,7 +3,7 @@
 // and never changes the owner; a suspended or removed member stays out. The person sees the reason: the provider has verified them.
 
 import "server-only";
-import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/member-change";
+import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type OidcRefusal } from "@/lib/contract/people/sign-in";
 import { toPlainLine } from "@/lib/contract/plain-line";

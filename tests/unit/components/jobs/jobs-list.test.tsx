@@ -26,9 +26,8 @@ import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/
 import { createListState } from "@/components/jobs/list/list-state";
 import { OutputFilter } from "@/components/jobs/list/more-filters";
 import { persisted } from "@/lib/browser/persisted";
-import { inputIdOf, readInputIds } from "@/lib/contract/jobs/input-ids";
 import { seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
-import { type KnownJobState } from "@/lib/contract/jobs/job-list";
+import { inputIdOf, type KnownJobState, readInputIds } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
 afterEach(cleanup);

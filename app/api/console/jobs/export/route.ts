@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jobSearchQuerySchema } from "@/lib/contract/console";
-import { readInputIds } from "@/lib/contract/jobs/input-ids";
+import { readInputIds } from "@/lib/contract/jobs/job-list";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";

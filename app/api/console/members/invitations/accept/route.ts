@@ -1,4 +1,4 @@
-import { aboutMember } from "@/lib/contract/audit/member-change";
+import { aboutMember } from "@/lib/contract/audit/audit";
 import { invitationAcceptSchema } from "@/lib/contract/console";
 import { join } from "@/lib/server/auth/members";
 import { toActor } from "@/lib/server/bff/guard";
