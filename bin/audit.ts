@@ -2,7 +2,7 @@
 // removed or inserted; otherwise prints the last hash, which is worth keeping elsewhere.
 // `npm run audit -- list`: prints the log as CSV, newest first, like the export in Settings. The console may run meanwhile.
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
-import { fail, onStore } from "./console-store";
+import { fail, onStore } from "./command";
 
 const [verb, ...more] = process.argv.slice(2);
 if ((verb !== "verify" && verb !== "list") || more.length > 0) fail("Usage: npm run audit -- verify | list");

@@ -4,17 +4,16 @@
 import { backUp } from "@/lib/server/backup/backup";
 import { versionIn } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
-import { explain, progress, readPlace, summaryOf } from "./backup-words";
-import { fail } from "./console-store";
+import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";
 
-async function main(): Promise<void> {
-  const asked = readPlace(["--with-keys"]);
+runCommand(async () => {
+  const asked = readBackupArguments(["--with-keys"]);
   if (!asked) return fail("Usage: npm run backup -- TO [--with-keys]");
   const { place, options } = asked;
   const env = readEnv();
   const withKeys = options.includes("--with-keys");
-  const manifest = await backUp({ env, place, withKeys, version: versionIn(env.root), now: Date.now(), say: progress() });
-  process.stdout.write(`${summaryOf(manifest)}\n`);
+  const manifest = await backUp({ env, place, withKeys, version: versionIn(env.root), now: Date.now(), say: createProgress() });
+  process.stdout.write(`${describeBackup(manifest)}\n`);
   if (manifest.service?.blobs.elsewhere)
     process.stdout.write(
       "The service's files are in the bucket that LIGHTDESK_BLOBS names, and not in it: keep them by the bucket's own means.\n",
@@ -29,6 +28,4 @@ async function main(): Promise<void> {
   if (lost.length === 0) return;
   process.stderr.write(`Files missing or damaged on the service's disk and not in it: ${lost.length}, such as ${lost[0]}.\n`);
   process.exitCode = 2;
-}
-
-main().catch((error: unknown) => fail(explain(error)));
+});

@@ -1,12 +1,17 @@
-// `npm run bench`: builds what is missing, then prints the console's figures of docs/benchmarks.md for this machine; takes some minutes.
-// `npm run bench -- screens` measures only these; tests/bench/main.ts has the names.
-// Uses only loopback and processes that it starts itself; progress goes to stderr, the figures as Markdown to stdout.
+// `npm run bench` prints the console's figures of docs/benchmarks.md, `npm run bench:service` those of the stand-alone service. Arguments
+// choose sections: `npm run bench -- screens`. Progress goes to stderr, the figures as Markdown to stdout.
 import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
+const isOfService = process.argv[2] === "--service";
+if (isOfService) process.argv.splice(2, 1);
 enterProject();
-await ensureBuilt(await ensureBundles({ withDevelopment: true }), "");
+const sources = await ensureBundles({ withDevelopment: true });
 const { runBundled } = await import("./build/bundle.mjs");
-await runBundled("tests/bench/main.ts", "bench", {
-  "bench-queue": "tests/bench/queue/main.ts",
-  "bench-runners": "tests/bench/cluster/runners.ts",
-});
+if (isOfService) await runBundled("tests/bench/service/main.ts", "bench-service");
+else {
+  await ensureBuilt(sources, "");
+  await runBundled("tests/bench/main.ts", "bench", {
+    "bench-queue": "tests/bench/queue/main.ts",
+    "bench-runners": "tests/bench/cluster/runners.ts",
+  });
+}

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { copyStores } from "@/lib/server/backup/copy-stores";
 import { type Env, readEnv } from "@/lib/server/env";
-import { fail } from "./console-store";
+import { fail, resolveFromCaller, runCommand } from "./command";
 
 const usage =
   "Usage: npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE, or with DATABASE_URL: npm run copy-store -- --to sqlite:FOLDER";
@@ -16,8 +16,7 @@ async function main(): Promise<void> {
   const folder = /^sqlite:(.+)$/.exec(target)?.[1];
   const url = /^postgres(ql)?:\/\/./.test(target) ? target : undefined;
   if (option !== "--to" || more.length > 0 || (folder ?? url) === undefined) return fail(usage);
-  // npm has changed into the project's folder; a relative path means the folder of the caller.
-  if (folder !== undefined) return toFolder(env, resolve(process.env.INIT_CWD ?? ".", folder));
+  if (folder !== undefined) return toFolder(env, resolveFromCaller(folder));
   if (url !== undefined) return toPostgres(env, url);
 }
 
@@ -55,4 +54,4 @@ async function toFolder({ dataDir, databaseUrl }: Env, folder: string): Promise<
 blobs and downloads from ${join(dataDir, "service")} to ${join(folder, "service")}.`);
 }
 
-main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));
+runCommand(main);

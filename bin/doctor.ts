@@ -8,7 +8,7 @@ import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkProgram, checkStorage } from "@/lib/server/doctor/storage";
 import { EnvError, readEnv, unknownSettings } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";
-import { fail } from "./console-store";
+import { fail, runCommand } from "./command";
 
 async function look(): Promise<Finding[]> {
   const env = readSettings();
@@ -49,4 +49,4 @@ async function main(): Promise<void> {
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));
+runCommand(main);

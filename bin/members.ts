@@ -2,7 +2,7 @@
 // the data folder. The console may run meanwhile. Prints a link that works once within a day; the audit log records it.
 import { randomBytes } from "node:crypto";
 import { composeReset } from "@/lib/server/auth/reset-link";
-import { fail, onStore } from "./console-store";
+import { fail, onStore } from "./command";
 
 const [verb, email, ...more] = process.argv.slice(2);
 if (verb !== "reset-link" || !email || more.length > 0) fail("Usage: npm run members -- reset-link EMAIL");

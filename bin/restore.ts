@@ -2,26 +2,23 @@
 // reads every byte of the backup and writes nothing. Ends with 1 and a sentence if the backup is not as it was made.
 import { checkBackup, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
-import { explain, progress, readPlace, summaryOf } from "./backup-words";
-import { fail } from "./console-store";
+import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";
 
-async function main(): Promise<void> {
-  const asked = readPlace(["--check"]);
+runCommand(async () => {
+  const asked = readBackupArguments(["--check"]);
   if (!asked) return fail("Usage: npm run restore -- FROM [--check]");
   const { place, options } = asked;
   if (options.includes("--check")) {
-    process.stdout.write(`${summaryOf(await checkBackup({ place, say: progress() }))}\nEvery byte is as it was.\n`);
+    process.stdout.write(`${describeBackup(await checkBackup({ place, say: createProgress() }))}\nEvery byte is as it was.\n`);
     return;
   }
   const env = readEnv();
-  const { manifest, missing } = await restore({ env, place, say: progress() });
+  const { manifest, missing } = await restore({ env, place, say: createProgress() });
   process.stdout.write(
-    `${summaryOf(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", and the databases into that of DATABASE_URL"}.\n`,
+    `${describeBackup(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", and the databases into that of DATABASE_URL"}.\n`,
   );
   if (missing.length > 0)
     process.stdout.write(
       `The keys ${missing.join(", ")} are needed: give them in LIGHTDESK_ENCRYPTION_KEYS, or put the file encryption-keys there, before the first start.\n`,
     );
-}
-
-main().catch((error: unknown) => fail(explain(error)));
+});

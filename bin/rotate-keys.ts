@@ -7,7 +7,7 @@ import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { findReusedId, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
 import { sealedSecret } from "@/lib/server/keys/shared-secret";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
-import { fail, onStore } from "./console-store";
+import { fail, onStore } from "./command";
 
 type Things = readonly [one: string, many: string];
 const keys: Things = ["key", "keys"];

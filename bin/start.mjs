@@ -1,19 +1,23 @@
-// `npm start`: installs and builds what is missing, then becomes the console. One process, so a Ctrl-C arrives once.
+// `npm start` runs the console; `npm run service` and other commands name their program: installs and builds what is missing, then becomes
+// the program, in one process, so that a Ctrl-C arrives once. `npm run build` only builds.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
-process.env.NODE_ENV = "production";
-process.env.NEXT_TELEMETRY_DISABLED = "1";
+const [name = "console"] = process.argv.splice(2, 1);
+const needsPages = name === "console" || name === "build";
+if (name === "console") Object.assign(process.env, { NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" });
 
 try {
   enterProject();
-  await ensureBuilt(await ensureBundles());
+  const sources = await ensureBundles();
+  if (needsPages) await ensureBuilt(sources);
 } catch (error) {
-  process.stderr.write(`${error.code === "BAD_SETTING" ? error.message : (error.stack ?? error)}\n`);
-  if (error.code === "BAD_SETTING") {
+  const isBadSetting = error.code === "BAD_SETTING";
+  process.stderr.write(`${isBadSetting ? error.message : (error.stack ?? error)}\n`);
+  if (isBadSetting) {
     // The name of the missing setting may be misspelled.
     const { unknownSettings } = await load("settings");
     for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
   }
   process.exit(1);
 }
-await load("console");
+if (name !== "build") await load(name);

@@ -36,7 +36,7 @@ const onNode = (version) => ({
  * @type {(Check & { read?: (code: number) => Results })[]}
  */
 export const checks = [
-  { name: "build", command: [node, "bin/build.mjs"] },
+  { name: "build", command: [node, "bin/start.mjs", "build"] },
   { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
   {
     name: "unit, integration, contract, faults",
@@ -46,7 +46,7 @@ export const checks = [
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
   // For tests that would otherwise build while others run; runs beside tests that do not need it.
-  { name: "build below a path", command: [node, "bin/build.mjs"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
+  { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
   // Makes PageProps<"/jobs"> known. A build writes next-env.d.ts too; the last writer decides the folder of the types.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {

@@ -18,7 +18,7 @@ test.beforeAll(async ({}, testInfo) => {
   testInfo.setTimeout(BUILD_MS);
   // Makes the build that `npm start` would make for the path; does nothing if it is there.
   const env = { ...process.env, LIGHTDESK_BASE_PATH: PATH };
-  const [code] = await once(spawn(process.execPath, ["bin/build.mjs"], { env, stdio: "inherit" }), "close");
+  const [code] = await once(spawn(process.execPath, ["bin/start.mjs", "build"], { env, stdio: "inherit" }), "close");
   expect(code).toBe(0);
 });
 

@@ -4,7 +4,7 @@ import { beginUpload } from "./support/half-upload";
 import { expect, test } from "./support/test";
 
 test("a bad setting stops the start with its name and what it should be", async () => {
-  for (const command of [["bin/start.mjs"], ["bin/command.mjs", "service"]] as const) {
+  for (const command of [["bin/start.mjs"], ["bin/start.mjs", "service"]] as const) {
     const [script, ...words] = command;
     const started = startProcess(script, { PORT: "abc" }, words);
     expect(await started.ended, script).toBe(1);

@@ -1,0 +1,65 @@
+// What the commands on a data folder share. An error is written to stderr and ends the command with code 1; the console may run meanwhile.
+import { resolve } from "node:path";
+import { requireStores } from "@/lib/server/backup/copy-stores";
+import { type Manifest } from "@/lib/server/backup/manifest";
+import { type Env, readEnv } from "@/lib/server/env";
+import { hasStore, openStore, type Store } from "@/lib/server/store/store";
+import { isFullDisk } from "@/lib/shared/error-codes";
+
+const PROGRESS_MS = 2000;
+
+export function fail(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}
+
+export function runCommand(main: () => Promise<void>): void {
+  main().catch((error: unknown) => {
+    if (isFullDisk(error)) fail("The disk is full. Free space there and run it again: what was copied stays, and it goes on from there.");
+    else fail(error instanceof Error ? error.message : String(error));
+  });
+}
+
+export function onStore(work: (store: Store, env: Env) => Promise<void>): void {
+  runCommand(async () => {
+    const env = readEnv();
+    if (env.databaseUrl === undefined && !hasStore(env.dataDir))
+      return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
+    await requireStores(env);
+    const store = openStore(env.dataDir, env.databaseUrl);
+    try {
+      await work(store, env);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** npm changes into the project's folder; a relative path means the folder of the caller. */
+export function resolveFromCaller(path: string): string {
+  return resolve(process.env.INIT_CWD ?? ".", path);
+}
+
+/** Undefined unless the arguments are one folder and known options. */
+export function readBackupArguments(known: readonly string[]): { place: string; options: string[] } | undefined {
+  const words = process.argv.slice(2);
+  const options = words.filter((word) => word.startsWith("--"));
+  const [place, ...more] = words.filter((word) => !word.startsWith("--"));
+  if (place === undefined || more.length > 0 || options.some((option) => !known.includes(option))) return undefined;
+  return { place: resolveFromCaller(place), options };
+}
+
+export function createProgress(): (text: string) => void {
+  let shownMs = Date.now();
+  return (text) => {
+    if (Date.now() - shownMs < PROGRESS_MS) return;
+    shownMs = Date.now();
+    process.stderr.write(`${text}\n`);
+  };
+}
+
+export function describeBackup({ version, madeAt, console: ofConsole, service }: Manifest): string {
+  const rows = Object.entries({ ...ofConsole?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
+  const files = service ? [`${service.blobs.count} files of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
+  return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, n]) => `${n} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
+}
