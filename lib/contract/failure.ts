@@ -232,7 +232,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-const statusCodes = new Map(
+const statusCodes = new Map<number, string>(
   Object.entries(errorStatus)
     .map(([code, status]) => [status, code] as const)
     .reverse(),
