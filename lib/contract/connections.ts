@@ -1,10 +1,7 @@
-// Connection URLs and the results of a connection check.
-
 export function toBaseUrl(typed: string): string {
   return withoutSlash(withoutSlash(typed).replace(/\/api$/, ""));
 }
 
-/** True if the stored address differs from the typed one by more than a slash. */
 export function endsWithApi(typed: string): boolean {
   return toBaseUrl(typed) !== withoutSlash(typed);
 }
@@ -23,9 +20,6 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/**
- * `strange`: something answers, but not with this interface; `failing`: it answers with a failure of its own, which says nothing about the
- * key; `forbidden`: the key may be good, but something else is in its way; `unpaid`: the account has to pay.
- */
+/** `strange`: answers, but not with this interface; `failing`: fails by itself; `unpaid`: the account must pay. */
 export const checkOutcomes = ["active", "waitlisted", "refused", "forbidden", "unpaid", "failing", "strange", "unreachable"] as const;
 export type CheckOutcome = (typeof checkOutcomes)[number];

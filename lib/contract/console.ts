@@ -1,5 +1,4 @@
-// The console's own resources, beside the interface: connections, members, and the queue as one view of two sources.
-// Guarantees: no type here has a field for a key. Schemas are for the server; components import the types only.
+// The console's own resources. No type has a field for a key. Components import the types only.
 
 import { z } from "zod";
 import { isCapability } from "./capabilities";
@@ -12,9 +11,8 @@ import { toPlainLine } from "./plain-line";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
 import { commaList, querySchema } from "./schemas/lenient";
 
-/** The query parameter that names the connection. */
 export const CONNECTION_PARAMETER = "connection";
-/** The query parameter that asks for a service's JSON answer as a file, unparsed: for answers that are too large to be shown. */
+/** Returns a service's JSON answer as a raw file, for answers too large to show. */
 export const RAW_PARAMETER = "raw";
 
 export type ConnectionStatus = CheckOutcome | "unknown";
@@ -28,7 +26,6 @@ export type ConnectionView = {
   name: string;
   baseUrl: string;
   accountUrl?: string;
-  /** The service inside this console. */
   embedded: boolean;
   /** All members use it, with one key. */
   shared: boolean;
@@ -41,15 +38,13 @@ export type ConnectionView = {
   /** The connection that the page or the member works with now. */
   current: boolean;
   status?: ConnectionStatus;
-  /** The member who owns it, if only its jobs may be seen here. Such a view has no address and no fingerprint. */
+  /** The owner, if only its jobs may be seen here. Such a view has no address and no fingerprint. */
   seenOf?: string;
-  /** On a member's own connection: who sees its jobs. */
   seenBy?: JobViewerView[];
 };
 
-/** A member who sees the jobs of another member's own connection. `givenBy`: absent if that member has been removed. */
+/** `givenBy`: absent if that member has been removed. */
 export type JobViewerView = { memberId: string; name: string; givenBy?: string; givenAt: number };
-/** Another member's own connection, as admins see it: whose it is, since when, and who sees its jobs. */
 export type PersonalConnectionView = { id: string; ownerId: string; ownerName: string; createdAt: number; seenBy: JobViewerView[] };
 
 export type ConnectionCheck = {
@@ -57,10 +52,9 @@ export type ConnectionCheck = {
   message: string;
   dialect: Dialect;
   hasAssets?: boolean;
-  /** How long a failing service asks to wait, if it names a time. */
   retryAfterMs?: number;
 };
-/** Without a connection nothing was saved: the service did not accept it, and the request did not ask to keep it anyway. */
+/** Without a connection nothing was saved. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
 /** The key is good, though perhaps not yet for running jobs. */
@@ -68,12 +62,11 @@ export function isAccepted({ outcome }: ConnectionCheck): boolean {
   return outcome === "active" || outcome === "waitlisted";
 }
 
-/** What became of the running jobs that were named; every id is in one of the lists. */
+/** Every id is in one of the lists. */
 export type StopReceipt = {
   stopped: string[];
   /** Asked to stop; the service does not say whether they did. */
   stopping: string[];
-  /** Were no longer running. */
   over: string[];
   /** Still running: the service cannot stop them, or not on their own. */
   unable: string[];
@@ -91,27 +84,21 @@ export type QueueView = {
   source: "queue" | "jobs";
   canStop: boolean;
   total?: number;
-  /** How many jobs were left out, since their shape is unknown. */
   unreadable?: number;
 };
 
-/** `dir`: a folder of user data that may hold a file to probe with. */
 export const capabilitiesQuerySchema = z.object({
   of: commaList(z.string().refine(isCapability)).default([]),
   dir: userdataQuerySchema.shape.dir.optional(),
 });
 
-/** The requested node classes that the service does not have. */
 export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;
 export const lackingClassesQuerySchema = z.object({ names: commaList(z.string().min(1).max(200), MAX_CLASSES).default([]) });
 
-/**
- * Jobs by the day they were submitted, oldest day first. `day`: a date like 2026-11-22 in the requested zone. `other`: not completed,
- * failed or cancelled yet. `isUnread`: there may be more, which are still being read.
- */
+/** `day`: such as 2026-11-22 in the requested zone. `other`: not ended yet. `isUnread`: more jobs are still being read. */
 export type RunsOfDay = { day: string; completed: number; failed: number; cancelled: number; other: number; isUnread?: boolean };
-/** `jobs`: how many were counted. `sinceMs`: the oldest one counted, if there are older ones that were not. */
+/** `sinceMs`: the oldest one counted, if older ones were not. */
 export type RunsByDay = { days: RunsOfDay[]; jobs: number; sinceMs?: number };
 const isZone = (zone: string) => {
   try {
@@ -150,7 +137,7 @@ const keySchema = z
 export const connectionBodySchema = z.object({
   name: nameSchema,
   baseUrl: webAddress.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
-  /** Empty: none. In a change, an absent field stays as it is. */
+  /** Empty: none. */
   accountUrl: z
     .union([z.literal(""), webAddress], {
       error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
@@ -158,10 +145,10 @@ export const connectionBodySchema = z.object({
     .optional(),
   key: keySchema.optional(),
   shared: z.boolean().optional(),
-  /** Save even if the service does not accept it. Otherwise nothing is saved then. */
+  /** Save even if the service doesn't accept it. */
   keep: z.boolean().optional(),
 });
-/** Absent fields stay as they are. A new base URL needs the key again: a stored key is never sent to an address it was not given for. */
+/** A new base URL needs the key again: a stored key is never sent to an address it was not given for. */
 export const connectionChangeSchema = connectionBodySchema.omit({ shared: true }).partial();
 
 export type MemberView = {
@@ -171,14 +158,12 @@ export type MemberView = {
   role: (typeof roles)[number];
   disabled: boolean;
   createdAt: number;
-  /** When one of their sessions was last used, to the minute. Absent: never. */
+  /** To the minute. Absent: never. */
   seenAt?: number;
-  /** Only in the list: the display name of the provider whose groups give the role. */
   roleFrom?: string;
-  /** Only in the list, and only if there is more than one way to sign in. */
   methods?: MemberMethods;
 };
-/** One of the member's own sign-ins. `browser` and `address` are empty if not known; `usedAt` is exact to the minute. */
+/** `browser` and `address` are empty if unknown; `usedAt` is exact to the minute. */
 export type SessionView = {
   id: string;
   browser: string;
@@ -187,24 +172,18 @@ export type SessionView = {
   method: string;
   createdAt: number;
   usedAt: number;
-  /** The session that asks. */
   current: boolean;
 };
-/**
- * Why a page's session ended. `signed-out`: in this browser; `ended`: from another browser, or with the embedding page. `role` has the role
- * before and now.
- */
+/** `signed-out`: in this browser; `ended`: from another browser, or with the embedding page. */
 export type EndedSession =
   | { cause: "signed-out" | "ended" | "expired" | "suspended" | "removed" | "password" }
   | { cause: "role"; from: (typeof roles)[number]; to: (typeof roles)[number] };
-/** The session of an open page, as returned to its polling. */
 export type SessionState = { state: "live"; memberId: string; role: (typeof roles)[number] } | ({ state: "ended" } & EndedSession);
-/** Since when the console is read-only, and who switched it on. */
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({
   note: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().max(200)).optional(),
 });
-/** `withdrawn`: it was taken back, or the member who made the link has been removed or may no longer invite. */
+/** `withdrawn`: taken back, or its maker was removed or may no longer invite. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
 /** `resets`: it gives the member with that address a new password. */
 export type InvitationView =
@@ -215,14 +194,13 @@ export type InvitationItem = {
   email: string;
   role: (typeof roles)[number];
   state: Exclude<InvitationState, "unknown">;
-  /** Absent: the member who invited has been removed. */
+  /** Absent if that member has been removed. */
   invitedBy?: string;
-  /** Absent: the invitation is older than this field. */
   createdAt?: number;
   expiresAt: number;
 };
 export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
-/** `name`: of the person who joins; a link that gives a member a new password needs none. */
+/** A link that sets a new password needs no name. */
 export const invitationAcceptSchema = z.object({
   token: z.string().min(1).max(200),
   name: nameSchema.optional(),
@@ -237,7 +215,6 @@ export const accountChangeSchema = z
     path: ["currentPassword"],
     message: "required",
   });
-/** Confirms who is asking, before acts that must not be done from a session that was left open. */
 export const confirmBodySchema = z.object({ password: z.string().min(1).max(254) });
 export const memberChangeSchema = z.object({ role: z.enum(roles).exclude(["owner"]).optional(), disabled: z.boolean().optional() });
 
@@ -247,16 +224,14 @@ export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 export type JobReach = {
   /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, only the newest. */
   extent: "all" | "newest" | "reading";
-  /** Every job since then is found; absent if nothing was read yet. */
+  /** Every later job is found; absent if nothing was read yet. */
   sinceMs?: number;
-  /** How many known jobs have inputs that have not been read. */
   unread: number;
-  /** The service did not answer just now: this is the state at that time. */
+  /** The service doesn't answer: the state at that time. */
   asOfMs?: number;
 };
 export type JobSearchAnswer = JobsAnswer & { reach: JobReach };
 
-/** Members who submitted jobs through the console, on one connection. */
 export type JobPeople = { people: { id: string; name: string }[] };
 
 export const viewScreens = ["jobs", "assets"] as const;
@@ -265,11 +240,9 @@ export type ViewScreen = (typeof viewScreens)[number];
 export type SavedView = {
   id: string;
   name: string;
-  /** The address's query, without the question mark; empty for the bare list. */
+  /** Without the question mark; empty for the bare list. */
   query: string;
-  /** Visible to all members. */
   team: boolean;
-  /** The list opens with it, for the member who asks. */
   isDefault: boolean;
   canChange: boolean;
 };
@@ -283,22 +256,19 @@ export const savedViewBodySchema = z.object({
   isDefault: z.boolean().default(false),
 });
 export const savedViewsQuerySchema = z.object({ screen: z.enum(viewScreens).default("jobs") });
-/** Absent fields stay as they are. */
 export const savedViewChangeSchema = z.object({
   name: z.string().trim().min(1).max(80).optional(),
   query: queryText.optional(),
   isDefault: z.boolean().optional(),
 });
 
-/** The most files in one ZIP; a million pictures are not one download. */
 export const MAX_ARCHIVED = 10_000;
 
 export const archiveChoiceSchema = z.union([
   z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(MAX_ARCHIVED) }),
-  /** The filters of a list, as they are in its address. */
   z.object({ query: z.string().max(20_000) }),
 ]);
 export type ArchiveChoice = z.infer<typeof archiveChoiceSchema>;
 
-/** `count`: how many files it will hold, if the service counts; `isCut`: more files matched than one ZIP may hold. */
+/** `isCut`: more files matched than fit into one ZIP. */
 export type ArchiveAnswer = { id: string; count?: number; isCut: boolean };

@@ -1,10 +1,7 @@
-// Error codes with their HTTP statuses, and failures as data.
-
 import { isObject, type JsonObject, textOf } from "./json/json";
 import { parseJson } from "./json/parse-json";
 import { type NodeError, type NodeErrors } from "./schemas/execution";
 
-/** Undefined if no node has an error. */
 export function readNodeErrors(value: unknown): NodeErrors | undefined {
   if (!isObject(value)) return undefined;
   const entries = Object.entries(value).flatMap(([nodeId, entry]) => (isObject(entry) ? [[nodeId, readEntry(entry)] as const] : []));
@@ -44,7 +41,7 @@ export type Failure = {
   requestId?: string;
 };
 
-/** The service has no such operation. The upstream client decides which refusals mean that; everything else only tests this. */
+/** Only the upstream client decides which refusals mean this. */
 export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
@@ -84,7 +81,7 @@ export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "mes
   return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
 }
 
-/** The code for a refusal whose own code is unknown: from its status, and for a 429, which has three meanings, from its words. */
+/** For a 429, which has three meanings, the words decide. */
 export function codeByStatus(failure: Pick<Failure, "status" | "code" | "message">): string {
   const { status, code, message } = failure;
   if (status !== 429 || isPlainRateLimit(failure)) return codeOfStatus(status);
@@ -163,8 +160,7 @@ function notEmpty(value: unknown): unknown {
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }
 
-// The Retry-After header in both of its notations (RFC 9110, 10.2.3): whole seconds, or a date.
-// Guarantees: never throws, never negative, never NaN; undefined if it cannot be read. The caller decides how long to wait at most.
+// RFC 9110, 10.2.3: whole seconds or a date. Undefined if it cannot be read.
 function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   const text = value?.trim() ?? "";
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : isDate(text) ? Date.parse(text) - nowMs : Number.NaN;

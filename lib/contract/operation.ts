@@ -1,4 +1,4 @@
-// The shape of one operation of the interface, as data. Client, service, BFF, security suite and documents are derived from it.
+// One operation of the interface as data. Client, service, BFF, security suite and documents derive from it.
 
 import { type z } from "zod";
 import { type Capability } from "./capabilities";
@@ -16,7 +16,6 @@ export type OperationBody =
 export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "bytes" } | { kind: "empty" } | { kind: "redirect" };
 
 export type Operation = {
-  /** The resource and the verb, in the interface's words. */
   name: string;
   /** One sentence for the embedded service's document; without it, only other services have the operation. */
   summary?: string;
@@ -39,10 +38,7 @@ export type Operation = {
   query?: z.ZodObject;
   /** Query values that the console always sends, whatever it was asked. */
   alwaysAsked?: Readonly<Record<string, unknown>>;
-  /**
-   * What a 404 may mean besides a missing operation. All but `other` can be looked up: if the item exists, the operation does not. Without
-   * this field, a 404 means that there is no such operation.
-   */
+  /** What a 404 may mean besides a missing operation. All but `other` can be looked up. */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
   /** The states of the jobs that go when its body says `clear`. */
@@ -73,7 +69,6 @@ export function hasRanges({ answers }: Operation): boolean {
   return 206 in answers;
 }
 
-/** The answer is the content itself. */
 export function answersBytes({ answers }: Operation): boolean {
   return Object.values(answers)[0]?.kind === "bytes";
 }
@@ -94,15 +89,12 @@ export function json<const S extends z.ZodType>(schema: S): { kind: "json"; sche
   return { kind: "json", schema };
 }
 
-/** The type that an operation's query is read as. */
 export type QueryOf<O extends Operation> = O extends { query: infer S extends z.ZodObject } ? z.output<S> : undefined;
 
-/** The type that an operation's JSON body is read as. */
 export type BodyOf<O extends Operation> = O extends { body: { schema: infer S extends z.ZodType } } ? z.output<S> : undefined;
 
 type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodType } ? z.output<S> : undefined;
 
-/** The parsed answer of an operation, over all its success statuses. */
 export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
 
 /** Fills the braces of a path; every value is encoded as one segment. A missing value is a programming error. */

@@ -1,5 +1,4 @@
-// THE table: every operation of the interface, core and extension. Every call to a service goes through an entry of it.
-// `events` (the WebSocket) is not a request with an answer; it is a capability without an operation.
+// Every operation of the interface. The WebSocket is a capability without an operation.
 
 import { type Operation } from "./operation";
 import { assetOperations } from "./operations/assets";

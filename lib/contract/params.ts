@@ -1,13 +1,10 @@
-// Parameters of an address, each as a row of data. From the rows follow the schema of a service's query (querySchema in
-// schemas/lenient.ts), what a page reads from its own address, on the server and in the browser, and the types of both.
-// Guarantees: each value is judged by itself; a bad one falls back to its usual value and is named; never throws. Free of zod: browsers
-// load it.
+// Query parameters as data: the schema of a service's query (schemas/lenient.ts), what a page reads from its address, and the types. A bad
+// value falls back to its default and is reported. Free of zod: browsers load it.
 
 export type Param =
   | { kind: "integer"; min: number; max?: number; usual?: number }
   | { kind: "boolean"; usual?: boolean }
   | { kind: "word"; values: readonly string[]; usual?: string }
-  /** Several of the values, separated by commas. */
   | { kind: "words"; values: readonly string[]; usual?: undefined }
   /** `read`: turns the text into the page's value; undefined if it makes no sense. */
   | { kind: "text"; most: number; isTrimmed?: true; usual?: string; read?: (text: string) => string | undefined };
@@ -84,10 +81,7 @@ export function partsOf(text: string): string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }
 
-/**
- * Ids come from services. One that would change the rest of a URL is never put into a URL. Real ids are UUIDs and hashes; node classes may
- * have spaces, brackets and letters of any language.
- */
+/** Ids come from services: none may change the rest of a URL. Node classes may have spaces and letters of any language. */
 export function isAddressableId(value: string): boolean {
   return value.length <= 1000 && !/^\.{1,2}$/.test(value) && /^[^\p{Cc}\p{Cs}/\\%?#]+$/u.test(value);
 }

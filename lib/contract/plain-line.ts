@@ -1,6 +1,4 @@
-// Makes a text one line that reads in the order it is stored: for names that people choose, and for what is recorded about them.
-// Guarantees: no control character, no line or paragraph separator, nothing that changes the direction of writing, no half of a surrogate
-// pair; joiners stay, since names and emoji need them.
+// Makes a text one line that reads in stored order, for names that people choose. Joiners stay, since names and emoji need them.
 
 const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 

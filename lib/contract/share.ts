@@ -1,5 +1,3 @@
-// A share: what a link without an account shows. The body that makes one, and the answers for its page and the list of shares.
-
 import { z } from "zod";
 import { type FileKind } from "./views/outputs-view";
 
@@ -44,11 +42,9 @@ export type SharedItem = {
   name: string;
   kind: FileKind;
   size?: number;
-  /** BLAKE3 of the original. */
   hash?: string;
   width?: number;
   height?: number;
-  /** A text that a node wrote. */
   text?: string;
 };
 export type SharedPage = {

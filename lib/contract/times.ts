@@ -1,6 +1,4 @@
-// Times at the edge: the notation of every view becomes milliseconds since 1970.
-// Guarantees: never throws and never returns NaN; undefined if it cannot be read.
-// Free of zod: it is part of the browser's first load.
+// Times of every view as milliseconds since 1970; undefined if unreadable. Free of zod: part of the first load.
 
 /** Numbers below this are seconds (until the year 5138), at or above it milliseconds. */
 const FIRST_MILLISECONDS = 1e11;

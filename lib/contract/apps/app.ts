@@ -1,6 +1,4 @@
-// An app: a workflow with a form of its own. What it is made of, and the shapes in which it and its runs travel.
-// Guarantees: everything parsed here is bounded and complete: each input and output is on a node of its graph, each default fits its input.
-// Components import the types only.
+// An app: a workflow with a form. Components import the types only.
 
 import { z } from "zod";
 import { type Role, roles } from "../people/roles";
@@ -63,7 +61,7 @@ export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest })
   inputs: inputs.map((input) => withUsual(input, rest.graph)),
 }));
 
-/** Who may see and run it, besides its maker. `roles`: every member who has one of these roles now. */
+/** `roles`: every member who has one of these roles now. */
 const appAccessSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("team") }),
   z.object({
@@ -75,10 +73,9 @@ const appAccessSchema = z.discriminatedUnion("kind", [
 ]);
 export type AppAccess = z.infer<typeof appAccessSchema>;
 
-/** GET /api/apps/people?connection=ID answers `{ people }`: the members who may use the connection, to choose from. */
 export type AppPerson = { id: string; name: string; role: Role };
 
-/** Limits for each member. A day is a UTC day. A field that is absent sets no limit here. */
+/** Per member and UTC day. An absent field sets no limit. */
 const appLimitsSchema = z.object({
   runsPerDay: z.int().min(1).max(100_000).optional(),
   atOnce: z.int().min(1).max(1000).optional(),
@@ -87,7 +84,6 @@ const appLimitsSchema = z.object({
 });
 export type AppLimits = z.infer<typeof appLimitsSchema>;
 
-/** POST /api/apps?connection=ID, answered with `{ app: AppView }` and 201. */
 export const appBodySchema = z.object({
   definition: appDefinitionSchema,
   access: appAccessSchema.default({ kind: "me" }),
@@ -95,7 +91,7 @@ export const appBodySchema = z.object({
 });
 export type AppBody = z.input<typeof appBodySchema>;
 
-/** PUT /api/apps/{id}: absent fields stay as they are. `version`: the one that was edited; CONFLICT if the app has another by now. */
+/** Absent fields stay as they are. CONFLICT if `version` is no longer the current one. */
 export const appUpdateSchema = z.object({
   version: z.int().min(1),
   definition: appDefinitionSchema.optional(),
@@ -103,14 +99,12 @@ export const appUpdateSchema = z.object({
   limits: appLimitsSchema.optional(),
 });
 
-/** GET /api/apps/{id}/export, and the body of POST /api/apps/import?connection=ID. The file does not say who may see the app. */
 export const APP_FILE_FORMAT = "lightdesk-app";
 export const appFileSchema = z.object({
   format: z.literal(APP_FILE_FORMAT),
   formatVersion: z.literal(1),
   definition: appDefinitionSchema,
   limits: appLimitsSchema.default({}),
-  /** A small WebP in base64: the asset itself stays with its service. */
   cover: z
     .base64()
     .max(1_000_000)
@@ -119,7 +113,6 @@ export const appFileSchema = z.object({
 });
 export type AppFile = z.infer<typeof appFileSchema>;
 
-/** GET /api/apps?connection=ID. `after`: `next` of the previous page. */
 export const appsQuerySchema = z.object({
   q: z.string().max(200).default(""),
   tag: z.string().max(40).optional(),
@@ -133,7 +126,6 @@ export type AppCard = {
   title: string;
   text: string;
   tags: string[];
-  /** GET /api/apps/{id}/cover answers a picture. */
   hasCover: boolean;
   /** Absent if the maker has left the team. */
   maker: { id: string; name: string } | undefined;
@@ -144,25 +136,21 @@ export type AppCard = {
   canEdit: boolean;
   canRun: boolean;
 };
-/** `tags`: the tags of all apps that the member sees on the connection. */
 export type AppsAnswer = { apps: AppCard[]; tags: string[]; next?: string };
 
-/** GET /api/apps/{id}. `lastInputs`: the inputs of the member's last run. */
+/** `lastInputs`: of the member's last run. */
 export type AppView = AppCard & {
   connectionId: string;
   inputs: AppField[];
   limits: AppLimits;
   /** Only for members who may edit the app, and only if members or roles were chosen. */
   chosen?: { members: string[]; roles: Role[] };
-  /** GET /api/apps/{id}/workflow answers the whole definition and `version`. */
   canSeeWorkflow: boolean;
   lastInputs?: AppValues;
 };
 
-/** GET /api/apps/{id}/versions answers `{ versions: AppVersionView[] }`, the newest first; POST …/versions/{number}/restore `{ app }`. */
 export type AppVersionView = { number: number; at: number; by: string; changes: AppChange[]; restoredFrom?: number };
 
-/** POST /api/apps/{id}/presets, answered with `{ preset }`; PUT and DELETE …/presets/{preset}. GET answers `{ presets }`. */
 export const appPresetBodySchema = z.object({
   name: nameSchema,
   inputs: z.record(z.string().max(40), appValueSchema),
@@ -170,15 +158,12 @@ export const appPresetBodySchema = z.object({
 });
 export type AppPreset = { id: string; name: string; inputs: AppValues; isTeam: boolean; canChange: boolean };
 
-/** POST /api/apps/{id}/runs, as JSON, answered with `{ run: AppRun }` and 202; as multipart, each part is one input, files too. */
+/** As multipart, each part is one input, files too. */
 export const appRunBodySchema = z.object({
   inputs: freeForm.refine((inputs) => Object.keys(inputs).every((name) => name.length <= 40), "has a name that is too long").default({}),
 });
 
-/**
- * `sending`: recorded, the service has not answered yet. `unsent`: the console ended before it sent the run. `refused`: nothing was
- * started, as the service did not take it or could not be reached; in no list. `unknown`: sent, but what became of it cannot be known.
- */
+/** `unsent`: the console stopped before sending it. `refused`: nothing was started. `unknown`: sent, but its outcome is unknown. */
 export const appRunStates = [
   "sending",
   "unsent",
@@ -192,7 +177,6 @@ export const appRunStates = [
 ] as const;
 export type AppRunState = (typeof appRunStates)[number];
 
-/** A problem with an input; in the service's own words where the console has none. */
 export type AppInputProblem = AppProblem | { input: string; label: string; message: string };
 export const appRunErrorCodes = ["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"] as const;
 /** Without `code`: the service's own words. `problems`: with code `inputs`. `node`: only for members who may see the workflow. */
@@ -201,7 +185,6 @@ export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[nu
 /** `number`: GET /api/apps/{id}/runs/{run}/outputs/{number} answers the bytes, with ?edge=256 or 512 a small WebP. */
 export type AppResult = {
   number: number;
-  /** The label of the chosen output. */
   label: string;
   kind: FileKind;
   name: string;
@@ -209,7 +192,6 @@ export type AppResult = {
   path?: string;
   text?: string;
 };
-/** GET /api/apps/{id}/runs answers `{ runs, next? }`: the member's own, newest first; …/runs/{run} and POST …/{run}/cancel `{ run }`. */
 export type AppRun = {
   id: string;
   appId: string;
@@ -220,12 +202,9 @@ export type AppRun = {
   inputs: AppValues;
   /** 0 to 1, while it runs and if the service reports it. */
   progress?: number;
-  /** Which step of its work it is at. */
   step?: { at: number; of: number };
   error?: AppRunError;
-  /** While it runs: the results so far, if the service reports them. */
   results: AppResult[];
-  /** Only for members who may see jobs. */
   jobId?: string;
 };
 export const appRunsQuerySchema = z.object({
@@ -233,14 +212,7 @@ export const appRunsQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(50).default(20),
 });
 
-/**
- * GET /api/apps/{id}/pictures answers `{ pictures }`, which a member may choose from without a right to the service's files: pictures they
- * gave before, pictures their own runs made on the connection, and the app's examples.
- */
+/** Pictures a member may choose without a right to the service's files: own uploads, own results and the app's examples. */
 export type AppPicture = { value: string; name: string; from: "given" | "made" | "example" };
 
-/**
- * POST /api/apps/{id}/files with one part `file` answers a value for a file input. GET …/files?name=VALUE: the bytes; with `edge`, a small
- * WebP.
- */
 export type AppFileAnswer = { name: string };

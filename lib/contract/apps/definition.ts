@@ -1,5 +1,3 @@
-// Inputs and outputs of an app, and differences between two versions.
-
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { toPlainLine } from "../plain-line";
@@ -42,17 +40,14 @@ const appControlSchema = z.discriminatedUnion("kind", [
       .min(1)
       .max(appBounds.choices),
   }),
-  /** `hasMask`: a mask may be drawn on it. */
   z.object({ kind: z.literal("picture"), hasMask: z.boolean().default(false) }),
   z.object({ kind: z.literal("video") }),
   z.object({ kind: z.literal("audio") }),
 ]);
 export type AppControl = z.infer<typeof appControlSchema>;
 
-/** Inputs appear on screen in the order of the list; inputs of one group appear together under its name. */
 const placeSchema = z.object({ node: idSchema, input: idSchema });
 const appInputSchema = z.object({
-  /** The input's name in a request. */
   name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, "must begin with a small letter and hold small letters, digits and _"),
   ...placeSchema.shape,
   /** More inputs of the graph that get the same value, such as when the editor hands one widget to several nodes. */
@@ -72,7 +67,6 @@ export type AppField = Omit<AppInput, "node" | "input" | "also"> & Partial<Pick<
 const appOutputSchema = z.object({ node: idSchema, label: nameSchema });
 export type AppOutput = z.infer<typeof appOutputSchema>;
 
-/** The part of an app that is versioned. */
 export const definitionShape = z.object({
   title: nameSchema,
   text: z.string().max(5000).default(""),
@@ -81,7 +75,6 @@ export const definitionShape = z.object({
     .max(appBounds.tags)
     .default([])
     .transform((tags) => [...new Set(tags)]),
-  /** The id of an asset. */
   cover: idSchema.optional(),
   inputs: z.array(appInputSchema).max(appBounds.inputs).default([]),
   /** Empty: everything that the run puts out. */
@@ -90,7 +83,6 @@ export const definitionShape = z.object({
     const nodes = Object.keys(graph).length;
     return nodes > 0 && nodes <= workflowLimits.nodes;
   }, `must have 1 to ${workflowLimits.nodes} nodes`),
-  /** The graph editor's file that the graph was made from. */
   editor: freeForm.optional(),
 });
 export type AppDefinition = z.infer<typeof definitionShape>;

@@ -1,5 +1,4 @@
-// Drafts an app from a workflow: from inputs that a person pinned, from the App mode of an editor's file, or from a past job's graph.
-// Guarantees: pure; never throws; the result is a definition that the schema accepts. Free of zod: the Run page loads it.
+// Drafts an app from pinned inputs, from the App mode of an editor file, or from a job's graph. Free of zod: the Run page loads it.
 
 import { idText, isEditorFile, listOf, readEditorFile } from "../editor-workflow/file";
 import { boxesOf, nameOutside, placesOfWidget } from "../editor-workflow/values";
@@ -49,10 +48,7 @@ export function notAskedFor(editor: Record<string, unknown>, inputs: readonly Ap
   );
 }
 
-/**
- * `extra.linearData` of an editor's file: what its maker chose there, each with every graph input that it fills. Undefined if the file has
- * none.
- */
+/** `extra.linearData`: what the maker chose, each with every graph input that it fills; undefined if the file has none. */
 export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInfo): { pins: AppPin[][]; outputs: string[] } | undefined {
   const data = objectOf(objectOf(editor.extra)?.linearData);
   if (!data) return undefined;

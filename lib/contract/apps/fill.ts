@@ -1,5 +1,4 @@
-// The values of an app's inputs, checked and written into its graph. Problems name the input's label, never a node.
-// Guarantees: pure; never throws; whole numbers keep every digit. Free of zod: browsers check with it before anything is sent.
+// Checks an app's inputs and writes them into its graph. Problems name the input's label, never a node. Free of zod: browsers use it.
 
 import { setSpelling, spellingOf, withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";
@@ -9,7 +8,6 @@ import { isSecretName } from "../secrets/mask-secrets";
 import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./definition";
 
 const LONGEST_TEXT = 100_000;
-/** Given as the value of a seed: draw one. */
 export const RANDOM = "random";
 const LARGEST_SEED = 2 ** 32 - 1;
 
@@ -62,7 +60,6 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
 }
 
-/** The values to send, or everything that is wrong with the given ones. */
 export function checkInputs(
   inputs: readonly AppField[],
   given: Readonly<Record<string, unknown>>,

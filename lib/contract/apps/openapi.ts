@@ -1,5 +1,4 @@
-// The OpenAPI 3.1 document of one app: its own operation with its own inputs, and how to read a run.
-// Guarantees: made from the app's definition alone; it names no node and contains no person's values.
+// The OpenAPI 3.1 document of one app. It names no node and contains no person's values.
 
 import { jsonAnswer, type JsonSchema, securitySchemes } from "../openapi/document";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
@@ -94,7 +93,7 @@ function objectOf(properties: JsonSchema, required = Object.keys(properties)): J
   return { type: "object", properties, required };
 }
 
-/** Sends a file for an input, apart from a run: its name may be given to any number of runs. */
+/** The name of the file may be used in any number of runs. */
 function giving(inputs: readonly AppInput[]): JsonSchema {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
@@ -107,7 +106,6 @@ function giving(inputs: readonly AppInput[]): JsonSchema {
   };
 }
 
-/** The named inputs of a request, as JSON Schema. */
 function appInputsSchema(inputs: readonly AppInput[]): JsonSchema {
   const required = inputs.filter((input) => input.isRequired && input.default === undefined).map(({ name }) => name);
   return {

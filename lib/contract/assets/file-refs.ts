@@ -13,7 +13,6 @@ export function toFileRef(value: string): FileRef {
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
 }
 
-/** The value for the graph, made from the answer to an upload. */
 export function toImageValue(answer: { name: string; subfolder?: string | null; type?: string | null }): string {
   const path = answer.subfolder ? `${answer.subfolder}/${answer.name}` : answer.name;
   return !answer.type || answer.type === "input" ? path : `${path} [${answer.type}]`;
@@ -31,11 +30,9 @@ export type DownloadTask = {
   /** The address without its query, which may hold a token. */
   source: string;
   state: DownloadState;
-  /** The service's own word. */
   word: string;
   startedBy?: string;
   createdAtMs: number;
-  /** When the service last answered. */
   checkedAtMs: number;
   bytesDone?: number;
   bytesTotal?: number;
@@ -43,23 +40,21 @@ export type DownloadTask = {
   share?: number;
   assetId?: string;
   fileName?: string;
-  /** The service's reason. */
   reason?: string;
   canCancel: boolean;
   canRetry: boolean;
 };
 
-/** `failure`: the service could not be asked just now; the list shows what was known before. */
+/** `failure`: the service can't be reached; the list shows the last known state. */
 export type DownloadTasks = { tasks: DownloadTask[]; underWay: number; failure?: { code: string; message: string } };
 
-/** Host and path are enough to recognise a file. The query and any credentials stay hidden. */
+/** Host and path identify the file. The query and credentials stay hidden. */
 export function maskedAddress(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { protocol, host, pathname, search } = new URL(address);
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
-/** The name by which people recognise the file behind a masked address. */
 export function fileOfAddress(masked: string): string {
   const [path = ""] = masked.split("?");
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -70,7 +65,6 @@ export function fileOfAddress(masked: string): string {
   }
 }
 
-/** Masks every address in a sentence that a source wrote. */
 export function maskAddresses(text: string): string {
   return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));
 }

@@ -6,7 +6,6 @@ import { toPlainLine } from "../plain-line";
 
 export type AuditThing = { id: string; name?: string };
 
-/** The most that one request of the console's own pages names. */
 export const MOST_THINGS = 100;
 const HEAD = "items=";
 const OR_MORE = "or more";
@@ -61,13 +60,11 @@ function thingIn(each: unknown): AuditThing[] {
 
 type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
 
-/** The ids that a request to the service named, in its body or in its path. */
 export function idsAsked({ params, json }: Request): string[] {
   const asked = objectOf(json);
   return idsIn(asked?.delete ?? asked?.ids ?? asked?.job_ids, params?.id);
 }
 
-/** The ids of the things that an answer says were made or deleted. */
 export function idsAnswered(answer: unknown): string[] {
   const fields = objectOf(answer);
   return idsIn(fields?.deleted, textOf(fields?.id));

@@ -41,13 +41,11 @@ export type AuditItem = {
   status: number;
   code?: string;
   outcome?: string;
-  /** What the action changed about a member, and why. `outcome` has the same in one line. */
+  /** `outcome` has the same in one line. */
   change?: MemberChange;
   /** The things it was done to, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];
-  /** How many older parts are not listed. */
   moreParts?: number;
-  /** There may have been others; how many is not known. */
   isAtLeast?: true;
   /** How many requests of the act were refused or failed while others succeeded. */
   refused?: number;
@@ -55,7 +53,6 @@ export type AuditItem = {
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
 /** `upTo`: the newest entry of all when the first page was read; later pages list nothing written after it. */
 export type AuditPage = { entries: AuditItem[]; hasMore: boolean; upTo?: number };
-/** What a page can be filtered by: every member and every act in the log. */
 export type AuditChoices = { members: { id: string; name: string }[]; actions: string[] };
 
 const MAX_GROUPS = 20;
@@ -66,24 +63,19 @@ const changeSchema = z
     /** Older entries have only the new role. */
     role: z.union([roleSchema.transform((to) => ({ to })), z.object({ from: roleSchema.optional(), to: roleSchema })]),
     disabled: z.boolean(),
-    /** Name and address of the admin who decided it. */
     by: changeText,
-    /** The sign-in provider's display name. */
     provider: changeText,
     /** The provider's groups that gave the role. `*` matches everybody else. */
     groups: z.array(changeText).max(MAX_GROUPS),
-    /** The default role for people who sign in for the first time. */
     signUp: z.boolean(),
-    /** Name and address of the member who created the invitation. */
     invitedBy: changeText,
-    /** Name and address of the member who owns the token or share. */
     of: changeText,
   })
   .partial()
   .strict();
 export type MemberChange = z.output<typeof changeSchema> & { role?: { from?: (typeof roles)[number]; to: (typeof roles)[number] } };
 
-/** How a log names a person: without a name, by the address alone. Guests have no address. */
+/** Without a name, the address alone. Guests have no address. */
 export function personLabel({ name, email }: { name: string; email?: string }): string {
   if (email === undefined || !email.includes("@")) return name;
   return name === "" || name === email ? email : `${name} <${email}>`;
@@ -91,7 +83,7 @@ export function personLabel({ name, email }: { name: string; email?: string }): 
 
 type Person = { id: string; name: string; email?: string };
 
-/** The target and outcome of an entry about a member. Name and address are stored, so later changes don't affect it. */
+/** Name and address are stored, so later changes don't affect the entry. */
 export function aboutMember(person: Person, change?: MemberChange): { target: string; outcome: string | undefined } {
   const target = personLabel(person);
   return { target, outcome: writeThings([{ id: person.id, name: target }], change && writeExactJson(bounded(change))) };

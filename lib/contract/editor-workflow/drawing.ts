@@ -1,5 +1,3 @@
-// The editor file of a job: which inputs it contains, and whether it matches the graph.
-
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
@@ -34,7 +32,6 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return one === other || writeExactJson(one) === writeExactJson(other);
 }
 
-/** The most uses on the way to a node, as in the reading of the file. */
 const DEEPEST = 50;
 /** Many nodes of a graph may come from one box of a definition, and each is compared with all of its inputs. */
 const MOST_LOOKED = 200_000;

@@ -1,6 +1,5 @@
-// A file of the graph editor (schema 0.4 and 1), read loosely into nodes, links and definitions of subgraphs.
-// Guarantees: never throws; leaves out what has no readable id; ids of inner nodes are unique, in the way the editor makes them on opening.
-// Source: the editor's own reading, as interface notes on its format describe it (docs/decisions/0045-files-of-the-editor.md).
+// Reads an editor file (schema 0.4 and 1) into nodes, links and subgraph definitions, as the editor does
+// (docs/decisions/0045-files-of-the-editor.md). Entries without a readable id are left out.
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -24,9 +23,7 @@ export type EditorNode = {
   outside?: { raw: JsonObject; places: ReadonlyMap<number, number> };
 };
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
-/** `raw`: the object in the file, for what only a drawing needs. */
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
-/** `label`: the name that a person gave. */
 export type Port = { name: string; label?: string; type: string; links: readonly string[] };
 /** `renumbered`: new ids of its nodes, by the ids in the file. */
 export type Definition = Net & {
@@ -58,7 +55,7 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
   };
 }
 
-/** Makes a value once for each object and remembers it. */
+/** Caches the result per object. */
 export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, { made: Made }>();
   return (of) => {
@@ -68,7 +65,7 @@ export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) 
   };
 }
 
-/** Of two nodes with one id, the last counts. */
+/** If two nodes share an id, the last one wins. */
 export const nodesById = once(({ nodes }: Net): ReadonlyMap<string, EditorNode> => new Map(nodes.map((node) => [node.id, node])));
 
 /** The inside of a use of a subgraph. `inside`: the ids of the uses that lead there, from the outside in. */
@@ -165,7 +162,6 @@ function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" |
   return { name: textIn(definition, "name"), inputs: ports(definition.inputs), outputs: ports(definition.outputs) };
 }
 
-/** Lists definitions inside definitions beside the others. */
 function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
   const listed = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
   return depth > 5 ? listed : listed.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);

@@ -1,6 +1,5 @@
-// Resolves the value of an input through reroutes, bypassed nodes, Set and Get nodes, and subgraph boundaries.
-// Guarantees: never throws; ends on loops; never answers with a node that is not sent.
-// Source: the editor's rules as docs/decisions/0045-files-of-the-editor.md names them.
+// Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph borders (docs/decisions/0045-files-of-the-editor.md).
+// Ends on loops, and never returns a node that is not sent.
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
@@ -22,7 +21,6 @@ const passesNothing: Source = { kind: "nothing", why: "bypass" };
 const unnamed: Slot = { name: "", type: "*", hasWidget: false };
 
 const DEEPEST = 200;
-/** The most inputs of a bypassed node that are compared by lists of types. */
 const MOST_TRIED = 1_000;
 
 /** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
@@ -32,7 +30,6 @@ export function follow({ scope }: Place, slot: Slot, following: Following): Sour
   return fromInput(scope, slot, { type: slot.type, isDirect: true, steps: 0 }, following);
 }
 
-/** Upwards over the link of an input; at the edge of a subgraph, on to the input of its use. */
 function fromInput(scope: Scope, slot: Slot, way: Way, following: Following): Source {
   if (slot.link === undefined) return nothing;
   const link = scope.net.links.get(slot.link);
@@ -49,7 +46,6 @@ function fromInput(scope: Scope, slot: Slot, way: Way, following: Following): So
   return node ? fromOutput({ scope, node }, link.originSlot, next, following) : broken;
 }
 
-/** The output itself, if its node is sent; else what the node passes on there. */
 function fromOutput(place: Place, output: number, way: Way, following: Following): Source {
   const { node, scope } = place;
   // The value of a primitive is written even if it is muted; over a reroute it reaches nothing.

@@ -1,5 +1,4 @@
-// Reads a group node of older files as a subgraph of its own: `extra.groupNodes[NAME]` with the values that its use holds.
-// Guarantees: never throws; inner ids are the positions of the inner nodes. Pure.
+// Reads a group node of older files as a subgraph: `extra.groupNodes[NAME]` with the values of its use.
 
 import { type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -106,7 +105,6 @@ function rerouteSlot(node: EditorNode, byId: ReadonlyMap<string, EditorNode>, on
   return [{ name: node.inputs[0]?.name ?? "", type, hasWidget: false }];
 }
 
-/** A person's changes to an inner input or output. */
 function changedOf(group: JsonObject, node: EditorNode, side: "input" | "output", name: string): JsonObject | undefined {
   return objectOf(own(objectOf(objectOf(own(objectOf(group.config) ?? {}, node.id))?.[side]) ?? {}, name));
 }
@@ -133,10 +131,7 @@ function outerNames(group: JsonObject): (node: EditorNode, name: string) => { na
 
 type Order = "first" | "last" | "inside";
 
-/**
- * The use holds the values of all inner nodes in their order; values of widgets that were made inputs come after all others. Inputs that a
- * link inside feeds have no value outside, and neither do notes: these keep their own.
- */
+/** The use lists the values of all inner nodes; widgets made inputs come last. Notes, and inputs linked inside, keep their own. */
 function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order) {
   const given = listOf(use.values);
   const all = nodes.map((node) => {

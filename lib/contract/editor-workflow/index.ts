@@ -1,6 +1,4 @@
-// Converts a file of the graph editor into the graph that the editor would send, and names node by node what cannot be run.
-// Guarantees: pure; never throws, whatever the file holds; bounded in nodes; whole numbers keep every digit.
-// Must never: invent a link or a class. What cannot be known is reported as a problem; the rest is converted.
+// Converts an editor file into the graph that the editor would send. What cannot be known is reported as a problem, never invented.
 
 import { setSpelling, spellingOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
@@ -49,13 +47,11 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const notices: EditorNotice[] = [];
   const nodes: [string, GraphNode][] = [];
-  /** Unlinked nodes whose classes the service lacks. */
   const lone: Place[] = [];
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
   const following: Following = { info, inside, primitiveValue };
-  /** How many parts of uses have been expanded. */
   let expanded = 0;
   let visited = 0;
 
@@ -192,7 +188,6 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes };
 }
 
-/** The number of nodes, links, places and values. */
 function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
   const each = nodes.map(
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,

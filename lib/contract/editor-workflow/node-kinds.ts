@@ -1,5 +1,3 @@
-// What the editor does with a node by itself: its modes, and the classes that never leave it.
-
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { type ObjectInfo } from "../schemas/object-info";

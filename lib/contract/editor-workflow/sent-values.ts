@@ -1,5 +1,3 @@
-// Values and problems of a workflow conversion.
-
 import { objectOf } from "../json/json";
 import { own } from "../json/own";
 import { number } from "../json/readers";
@@ -93,14 +91,10 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 
-/** `primitives`: those in the same net, by their ids. */
 type Found = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const DEEPEST = 50;
 
-/**
- * The widget values of the first node with a name: by its name for texts, which every class but the writers of files has by itself, else by
- * its title. Nodes inside a subgraph come before its use; a definition without a use is ignored.
- */
+/** The node that the editor picks for a name in a text: by its own name or class, else by its title. Inner nodes come first. */
 export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   let index: { byName: Map<unknown, Found>; byTitle: Map<unknown, Found> } | undefined;
 

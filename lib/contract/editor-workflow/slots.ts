@@ -1,5 +1,3 @@
-// Input slots of a node, and its path through nested subgraphs.
-
 import { objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { isGrowing } from "../nodes/dynamic-inputs";
@@ -13,7 +11,7 @@ export type Scope = { path: string; net: Net; use?: Use };
 export type Place = { scope: Scope; node: EditorNode };
 export type Use = Place & { definition: Definition };
 
-/** One conversion of a file. What is found on the way is kept for as long as it lasts: a file may lead to one node in very many ways. */
+/** One conversion of a file. Results are cached, since a file may lead to one node in very many ways. */
 export type Following = {
   info: ObjectInfo;
   /** The inside of a use; undefined for a node that is not a use. */
@@ -22,7 +20,6 @@ export type Following = {
   primitiveValue: (node: EditorNode) => unknown;
 };
 
-/** The node's id in the graph. */
 export function idIn({ path }: Scope, { id }: EditorNode): string {
   return path + id;
 }

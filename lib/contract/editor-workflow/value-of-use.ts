@@ -1,5 +1,4 @@
-// What a use of a subgraph sends for an input without a link: what it shows there to a person.
-// Guarantees: never throws; ends on definitions that lead back to themselves.
+// The value that a use of a subgraph sends for an unlinked input. Ends on definitions that contain themselves.
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
@@ -73,10 +72,7 @@ const startsOf = once(({ inputs, links, nodes }: Definition) => {
 
 const placeByLink = once((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
 
-/**
- * Follows the newest editor: first values stored by name because a repair of the file failed; then values at the positions of `proxyWidgets`,
- * as older editors wrote them; otherwise one value for each input that shows a widget, in the definition's order.
- */
+/** Values stored by name after a failed repair, else by place in `proxyWidgets` (older editors), else one per input in order. */
 function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; shown: Shown }, following: Following): Value | undefined {
   const { node, definition, scope } = use;
   const port = definition.inputs[input]?.name ?? "";
@@ -92,7 +88,6 @@ function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; sh
   return value === undefined || value === null ? undefined : { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
 }
 
-/** The first value in the use's list at a position that `proxyWidgets` assigns to these widgets. */
 function proxiedValue(node: EditorNode, widgets: readonly string[]): Value | undefined {
   for (const widget of widgets) {
     const key = placesOfProxies(node).get(widget) ?? -1;
@@ -108,7 +103,6 @@ const placesOfProxies = once(({ properties: { proxyWidgets } }: EditorNode): Rea
   return new Map(listed.map(([id, name], at) => [`${idText(id)} ${String(name)}`, at] as const).reverse());
 });
 
-/** Keyed by input name. */
 const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
   const namedValues = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
     const { originalEntry, hostValue } = isObject(entry) ? entry : {};

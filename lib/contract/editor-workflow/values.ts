@@ -1,5 +1,3 @@
-// Maps a node's values to its widgets, including widgets promoted to an enclosing subgraph.
-
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 import { own } from "../json/own";
 import { type ClassInput, inputsOfChoice, isDynamicCombo, isGrowing, orderedInputs } from "../nodes/dynamic-inputs";
@@ -11,7 +9,6 @@ import { isPrimitive } from "./node-kinds";
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
 type ValueKey = string | number;
 export type Home = { node: JsonObject; key: ValueKey; storedName?: string };
-/** `value` is undefined if the file holds none. */
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 
 const widgetTypes = new Set([
@@ -85,10 +82,7 @@ export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key"
   return outside && place !== undefined ? { node: outside.raw, key: place } : { node: raw, key };
 }
 
-/**
- * The places of a class in the editor's order: sockets, then widgets. The places that a choice brings along, of both kinds, come right
- * after it. A list that grows is one place.
- */
+/** In the editor's order: sockets, then widgets; the inputs of a choice come right after it. A growing list is one place. */
 export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
   const withChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {

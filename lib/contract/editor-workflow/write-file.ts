@@ -1,5 +1,3 @@
-// Writes changed values back into an editor file.
-
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
@@ -25,7 +23,6 @@ type Values = readonly unknown[] | JsonObject;
 type Change = { values: Values; staleNames: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 
-/** Reads the file once, however many graphs are written into it. */
 export function writable(file: JsonObject, info: ObjectInfo): Writable {
   if (!isEditorFile(file))
     return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
@@ -297,7 +294,6 @@ function idOf(id: string): string | number {
   return Number.isSafeInteger(number) && String(number) === id && number >= 0 ? number : id;
 }
 
-/** Columns and their order as in the drawing, each as wide and high as the editor needs it. */
 function spread(nodes: readonly { nodeId: string; height: number }[], places: Options["places"]): Map<string, readonly [number, number]> {
   const columns = new Map<number, { nodeId: string; height: number; y: number }[]>();
   for (const { nodeId, height } of nodes) {

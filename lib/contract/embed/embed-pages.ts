@@ -1,5 +1,3 @@
-// Embeddable pages, their appearance, and the reasons for refusing a ticket.
-
 export const embedPages = ["overview", "jobs", "queue", "history", "assets", "files", "run", "apps", "settings"] as const;
 export type EmbedPage = (typeof embedPages)[number];
 export const embedThemes = ["system", "light", "dark"] as const;

@@ -1,5 +1,4 @@
-// Pages of the console inside other products: what a host page may show, what its ticket says, what console and frame tell each other.
-// Guarantees: an origin is exact and https, or http on this machine; roles, pages and themes in a ticket are only those known here.
+// Embedding: what a host page may show and what its ticket says. Origins are exact and https, or http on this machine.
 
 import { z } from "zod";
 import { isLoopback } from "../connections";
@@ -70,15 +69,10 @@ export type RenewSecret = NonNullable<z.output<typeof embedHostChangeSchema>["re
 export type EmbedHostView = EmbedHostBody & {
   id: string;
   createdAt: number;
-  /** The audience that a ticket must name. */
   audience: string;
-  /**
-   * Who set it up last; absent if that was before this was recorded. `lost`: why they could not do so now; the host page belongs to the team
-   * and keeps working.
-   */
+  /** `lost`: why that member could not set it up now; the host page keeps working. */
   keptBy?: { name: string; lost?: "removed" | "suspended" | "role" };
   oldSecretUntil?: number;
-  /** The last ticket that was refused, and why: for those who can fix it. */
   refused?: { at: number; why: string };
 };
 /** `secret`: shown only this once. */

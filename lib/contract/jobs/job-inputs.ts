@@ -1,5 +1,3 @@
-// Input values of a job, and input differences between two jobs.
-
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
@@ -30,7 +28,6 @@ export function toInputs(workflow: JsonObject | undefined): JobInputs {
 
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
 
-/** The inputs of these jobs by class, most frequent first. */
 export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
   const seen = new Map<InputId, SeenInput>();
   for (const job of jobs) {
@@ -48,7 +45,6 @@ export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
 
 type InputDifference = {
   nodeId: string;
-  /** The node's title, else its class. */
   node: string;
   input: string;
   /** One for each workflow; undefined if it has no such node or input. */

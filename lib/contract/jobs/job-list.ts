@@ -80,7 +80,6 @@ export function readInputId(text: unknown): InputId | undefined {
   return typeof text === "string" && isInputId(text) && decodes(text) ? text : undefined;
 }
 
-/** Parses a comma-separated URL parameter. */
 export function readInputIds(text: string): InputId[] {
   return [...new Set(text.split(",").flatMap((id) => readInputId(id) ?? []))].slice(0, MAX_INPUTS);
 }

@@ -1,5 +1,4 @@
-// Writes JSON with the number spellings that parse-json.ts stored.
-// Must never: be replaced by JSON.stringify for a value that may hold a graph or metadata.
+// Writes JSON with the number spellings that parse-json.ts stored. Use it instead of JSON.stringify for graphs and metadata.
 
 import { weakMapOf } from "./own";
 
@@ -13,7 +12,6 @@ export function withSpellingsOf<T extends object>(original: object, copy: T): T 
   return copy;
 }
 
-/** The spelling of one number, if JavaScript would write it differently. */
 export function spellingOf(container: object, key: string | number): string | undefined {
   const spelling = spellings.get(container)?.get(Array.isArray(container) ? Number(key) : key);
   return spelling !== undefined && Object.is(Reflect.get(container, key), Number(spelling)) ? spelling : undefined;

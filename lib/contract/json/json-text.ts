@@ -1,5 +1,3 @@
-// Finds errors and duplicate keys in JSON text.
-
 const blank = /[ \t\r\n]*/y;
 const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 const openString = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
@@ -10,7 +8,6 @@ export function findJsonError(text: string): number {
   const open: ("{" | "[")[] = [];
   let at = skip(blank, text, 0);
   for (;;) {
-    // A value must begin here.
     const first = text[at];
     if (first === "{" || first === "[") {
       const inside = skip(blank, text, at + 1);
@@ -73,7 +70,6 @@ const MAX_COUNT = 100;
 export function duplicateKeys(text: string, path: readonly string[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();
-  /** The current key at each level. */
   const open: string[] = [];
   const isList: boolean[] = [];
   let isKey = false;

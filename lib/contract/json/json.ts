@@ -1,5 +1,4 @@
-// Reads objects, strings and numbers from parsed JSON without schemas. Returns undefined for other types and never throws.
-// Must not import zod: browsers load it with the first page.
+// Reads parsed JSON without schemas. Free of zod: browsers load it with the first page.
 
 export type JsonObject = Record<string, unknown>;
 

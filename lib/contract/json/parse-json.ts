@@ -1,7 +1,5 @@
-// Parses JSON without loss: 5.0 and 5 differ for a Python service, and seeds can have 20 digits.
-// Integers beyond 2^53 become BigInts. Other spellings are stored with the parsed object or array (docs/decisions/0014).
-// Must not import zod: browsers load it with the first response.
-// Guarantees: accepts and refuses what JSON.parse does; linear, and as fast as JSON.parse where numbers are written as JavaScript does.
+// Parses JSON without loss: 5.0 and 5 differ for a Python service, and seeds can have 20 digits (docs/decisions/0014). As fast as
+// JSON.parse where numbers are written as JavaScript does. Free of zod: browsers load it with the first response.
 
 import { storeSpellings } from "./exact-json";
 
@@ -16,10 +14,7 @@ const number = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/;
 /** Larger whole numbers are doubles with a spelling: exact arithmetic on them is not worth the time. */
 const MAX_BIGINT_DIGITS = 1000;
-/**
- * The maximum count of exact numbers, whose spelling must be stored: for a body, a file or a message, and for a response with many jobs.
- * A graph of five thousand nodes and its editor file have fewer than 30,000.
- */
+/** A graph of five thousand nodes and its editor file have fewer than 30,000. */
 export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
 /** On average; all exact numbers of a text count together. */
 const MAX_EXACT_LENGTH = 20;
@@ -37,10 +32,7 @@ export class TooManyExactNumbers extends RangeError {
   }
 }
 
-/**
- * Throws SyntaxError as JSON.parse does, and TooManyExactNumbers before anything is parsed. `T`: for a text whose shape was checked before;
- * as with JSON.parse, the caller names it.
- */
+/** Throws SyntaxError, and TooManyExactNumbers before parsing. The caller names the type, as with JSON.parse. */
 export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
   const exact = findExactNumbers(text, options.most ?? maxExactNumbers.answer);
   // Parsed once: each exact number becomes a string with a prefix that no sender can know.
@@ -60,10 +52,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Also parses NaN and Infinity as null: some programs write them, although JSON has neither. Valid JSON is parsed unchanged.
- * Throws SyntaxError, and TooManyExactNumbers beyond `most`.
- */
+/** Also parses NaN and Infinity, as null. Throws SyntaxError, and TooManyExactNumbers beyond `most`. */
 export function readLenientJson<T = unknown>(text: string, most: number = maxExactNumbers.text): T {
   try {
     return parseExactJson<T>(text, { most });
@@ -73,12 +62,10 @@ export function readLenientJson<T = unknown>(text: string, most: number = maxExa
   }
 }
 
-/** For service responses. */
 export function parseServiceJson<T = unknown>(text: string): T {
   return readLenientJson<T>(text, maxExactNumbers.answer);
 }
 
-/** Like readLenientJson, but returns undefined where it throws. */
 export function parseLenientJson(text: string): unknown {
   try {
     return readLenientJson(text);
@@ -144,7 +131,6 @@ function isExact(text: string, start: number, end: number): boolean {
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
 
-/** Scans number characters, whether or not they form a number. */
 function afterNumber(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at += 1) {

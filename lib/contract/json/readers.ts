@@ -1,6 +1,4 @@
-// Schemas for what a browser reads itself: values it kept and free-form parts of answers. Each is a function, and its type follows from it.
-// Guarantees: never throws; what does not fit is undefined, in a list or a map only that entry; fields that are not named are left out.
-// Free of zod, which weighs more than all of this: browsers load it (docs/decisions/0035).
+// Schemas as functions, for values that a browser reads itself: what does not fit is undefined. Free of zod (docs/decisions/0035).
 
 import { isObject } from "./json";
 import { own, weakMapOf } from "./own";
@@ -49,7 +47,6 @@ export const map =
 
 const skips = weakMapOf<object, number>("skipped-entries");
 
-/** Records how many unreadable entries of a list were skipped. */
 export function noteSkipped<T extends object>(list: T, count: number): T {
   if (count > 0) skips.set(list, count);
   return list;

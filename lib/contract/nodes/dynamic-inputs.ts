@@ -1,6 +1,5 @@
-// The inputs that a node's class has with its present values: a choice may bring inputs of its own, and a list grows as it is filled.
-// Names are those of the API format: "resize_type.width", "images.image0". Pure; an input described in an unknown way stays one input.
-// Guarantees: bounded in depth and in number, since a service describes them.
+// The inputs of a node with its present values: a choice brings inputs of its own, and a list grows. Bounded, since a service describes
+// them.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";

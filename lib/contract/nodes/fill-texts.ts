@@ -1,6 +1,5 @@
-// Texts that the editor fills in when it submits: `%date:yyyy-MM-dd%` and `%Node.widget%` in the name of a file, `{a|b}` in a prompt.
-// Guarantees: pure; the same time and draw give the same text, so what is shown is what is sent; `%width%` and the like are left to the
-// server.
+// Texts that the editor fills in on submit: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts. The same time and
+// draw give the same text; `%width%` and the like are left to the server.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";
@@ -11,7 +10,6 @@ import { settingsOf } from "./input-spec";
 
 /** `draw`: another number makes another choice among the words in braces. */
 export type Filling = { at: Date; draw: number };
-/** The value of a widget of the node with this name. */
 export type WidgetOf = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
 
@@ -56,7 +54,6 @@ export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
   return texts.length === 0 ? graph : Object.fromEntries(filled);
 }
 
-/** True if the filled-in text may be different a moment later. */
 export function tellsTime(graph: Graph): boolean {
   return Object.values(graph).some((node) => isFileName(node, FILE_NAME) && String(node.inputs[FILE_NAME]).includes("%date:"));
 }
@@ -68,7 +65,6 @@ function isDynamicPrompt(node: GraphNode, name: string, catalogue: ObjectInfo | 
   return settingsOf(raw).dynamicPrompts ?? false;
 }
 
-/** The widget values of the first node with a name: by its class, else by its title. */
 function widgetsIn(graph: Graph): WidgetOf {
   const nodes = Object.values(graph).reverse();
   const [titles, classes] = [

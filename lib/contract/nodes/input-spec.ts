@@ -1,5 +1,4 @@
-// What the service's node catalogue (GET /api/object_info) says about one input, as one small union.
-// Never throws: an unreadable description becomes a connection of unknown type, so the form guesses by the value.
+// One input as the node catalogue describes it. An unreadable description becomes a connection of unknown type.
 
 import { anyText, anything, isTrue, list, number, object, type ReadBy, type Reader } from "../json/readers";
 
@@ -26,7 +25,6 @@ export type Limit = number | bigint;
 export type Media = "video" | "audio";
 export type ChoiceValue = string | number | boolean;
 
-/** The edges of a bounding box, in pixels. */
 export const boxEdges = ["x", "y", "width", "height"] as const;
 /** The largest colour, written as one whole number. */
 export const WHITE = 0xffffff;
@@ -70,7 +68,6 @@ export function typeOf(raw: unknown): string {
   return Array.isArray(type) ? "COMBO" : typeof type === "string" ? type : "*";
 }
 
-/** The options of a description, beside the type. */
 export function settingsOf(raw: unknown): Settings {
   return (Array.isArray(raw) && settings(raw[1])) || {};
 }
@@ -142,7 +139,6 @@ export function guessKind(classType: string, name: string, value: unknown): Gues
   return isLong ? "long-text" : "text";
 }
 
-/** In characters. */
 const MAX_COMPARED_LENGTH = 200;
 const MAX_COMPARED = 5000;
 
@@ -168,7 +164,6 @@ function normalizeChoice(text: string): string {
     .replace(/\.[a-z0-9]{1,12}$/, "");
 }
 
-/** Levenshtein distance. */
 function editDistance(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row++) {

@@ -1,5 +1,3 @@
-// Builds the OpenAPI document from the operations.
-
 import { z } from "zod";
 import { type ErrorCode, errorStatus } from "../failure";
 import { hasRanges, type Operation, type OperationAnswer, type OperationBody } from "../operation";
@@ -110,7 +108,6 @@ const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCa
 
 let made: { document: JsonSchema; schemas: JsonSchema } | undefined;
 
-/** `baseUrl`: the service's URL, without /api. */
 export function openApiDocument(baseUrl: string): JsonSchema {
   made ??= makeDocument();
   return {

@@ -1,5 +1,3 @@
-// Assets: listing, reading, creating in four ways, tags, and the extensions that edit, delete and read bytes.
-
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import {

@@ -1,5 +1,3 @@
-// Uploads for LoadImage nodes, bytes by name, user data files and mask layers, with their schemas.
-
 import { z } from "zod";
 import { parseJson } from "../json/parse-json";
 import { defineOperations, json } from "../operation";
@@ -65,12 +63,10 @@ export const viewQuerySchema = z.object({
   subfolder: z.string().max(500).optional(),
   type: z.string().max(50).optional(),
   channel: z.enum(["rgb", "a", "alpha"]).optional(),
-  /** The edge of a thumbnail, in pixels. */
   res: integerText({ min: 64, max: 1024 }).optional(),
   /** Re-encodes the image: a format and its quality, such as `webp;90`. */
   preview: z.string().max(50).optional(),
   timestamp: z.string().max(100).optional(),
-  /** For video previews; a service may ignore them. */
   format: z.string().max(100).optional(),
   frame_rate: z.string().max(20).optional(),
   fullpath: z.string().max(1000).optional(),

@@ -1,5 +1,3 @@
-// Submitting, listing, reading and cancelling jobs; queue and history.
-
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import {

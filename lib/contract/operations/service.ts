@@ -1,5 +1,3 @@
-// The user behind the key, background tasks, and what a service reports about itself.
-
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
@@ -16,7 +14,6 @@ export const userSchema = component("User", {
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
-/** Model folders, or the models in one. */
 export const modelNamesSchema = named("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {

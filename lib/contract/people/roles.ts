@@ -1,5 +1,4 @@
-// The roles of a team member, weakest first. Each role may do all that the weaker ones may; a runner runs apps and sees nothing else.
-// Free of zod: it is part of the browser's first load.
+// Weakest first; each role may do all that the weaker ones may. Free of zod: part of the first load.
 
 export const roles = ["runner", "viewer", "operator", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];

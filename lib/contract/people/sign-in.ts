@@ -1,5 +1,3 @@
-// Ways to sign in: passwords, OIDC providers and tokens.
-
 export const oidcRefusals = [
   "away",
   "cancelled",
@@ -22,18 +20,15 @@ export const oidcRefusals = [
 ] as const;
 export type OidcRefusal = (typeof oidcRefusals)[number];
 
-/** A sign-in provider from the settings. */
 export type OidcChoice = { id: string; label: string };
 export type SignInChoices = { password: boolean; providers: OidcChoice[] };
 /** For the member who asks. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
-/** For any member; `providers` are the names that people see. */
 export type MemberMethods = { password: boolean; providers: string[] };
 
 export const SHORTEST_PASSWORD = 12;
 export const MAX_PASSWORD_LENGTH = 200;
 
-/** In days. */
 export const tokenLifetimes = [7, 30, 90, 365] as const;
 
 /** In the list of operations, the name for the events of jobs (the WebSocket). */

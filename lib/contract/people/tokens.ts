@@ -1,5 +1,4 @@
-// Personal access tokens: what makes one and how it may be shown. Only the answer that makes a token has a type that holds it.
-// Guarantees: expiry and connection are always chosen, never left out by mistake. Components import the types and the short lists only.
+// Personal access tokens. Expiry and connection are always chosen. Components import types and short lists only.
 
 import { z } from "zod";
 import { toPlainLine } from "../plain-line";
@@ -12,10 +11,7 @@ export type TokenOperations = z.infer<typeof tokenOperationsSchema>;
 
 const idSchema = z.string().min(1).max(200);
 
-/**
- * `connection`: used when a request names none. `connections`: absent means all that the member may use. `days`: null means it never
- * expires.
- */
+/** `connection`: the default. Without `connections`, all that the member may use. `days: null`: never expires. */
 export const tokenBodySchema = z.object({
   name: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(60)),
   role: z.enum(roles),
@@ -30,7 +26,6 @@ export type TokenState = "active" | "expired" | "revoked";
 export type TokenView = {
   id: string;
   name: string;
-  /** The member whose rights it has. */
   member: { id: string; name: string };
   /** The most it may do; less, if the member's role was lowered since. */
   role: Role;
@@ -47,6 +42,5 @@ export type TokenView = {
 };
 /** The only answer that holds a token; the console keeps a hash. */
 export type TokenMade = { token: string; view: TokenView };
-/** An operation that a token may be limited to, and its call (method and path). */
 export type TokenOperation = { name: string; call: string };
 export type TokenChoices = { connections: { id: string; name: string; current: boolean }[]; operations: TokenOperation[] };

@@ -1,6 +1,4 @@
-// What members have used over a range of time: jobs submitted through the console, by member and connection.
-// Guarantees: unknown amounts are shown as unknown: an amount is exact, at least so much, or unknown, never a zero that was not counted.
-// Free of zod: the page's screen loads it.
+// Jobs submitted through the console, by member and connection. Unknown amounts are never shown as zero. Free of zod: its screen loads it.
 
 import { type Params, type ValuesOf } from "../params";
 
@@ -14,7 +12,6 @@ export const usageParams = {
 } as const satisfies Params;
 export type UsageQuery = ValuesOf<typeof usageParams>;
 
-/** `value` is absent if nothing is known. */
 export type Amount = { value?: number; isAtLeast?: true };
 export type UsageFigures = { runs: number; failed: Amount; seconds: Amount; outputs: Amount; bytes: Amount };
 /** `kind`: `personal` is a member's own, named only to them and to members who see its jobs; `removed` has no name any more. */

@@ -1,18 +1,13 @@
-// Runners: where jobs of the embedded service are executed: the built-in one, and plain local servers by their address.
-// (Not the role of the same name.) Guarantees: a stored address is http or https, in one spelling, and has no credentials, query or fragment.
+// Runners of the embedded service: the built-in one, and plain local servers. Not the role of the same name.
 
 import { z } from "zod";
 import { toBaseUrl, withScheme } from "../connections";
 import { toPlainLine } from "../plain-line";
 import { runnerOrders, type RunnerProblem } from "./runner-problems";
 
-/** The id of the runner that is part of the service. */
 export const BUILT_IN_RUNNER = "built-in";
 
-/**
- * `draining`: takes no new job, and is `paused` once its last one has ended; `paused`: takes no new job; `set_aside`: paused by the service
- * itself, after failures; `checking`: it has not answered yet; `unreachable`: it was asked and did not answer as it should.
- */
+/** `draining`: becomes `paused` after its last job; `set_aside`: paused by the service after failures; `checking`: no answer yet. */
 export const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
 
 const id = z.string().min(1).max(200);
@@ -23,10 +18,7 @@ const tags = z
   .transform((all) => [...new Set(all)]);
 const slots = z.int().min(1).max(16);
 
-/**
- * Accepts common input: `localhost:8188`, or a URL that ends with /api. The result is in one canonical ASCII spelling, so that each server
- * has one URL.
- */
+/** Accepts `localhost:8188`, or a URL that ends with /api. Each server gets one canonical URL. */
 export const runnerAddressSchema = z
   .string()
   .trim()
@@ -56,14 +48,11 @@ export type Runner = {
   /** How many jobs it runs at once; the built-in one: a setting (LIGHTDESK_CONCURRENCY), summed over the services of a database. */
   slots: number;
   state: (typeof runnerStates)[number];
-  /** Why it is set aside or unreachable. */
   reason: { code: RunnerProblem | "failures"; message: string } | null;
   /** Null if not known yet, or if the server does not say. */
   version: string | null;
   devices: z.infer<typeof runnerDeviceSchema>[];
-  /** How many node classes it has. */
   classes: number;
-  /** Jobs of this service that run there now. */
   running: number;
   /** What was in its own queue when it was last asked, including jobs of others. */
   queue: { running: number; pending: number } | null;
@@ -71,7 +60,6 @@ export type Runner = {
   done: number;
   failed: number;
   meanRunMs: number | null;
-  /** When it last answered. */
   lastSeenMs: number | null;
 };
 
@@ -85,7 +73,6 @@ export const newRunnerSchema = z.object({
 });
 export type NewRunner = z.input<typeof newRunnerSchema>;
 
-/** Absent fields stay as they are. */
 export const runnerChangeSchema = z.object({
   label: label.optional(),
   address: runnerAddressSchema.optional(),
@@ -98,19 +85,14 @@ export type RunnerChange = z.input<typeof runnerChangeSchema>;
 export type RunnerFacts = Pick<Runner, "version" | "devices" | "classes" | "queue">;
 export type RunnerCheck = { ok: true; address: string; facts: RunnerFacts } | { ok: false; code: RunnerProblem; message: string };
 
-/**
- * `invalid`: does not fit the schema; `taken`: another runner has this address; `built_in`: the built-in one has no address and cannot be
- * removed.
- */
+/** `taken`: another runner has this address; `built_in`: the built-in one has no address and cannot be removed. */
 export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "taken" | "built_in"; message: string };
 
 type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
 
-/** The runners of the embedded service, as the service hands them to the console and to its command. */
 export type ServiceRunners = {
   /** The built-in one first, then the others in the order they were added. */
   list(): Promise<Runner[]>;
-  /** Asks the address and stores nothing. */
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
   /** A new address is checked before it is stored. */
@@ -123,15 +105,10 @@ export type ServiceRunners = {
 export const jobRunnerSchema = z.object({ id, label: z.string(), attempt: z.int().min(1) });
 export type JobRunner = z.infer<typeof jobRunnerSchema>;
 
-/**
- * For a job that waits although a slot may be free: no runner that can do it takes jobs now. `state`: that of the runner closest to taking
- * it; `none`: no runner has what the job needs any more. `queued`: the job waits in a runner's own queue behind `ahead` jobs,
- * including other clients' jobs.
- */
+/** `state`: of the runner closest to taking the job; `none`: no runner can do it. `ahead`: jobs before it in a runner's queue. */
 export const jobWaitsSchema = z.object({
   state: z.enum(["draining", "paused", "set_aside", "unreachable", "checking", "none", "queued"]),
   ahead: z.int().min(0).optional(),
-  /** Labels of the runners that could do the job. */
   runners: z.array(z.string()),
   message: z.string(),
 });

@@ -1,5 +1,3 @@
-// Schemas of assets, tags and download tasks.
-
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { component, count, exactFields, foreign, named, rare, reads } from "./exact";

@@ -1,6 +1,5 @@
-// One definition for both readers of an answer: how any service's answers are read, and what the embedded service answers exactly.
-// Guarantees: the exact schema follows from the lenient one: a field that may be absent, null or odd elsewhere is present and right, unless
-// it is marked here. Must never: change what a lenient schema reads.
+// One definition reads any service's answers leniently and describes the embedded service's exact ones. A field that may be absent
+// elsewhere is present there, unless it is marked.
 
 import { z } from "zod";
 
@@ -29,7 +28,6 @@ export function foreign<S extends z.ZodType>(lenient: S): S {
   return own;
 }
 
-/** Makes the schema a component of the document, under this name. */
 export function named<S extends z.ZodType>(name: string, schema: S): S {
   components.set(name, schema);
   names.set(schema, name);
@@ -44,7 +42,6 @@ export const nameOf = (schema: Schema): string | undefined => names.get(schema);
 export const exactComponents = (): Record<string, Schema> =>
   Object.fromEntries([...components].map(([name, schema]) => [name, exactOf(schema)]));
 
-/** The same schema always gets the same exact one. */
 export function exactOf(schema: Schema): Schema {
   const exact = exacts.get(schema) ?? derived(schema);
   exacts.set(schema, exact);
@@ -69,6 +66,5 @@ export function exactFields(schema: z.ZodObject): z.ZodObject {
   return z.object(Object.fromEntries(fields.map(([name, field]) => [name, exactOf(field)])));
 }
 
-/** Used by the exact schemas. */
 export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);

@@ -1,5 +1,3 @@
-// Schemas of run results: errors, node errors and outputs.
-
 import { z } from "zod";
 import { isObject } from "../json/json";
 import { component, count, milliseconds, named, rare, reads } from "./exact";

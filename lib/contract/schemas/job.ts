@@ -23,10 +23,7 @@ export type SearchMatch = z.infer<typeof searchMatchSchema>;
 export const jobsQuerySchema = querySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
-/**
- * Times are milliseconds here, whole seconds in details, and RFC 3339 in the status. An entry without an id and a status is unreadable;
- * any other damaged field counts as absent.
- */
+/** Times are milliseconds here, whole seconds in details, RFC 3339 in the status. Only id and status are required. */
 export const jobListItemSchema = component("Job", {
   id: reads(z.string(), z.guid()),
   status: reads(z.string(), z.enum(jobStates)),
@@ -41,19 +38,17 @@ export const jobListItemSchema = component("Job", {
   progress: rare(loosely(progressSchema)),
   /** From the embedded service: why the job waits, if no runner that can do it takes jobs. */
   waits: rare(loosely(jobWaitsSchema)),
-  /** Not in the interface: the console adds it, from the submission of the workflow. */
+  /** Added by the console, as are all `foreign` fields: from the submission. */
   workflow_name: foreign(loosely(z.string())),
-  /** Also added by the console: distinguishes a copy of a run from the others. */
+  /** Distinguishes a copy of a run from the others. */
   job_label: foreign(loosely(z.string())),
-  /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(loosely(z.string())),
-  /** Also added by the console: the name of the token that submitted the job. */
   submitted_token: foreign(loosely(z.string())),
-  /** Also added by the console, for a job whose workflow has no name: the beginning of its prompt. */
+  /** For a job whose workflow has no name: the beginning of its prompt. */
   prompt_excerpt: foreign(loosely(z.string())),
-  /** Also added by the console, to search results: where the search terms occur. */
+  /** Where the search terms occur. */
   search_match: foreign(loosely(searchMatchSchema)),
-  /** Also added by the console: the original that this job reruns. */
+  /** The original that this job reruns. */
   rerun_of: foreign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
@@ -72,7 +67,7 @@ export const jobsAnswerSchema = component("JobList", {
   jobs: entries(jobListItemSchema),
   pagination: paginationSchema,
   unreadable: unreadableCount,
-  /** Also added by the console: the server has older jobs that cannot be listed. */
+  /** The server has older jobs that cannot be listed. */
   is_cut: foreign(loosely(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
@@ -82,11 +77,10 @@ export const jobDetailSchema = named(
   jobListItemSchema.extend({
     /** If it is unreadable, the rest of the job is still shown. */
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
-    /** Also added by the console: what the node catalogue calls the classes of the workflow, as far as it has been read. */
+    /** The catalogue's names for the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),
-    /** Also added by the console: the job's reruns, newest first. */
     reruns: foreign(loosely(z.array(z.string()))),
-    /** Also added by the console, for the job's owner only: the places where a masked key was. */
+    /** For the job's owner only: the places where a masked key was. */
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(loosely(moment), count),
     update_time: reads(loosely(moment), count),
@@ -95,7 +89,6 @@ export const jobDetailSchema = named(
     outputs: rare(loosely(outputsSchema)),
     execution_status: rare(loosely(executionStatusSchema)),
     execution_meta: rare(loosely(executionMetaSchema)),
-    /** From the embedded service: the runner that the job runs or ran on. */
     runner: rare(loosely(jobRunnerSchema)),
   }),
 );

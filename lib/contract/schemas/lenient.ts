@@ -1,5 +1,4 @@
-// Building blocks for reading JSON from others: unknown fields are kept; null counts as absent where a field is optional.
-// Also for reading query texts: bounded integers, booleans, comma lists.
+// Building blocks for reading JSON from others and texts of queries. Unknown fields are kept; null counts as absent.
 
 import { z } from "zod";
 import { isObject, type JsonObject } from "../json/json";
@@ -17,9 +16,7 @@ export type WireForm =
   | { kind: "object-text" }
   | { kind: "list"; item: z.ZodType; most: number };
 const wireForms = new WeakMap<object, WireForm>();
-/** The form of a schema made by one of the builders below. */
 export const wireFormOf = (schema: object): WireForm | undefined => wireForms.get(schema);
-/** The form of one parameter of a query. */
 export function formOfParameter(query: z.ZodObject, name: string): WireForm | undefined {
   const schema = query.shape[name];
   const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema;
@@ -63,7 +60,6 @@ export function entries<T extends z.ZodType>(item: T) {
   return reads(read, z.array(exactOf(item)));
 }
 
-/** The same for a list that is keyed by id. */
 export function entriesById<T extends z.ZodType>(item: T) {
   const read = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
     const named = Object.entries(all);
@@ -77,7 +73,6 @@ function entryOf<T>(read: z.ZodSafeParseResult<T>): T[] {
   return read.success ? [read.data] : [];
 }
 
-/** For a list inside an entry: skips everything but strings. */
 export const texts = reads(
   z
     .array(z.unknown())
@@ -152,7 +147,7 @@ type QueryShape<P extends Params> = {
     : z.ZodOptional<z.ZodType<ValueOf<P[N]>>>;
 };
 
-/** The schema of a service's query, from the same rows that a page's address is read by. */
+/** From the same rows that a page's address is read by. */
 export function querySchema<const P extends Params>(params: P): z.ZodObject<QueryShape<P>>;
 export function querySchema(params: Params): z.ZodObject {
   const fields = Object.entries(params).map(([name, param]) => {

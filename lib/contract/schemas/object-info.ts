@@ -1,5 +1,4 @@
-// The node catalogue: class name to inputs and outputs. An input is [type, options] or [[choices], options].
-// Custom nodes describe themselves freely: one odd entry must not make the whole catalogue unreadable.
+// The node catalogue: class name to inputs and outputs. One odd entry must not make the whole catalogue unreadable.
 
 import { z } from "zod";
 import { named, reads } from "./exact";

@@ -1,5 +1,3 @@
-// Schemas of submissions, the queue and the history.
-
 import { z } from "zod";
 import { readNodeErrors } from "../failure";
 import { component, count, exactFields, exactOf, foreign, milliseconds, named, reads } from "./exact";
@@ -21,7 +19,7 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 /** A local server answers with an empty body: then `deleted` is absent: not known. An empty list says that nothing was deleted. */
 export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
-  /** Not in the interface: the named jobs that the service has no trace of. For a local server, whose queue forgets jobs that left it. */
+  /** For a local server, whose queue forgets jobs that left it: the named jobs without a trace. */
   gone: foreign(maybe(z.array(z.string()))),
   cleared: z
     .boolean()
@@ -61,15 +59,11 @@ const historyEntrySchema = z.looseObject({
   prompt_id: reads(z.string(), z.guid()),
   create_time: reads(loosely(moment), milliseconds),
   workflow_id: loosely(z.string()),
-  /** Not in the interface: the console adds it, from the submission of the workflow. */
+  /** Added by the console, as are all `foreign` fields. */
   workflow_name: foreign(loosely(z.string())),
-  /** Also added by the console: distinguishes a copy of a run from the others. */
   job_label: foreign(loosely(z.string())),
-  /** Also added by the console: the member who submitted the job here. */
   submitted_by: foreign(loosely(z.string())),
-  /** Also added by the console: the name of the token that submitted the job. */
   submitted_token: foreign(loosely(z.string())),
-  /** Also added by the console, for a job whose workflow has no name: the beginning of its prompt. */
   prompt_excerpt: foreign(loosely(z.string())),
   prompt: loosely(
     z.looseObject({ priority: loosely(z.number()), prompt_id: reads(loosely(z.string()), z.guid()), extra_data: loosely(freeForm) }),
@@ -77,14 +71,13 @@ const historyEntrySchema = z.looseObject({
   outputs: loosely(outputsSchema),
   status: loosely(executionStatusSchema),
   meta: loosely(executionMetaSchema),
-  /** Only for a failed job. */
   error_message: reads(z.unknown().optional(), z.string().optional()),
 });
 export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 export const historyAnswerSchema = component("History", {
   history: entries(historyEntrySchema),
   unreadable: unreadableCount,
-  /** Added by the console to a page that has fewer entries than requested, because they are large. */
+  /** For a page that has fewer entries than requested, because they are large. */
   next_offset: foreign(maybe(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;

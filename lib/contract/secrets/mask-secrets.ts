@@ -1,6 +1,5 @@
-// Takes secrets out of free-form objects before they reach a browser, a log, an export or a link.
-// Guarantees: deep; returns the same reference if nothing was found; idempotent; never throws on JSON; bounded: anything deeper or beyond
-// the bounds is masked whole, never let through. Must never: change a link of a graph or the description of an input.
+// Masks secrets in free-form objects before they reach a browser, a log, an export or a link. What lies beyond the bounds is masked whole.
+// Links of graphs and descriptions of inputs stay.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
@@ -29,10 +28,7 @@ const maskBounds = { depth: 200, values: 3_000_000 } as const;
 
 type IsMasked = (value: object) => boolean;
 
-/**
- * `literals`: secrets known by value, such as the connection's own key. Texts, keys of objects and nested JSON texts are searched.
- * `isMasked`: says that an object was searched before, with the same literals.
- */
+/** `literals`: secrets known by value. `isMasked`: the object was searched before with the same literals. */
 export function maskSecrets<T>(value: T, literals?: readonly string[], isMasked?: IsMasked): T;
 export function maskSecrets(value: unknown, literals: readonly string[] = [], isMasked: IsMasked = () => false): unknown {
   const search = { literals: spellingsOf(literals), left: maskBounds.values, names: new Map(), isMasked };

@@ -1,6 +1,4 @@
-// Where a job contains a key or a token, by name and never by value: found by the masks that replace it.
-// Guarantees: pure; bounded; never throws on JSON. Free of zod: browsers load it with the first page.
-// Must never: be given unmasked data, since names of fields are returned as they are.
+// Where a job contains a secret, by name: found by the masks that replace it. Free of zod: browsers load it with the first page.
 
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { anyText, list, object, oneOf } from "../json/readers";
@@ -19,7 +17,6 @@ const DEEPEST = 100;
 /** The editor's drawing repeats the inputs, so it counts as one place. */
 const DRAWING = ["extra_pnginfo", "workflow"];
 
-/** Places in a submitted workflow: `{ prompt, extra_data }` or a bare graph. */
 export function placesInWorkflow(workflow: unknown): SecretPlace[] {
   if (!isMasked(workflow)) return [];
   const places: SecretPlace[] = [];
@@ -52,7 +49,6 @@ function placesInExtra(extraData: JsonObject): SecretPlace[] {
   return places;
 }
 
-/** Places in a job's details. */
 export function placesInJob(detail: unknown): SecretPlace[] {
   const job = objectOf(detail);
   if (!job) return [];
@@ -67,7 +63,6 @@ export function placesInJob(detail: unknown): SecretPlace[] {
 const known = oneOf(["input", "extra", "error", "output"]);
 const place = object({ kind: known }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
 
-/** Reads places as the console sent them; leaves out what is not a place. */
 export function readPlaces(sent: unknown): SecretPlace[] {
   return (list(place, MOST_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
     if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];

@@ -1,7 +1,5 @@
-// Secrets inside texts: known literals (the connection's own key), and anything that looks like a key, a bearer token or a password in a
-// URL.
-// Guarantees: linear; idempotent (a masked text stays as it is); returns the same text if nothing was found.
-// Must never: touch the signature of a signed URL, or the name of a model or package that merely begins like a key.
+// Masks secrets in texts: known literals, and anything that looks like a key, a bearer token or a password in a URL. Signatures of signed
+// URLs, and names that merely begin like a key, stay.
 
 import { withSpellingsOf, writeExactJson } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
@@ -132,10 +130,7 @@ export function isMasked(value: unknown, depth = 0): boolean {
   return depth > DEEPEST || Object.values(value).some((item) => isMasked(item, depth + 1));
 }
 
-/**
- * Leaves out fields whose text holds a mask; of an item of a list, where places matter, and of a text alone, only the mask.
- * Returns the same value where nothing is masked.
- */
+/** Leaves out fields with a masked text; of a list item or a bare text, only the mask. */
 export function withoutMasks(value: JsonObject): JsonObject;
 export function withoutMasks(value: unknown): unknown;
 export function withoutMasks(value: unknown): unknown {

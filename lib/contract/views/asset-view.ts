@@ -1,5 +1,4 @@
-// One asset as the console shows it: times in milliseconds, a media kind, sizes and edges if known.
-// Guarantees: never throws; fields that a service does not send are absent. Free of zod: browsers load it with the first page.
+// One asset as the console shows it. Fields that a service does not send are absent. Free of zod: browsers load it with the first page.
 
 import { isObject, numberOf, textOf } from "../json/json";
 import { type Asset } from "../schemas/asset";
@@ -22,7 +21,6 @@ export type AssetView = {
   /** Where GET /api/view finds it, for a service that knows files by place. */
   file?: OutputFile;
   previewUrl?: string;
-  /** The id of the asset that is its preview. */
   previewId?: string;
   jobId?: string;
   width?: number;
@@ -61,7 +59,6 @@ export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" |
   return file ?? { filename: hash ?? name, type: ["output", "temp", "input"].find((word) => tags.includes(word)) };
 }
 
-/** One asset with details that only its own answer has. */
 export type AssetDetail = AssetView & {
   /** From the call that made or found it. */
   createdNew?: boolean;

@@ -1,5 +1,3 @@
-// View models of jobs, built from lists, details and the history.
-
 import { type Failure, parseLateValidation } from "../failure";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
 import { isObject, objectOf, textOf } from "../json/json";
@@ -107,17 +105,14 @@ export type JobView = {
   endedAtMs?: number;
   queueWaitMs?: number;
   runMs?: number;
-  /** Only while the job has not ended. */
   progress?: JobProgressView;
   preview?: OutputView;
   outputsCount?: number;
   workflowId?: string;
-  /** The slot or machine that took the job. */
   assignedTo?: string;
   error?: JobErrorView;
   /** The node in which a cancelled job was stopped. */
   stoppedIn?: { nodeId: string; nodeType?: string };
-  /** Why a pending job waits although a slot may be free. */
   waits?: JobWaits;
 };
 

@@ -1,5 +1,3 @@
-// View models of job outputs, and the media kind of a file.
-
 import { isObject, numberOf, objectOf, textOf } from "../json/json";
 import { type Outputs, type PreviewOutput } from "../schemas/execution";
 
@@ -70,7 +68,6 @@ function kindOfFamily(family: string): FileKind | undefined {
   return family === "image" || family === "video" || family === "audio" || family === "text" ? family : undefined;
 }
 
-/** The query of GET /api/view. */
 export type OutputFile = { filename: string; subfolder: string; type: string };
 
 /** Exactly one of `file`, `text` (a raw text) and `json` (unknown structure) is present. */

@@ -1,6 +1,4 @@
-// The prompt graph as a graph: which values are links, where they lead, in which order nodes can run, where a loop is.
-// Guarantees: never throws, no recursion (a chain of 5,000 nodes cannot overflow the stack), linear or nearly so.
-// Free of zod: browsers load it with the first page. read-workflow.ts, which reads a file into a graph, is exported again here.
+// The prompt graph: links, order and loops. No recursion: chains may have 5,000 nodes. Free of zod: browsers load it with the first page.
 
 import { own } from "../json/own";
 import { anything, map, object, type ReadBy, text } from "../json/readers";
@@ -8,7 +6,6 @@ import { type Graph, type GraphNode, type Link } from "../schemas/graph";
 
 export { readWorkflow, type WorkflowProblem } from "./read-workflow";
 
-/** One link: input `input` of node `nodeId` takes output `output` of node `source`. */
 type GraphLink = { nodeId: string; input: string; source: string; output: number };
 
 /** Any list of [text, whole number]; `{ __value__: [...] }` wraps a literal list so that it is not a link. */

@@ -1,7 +1,5 @@
-// Parses a dropped, pasted or stored text into a graph to submit or a problem to explain: a bare API graph, or one inside the wrappers that
-// programs use. The editor's own format is returned as is: it needs the service's list of nodes (editor-workflow/).
-// Guarantees: never throws; bounded in characters, depth and nodes. Free of zod: browsers load it with the first page.
-// Must never: pass on a partner key (another person's, or a redacted one).
+// Parses a dropped, pasted or stored text into a graph: a bare API graph, or one inside the wrappers that programs use. An editor file is
+// returned as is, since it needs the service's list of nodes. Free of zod: browsers load it with the first page.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
@@ -21,7 +19,6 @@ export type WorkflowProblem =
   /** `{}`, or a workflow with an empty list of nodes. */
   | { code: "no_nodes" }
   | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
-  /** Too many long or unusually written numbers. */
   | { code: "too_many_numbers"; most: number }
   | { code: "not_json"; line: number; column: number }
   | { code: "ui_format"; file: JsonObject }

@@ -1,5 +1,4 @@
-// One submission of a workflow to the console. Its idempotency key never reaches a service, and makes one job at most.
-// Free of zod: browsers load it with the first page.
+// Submissions of workflows. The idempotency key never reaches a service. Free of zod: browsers load it with the first page.
 
 import { type Failure } from "../failure";
 import { object, oneOf, text } from "../json/readers";
@@ -51,7 +50,6 @@ const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "U
 
 const accepted = object({}, { prompt_id: text, job_id: text });
 
-/** The job that the answer to a submission names, in either of the two fields. */
 export function submittedJob(answer: unknown): string | undefined {
   const read = accepted(answer);
   return read?.prompt_id ?? read?.job_id;

@@ -1,6 +1,4 @@
-// The name of a workflow: the editor's own name if it was submitted with the graph, else a short id.
-// Guarantees: never throws, never empty if there is any id. Callers first look up file names and labels given in the console.
-// Free of zod: browsers load it with the first page.
+// The name of a workflow: the editor's own name if it was submitted with the graph, else a short id. Free of zod: first load.
 
 import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 
