@@ -1,6 +1,5 @@
-// `npm run audit -- verify`: checks that the audit log is as it was written. Ends with code 1 and names the first row that was changed,
-// removed or inserted; otherwise prints the last hash, which is worth keeping elsewhere.
-// `npm run audit -- list`: prints the log as CSV, newest first, like the export in Settings. The console may run meanwhile.
+// `npm run audit -- verify` names the first row that was changed, removed or inserted, or prints the last hash. `npm run audit -- list`
+// prints the log as CSV, newest first.
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
 import { fail, onStore } from "./command";
 

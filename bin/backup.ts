@@ -1,6 +1,5 @@
-// `npm run backup -- TO [--with-keys]`: backs the data folder up into the folder TO, while console and service run. A second run into the
-// same folder takes over what has not changed. `npm run restore -- FROM [--check]` reads it.
-// Ends with 0 if everything is in it, 1 if there is no new backup, 2 if there is one but files had been lost on the service's disk before.
+// `npm run backup -- TO [--with-keys]` backs the data folder up while console and service run. A second run takes over what has not
+// changed. Ends with 0 if everything is in it, 1 if there is no new backup, 2 if files had been lost on the service's disk before.
 import { backUp } from "@/lib/server/backup/backup";
 import { versionIn } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";

@@ -1,5 +1,5 @@
-// The browser of the browser tests: Chromium without windows, which does the same work in three quarters of the time, or a full one that is
-// installed already; else Debian's package, else Playwright's own download.
+// The browser of the browser tests: the headless shell, which takes three quarters of the time, or an installed one; else Debian's package,
+// else Playwright's download.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
@@ -34,7 +34,7 @@ function find(names, env = process.env) {
   return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...elsewhere].find((file) => existsSync(file));
 }
 
-/** Makes sure that there is a browser that starts, and passes its path to later processes. Throws with the output of the last attempt. */
+/** Passes its path to later processes. Throws with the output of the last attempt. */
 export async function ensureBrowser() {
   const { LIGHTDESK_BROWSER: named } = process.env;
   if (named) {

@@ -40,7 +40,6 @@ export function resolveFromCaller(path: string): string {
   return resolve(process.env.INIT_CWD ?? ".", path);
 }
 
-/** Undefined unless the arguments are one folder and known options. */
 export function readBackupArguments(known: readonly string[]): { place: string; options: string[] } | undefined {
   const words = process.argv.slice(2);
   const options = words.filter((word) => word.startsWith("--"));

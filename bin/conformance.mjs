@@ -1,5 +1,4 @@
-// `npm run conformance -- --base-url URL --api-key KEY`: runs the contract suite of tests/contract against anyone's deployment.
-// Only reads unless `--write` is given; `--help` explains the rest. Needs the packages, but no build.
+// `npm run conformance -- --base-url URL --api-key KEY`: runs the suite of tests/contract against any deployment. Needs no build.
 import { ensureInstalled } from "./build/installed.mjs";
 import { checkNode, enterProject, root } from "./prepare.mjs";
 

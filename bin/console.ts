@@ -1,5 +1,4 @@
-// The console's own HTTP server around Next: it owns the sockets, so that a stop can let requests in flight end.
-// Run as dist/console.mjs in the repository root; instrumentation.ts starts the composition, which is reached over globalThis.
+// The console's HTTP server around Next, run as dist/console.mjs: it owns the sockets, so that a stop can let requests in flight end.
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
@@ -33,7 +32,7 @@ import { startTelemetry } from "./telemetry";
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
-/** Per address, which a whole office may share: pages, sign-in requests and calls without a credential. Members are not counted. */
+/** Per address, which a whole office may share. Members are not counted. */
 const VISITOR_BURST = 240;
 const VISITOR_REFILL_MS = 250;
 const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
@@ -143,7 +142,6 @@ async function main(): Promise<void> {
   if (setUpUrl) process.stdout.write(`Set up: ${setUpUrl}\n`);
 }
 
-/** The composition may exist before it can be asked. */
 async function admit(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
   const refused = takeVouched(request, env.proxySignIn);
   if (refused) return { ok: false, refused };

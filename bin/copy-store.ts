@@ -1,6 +1,5 @@
-// `npm run copy-store -- --to postgres://USER:PASSWORD@HOST:PORT/DATABASE`: copies the stores of the data folder, of console and service,
-// into an empty database; `--to sqlite:FOLDER` copies those of DATABASE_URL into a folder. Stop every console and service first. An
-// interrupted copy continues when the command is run again.
+// `npm run copy-store -- --to postgres://…` copies the stores of the data folder into an empty database, `--to sqlite:FOLDER` those of
+// DATABASE_URL into a folder. Stop every console and service first. Run it again after an interruption.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { copyStores } from "@/lib/server/backup/copy-stores";

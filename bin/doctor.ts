@@ -1,5 +1,4 @@
-// `npm run doctor [-- --json]`: checks the installation, even beside a running console or if it does not start: settings, program, disk,
-// databases, keys, clock, port, proxy, services, sign-in providers. Prints a line for each; ends with 1 if something is wrong. Prints no secret.
+// `npm run doctor [-- --json]`: checks the installation, also beside a running console. Ends with 1 if something is wrong.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { versionIn } from "@/lib/server/backup/manifest";
 import { type Finding, noted, passed, wrong } from "@/lib/server/doctor/findings";

@@ -1,5 +1,4 @@
-// `npm run members -- reset-link EMAIL`: a way back in for a member who forgot the password, the owner above all. For people who can read
-// the data folder. The console may run meanwhile. Prints a link that works once within a day; the audit log records it.
+// `npm run members -- reset-link EMAIL`: prints a link for a member who forgot the password. It works once within a day.
 import { randomBytes } from "node:crypto";
 import { composeReset } from "@/lib/server/auth/reset-link";
 import { fail, onStore } from "./command";

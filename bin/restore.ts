@@ -1,5 +1,4 @@
-// `npm run restore -- FROM`: makes the data folder (LIGHTDESK_DATA_DIR), which must be empty or missing, from a backup; with `--check` it
-// reads every byte of the backup and writes nothing. Ends with 1 and a sentence if the backup is not as it was made.
+// `npm run restore -- FROM`: makes the empty or missing data folder from a backup; with `--check` it only reads every byte of the backup.
 import { checkBackup, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";

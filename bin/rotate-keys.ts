@@ -1,7 +1,5 @@
-// Seals everything that is stored sealed with the first key of the ring, run as dist/rotate-keys.mjs: API keys, requests of downloads, and
-// secrets of host pages. The console may run meanwhile: a key that is replaced at the same moment stays as it was given.
-// Guarantees: prints how many it sealed again and which key seals each row in the end; ends with code 1 unless the first key alone opens
-// them all; refuses an id that now names another key before anything is changed. Must never: print a key or an address.
+// Seals everything that is stored sealed with the first key of the ring: API keys, requests of downloads, and secrets of host pages. The
+// console may run meanwhile. Ends with code 1 unless the first key alone opens them all.
 import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { findReusedId, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";

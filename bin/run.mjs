@@ -1,4 +1,4 @@
-// Runs one child process to its end, and stops it when this process is stopped, so that no half-finished install or build goes on.
+// Runs a child process, and stops it when this process is stopped, so that no half-finished install or build goes on.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 

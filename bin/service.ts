@@ -1,9 +1,4 @@
-// The stand-alone service and its commands, run as dist/service.mjs in the project's folder:
-//   (nothing)                          serves the interface and prints `Service: URL` when it is ready
-//   keys create --user NAME            prints the new key alone on its last line
-//   copy-blobs --to PLACE              copies the bytes of all files to a bucket, a folder, or back to the data-folder
-//   keys list | keys revoke PREFIX | users set-status NAME active|waitlisted      work while the service runs
-//   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER    likewise
+// The stand-alone service, run as dist/service.mjs in the project's folder, and its commands (`usage`), which work while it runs.
 import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -112,7 +107,6 @@ function readOptions(words: readonly string[]): { label?: string | undefined; sl
   return { label: valueOf("--label"), slots: valueOf("--slots") };
 }
 
-/** Fails unless every file is there with its hash. */
 async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: string[]): Promise<void> {
   if (option !== "--to" || to === undefined) return fail("copy-blobs --to s3://BUCKET/PREFIX?… | /FOLDER | data-folder");
   const log = pino({ level: "error" }, pino.destination({ dest: 2, sync: true }));

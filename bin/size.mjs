@@ -7,7 +7,6 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const SMALL_LINES = 30;
 const topFolders = ["app", "bin", "components", "lib", "tests"];
-/** Folders listed with one row per subfolder. */
 const detailed = ["components", "lib", "lib/server", "lib/service"];
 
 const files = new Map();

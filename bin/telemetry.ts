@@ -1,7 +1,6 @@
-// Switches on what the settings ask for: metrics with a token, traces with a target. Their packages are loaded only then.
+// Switches on metrics with a token, traces with a target. Their packages are loaded only then.
 import { keepTelemetry } from "@/lib/shared/telemetry";
 
-/** From the settings of either command. */
 type Asked = { metricsToken: string | undefined; traces: { serviceName: string | undefined } | undefined };
 
 /** Call it before any server is made. */

@@ -1,6 +1,4 @@
-// `npm test`: installs what is missing, runs every check, names the files whose tests took longest, and ends with the beginning of each
-// error, what was not checked, and the line `N passed, N failed`: the end of the output alone says what failed, and why.
-// Names of checks as arguments run only these: `npm test -- lint types`.
+// `npm test [-- NAMES]`: runs the checks, and ends with the beginning of each error, what was not checked, and `N passed, N failed`.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { ensureBrowser } from "./browser.mjs";
@@ -73,7 +71,6 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
   for (const { file, ms } of slowest) process.stdout.write(`        ${(ms / 1000).toFixed(1).padStart(5)} s  ${file}\n`);
 }
 
-/** A check that is one command without tests. */
 function readByItself(code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, slowest: [], failures: [], unchecked: [] };
 }

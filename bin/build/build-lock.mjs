@@ -1,4 +1,4 @@
-// Lets one process at a time install and build in this folder; others wait for it. Plain Node only: nothing may be installed yet.
+// Lets one process at a time install and build in this folder. Plain Node only: nothing may be installed yet.
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -54,7 +54,7 @@ function take(folder, file) {
   return true;
 }
 
-/** Moves the lock away first: if two processes find it stale, the slower one must not remove the new lock of the other. */
+/** Moves the lock away first: if two processes find it stale, the slower one must not remove the new lock. */
 function removeStale(folder, pid) {
   const away = `${folder}-${process.pid}`;
   try {

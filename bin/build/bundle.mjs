@@ -1,6 +1,4 @@
-// Bundles the code that runs outside Next: the stand-alone service, worker threads, console server and command lines.
-// Also lists route methods, and bundles and runs the programs in tests/.
-// Packages stay outside the bundles, but for a few; `server-only` is a guard for Next's bundler and is left out here.
+// Bundles the code that runs outside Next, lists route methods, and runs the programs of tests/.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -53,16 +51,13 @@ function withPackages() {
   return { packages: "bundle", external: outside.flatMap((name) => [name, `${name}/*`]), banner: { js } };
 }
 
-/**
- * Runs a program of tests/ in this process: the benches, and the contract suite as a command. `others`: programs it starts, by name in
- * dist/.
- */
+/** Runs a program of tests/ in this process. `others`: programs that it starts, by name in dist/. */
 export async function runBundled(entry, name, others = {}) {
   await build({ ...options, entryPoints: { [name]: entry, ...others } });
   await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** The methods that each route of the console exports, by path: lib/http/route-methods.ts reads the list. */
+/** lib/http/route-methods.ts reads the list. */
 async function listMethods(outFile) {
   const files = readdirSync(join(root, "app/api"), { recursive: true, encoding: "utf8" }).filter((file) => /[\\/]route\.ts$/.test(file));
   const entryPoints = files.map((file) => `app/api/${file}`);

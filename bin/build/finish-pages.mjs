@@ -1,5 +1,4 @@
-// Finishes a build of the pages before browsers fetch it: marks first scripts as used at once, and packs files with Brotli, once and as
-// small as possible (lib/http/packed-files.ts sends them).
+// Finishes a build of the pages: marks first scripts as used at once, and packs files with Brotli (lib/http/packed-files.ts sends them).
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -9,10 +8,7 @@ import { brotliCompress, constants } from "node:zlib";
 const pack = promisify(brotliCompress);
 const LEAST_BYTES = 1000;
 
-/**
- * V8 reads this in a file's first line: it then compiles the functions off the main thread while the file loads, not one by one when
- * called.
- */
+/** V8 reads this in a first line, and compiles the functions off the main thread while the file loads. */
 const USED_AT_ONCE = "//# allFunctionsCalledOnLoad\n";
 
 /** @param {string} build the folder of `next build` */

@@ -1,5 +1,5 @@
-// Installs packages when node_modules doesn't match package-lock.json. A stamp file makes the check fast.
-// A manual `npm install` is accepted if npm's own record matches the lock. Only the checks need development packages.
+// Installs packages when node_modules doesn't match package-lock.json; a stamp file makes the check fast. Only the checks need development
+// packages.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Makes the pictures of the samples: public/samples/pictures/NAME.webp, each the first picture that the sample gives when it runs on the
-// embedded service. Run by hand when a sample changes: node bin/build/make-sample-pictures.mjs [NAME…].
+// Makes public/samples/pictures/NAME.webp from the first picture of each sample. Run it when a sample changes: node
+// bin/build/make-sample-pictures.mjs [NAME…].
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";

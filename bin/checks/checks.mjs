@@ -1,5 +1,4 @@
-// What `npm test` runs: for each check its command, the checks that come before it, and how its result is counted. Two run at a time.
-// Only one check at a time starts servers, since its tests mostly wait; checks that only compute run beside it at lower priority.
+// What `npm test` runs, two at a time. Only one check at a time starts servers; checks that only compute run beside it.
 import { readPlaywright, readVitest } from "./test-results.mjs";
 
 const node = process.execPath;

@@ -1,5 +1,5 @@
-// Gzip kB of the JavaScript that each page loads first, as the build lists it; with --check, fails if Jobs exceeds a budget.
-// Compared with the frame: the chunks that every page of the console loads, which is what an empty page would load.
+// Gzip kB of the JavaScript that each page loads first. With --check, fails if Jobs exceeds a budget, alone or over the frame that every
+// page loads.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -56,7 +56,6 @@ function describeFirstLoad(pages) {
     .join("\n");
 }
 
-/** One sentence for each exceeded budget. */
 export function checkFirstLoad(pages) {
   const watched = pages.find(({ page }) => page === budget.page);
   if (!watched) throw new Error(`The build has no page ${budget.page}.`);

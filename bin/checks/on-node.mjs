@@ -1,5 +1,5 @@
-// Runs test files on another version of Node: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`.
-// Downloads the binary once into node_modules. As a dependency it would replace the user's Node in every npm script.
+// Runs test files on another Node: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`. Downloads it once, since as a dependency it would
+// replace the user's Node.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../run.mjs";

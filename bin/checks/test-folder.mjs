@@ -1,5 +1,4 @@
-// The folder for files of tests: in memory if there is room, since these files need not outlive the machine and a disk takes time for each
-// write that must. Otherwise the system's temporary folder.
+// The folder for files of tests: in memory if there is room, else the system's temporary folder.
 import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +6,6 @@ import { join } from "node:path";
 
 /** Several times what the tests store at once. */
 const ROOM_BYTES = 6 * 1024 ** 3;
-/** Contains the id of the process. */
 const NAME = /^lightdesk-tests-(\d+)-/;
 
 /** Removed when this process ends; if it was killed, when the next one begins. */

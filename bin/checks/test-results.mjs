@@ -1,4 +1,4 @@
-// What a test runner reports: how many passed and failed, which files took longest, the errors of failed tests, and what was not run.
+// Reads the reports of test runners.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";

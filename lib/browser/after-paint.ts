@@ -1,6 +1,4 @@
-// Runs work once the page has shown what it last drew.
-// Guarantees: `act` runs once, after the browser was given a frame to paint; on a hidden page it does not wait for one.
-// Must never: carry out a write. It is for work that would only delay the reaction to a press.
+// Runs work after the page has painted, such as work that would delay the reaction to a press. Never for a write.
 
 export function afterPaint(act: () => void): void {
   if (document.visibilityState === "hidden") return void setTimeout(act);

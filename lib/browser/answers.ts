@@ -1,8 +1,5 @@
-// Passes on the answers that this page got from the console's API: an embedded page tells its host of jobs and renews its session; every
-// page learns whether the console is read-only.
-// Must never: store anything; each listener gets each answer once.
+// Announces each answer of the console's API: to the host of an embedded page, and to the read-only notice.
 
-/** `isReadOnly`: whether the console is read-only, if the answer says so. */
 type Answer = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
 type Listener = (answer: Answer) => void;
 

@@ -1,6 +1,4 @@
 // The only way from a browser to the console's own API: same origin, a value or a failure, never an exception.
-// Guarantees: anything that goes wrong (no network, a page instead of an answer, an abort) comes back as a Failure.
-// Must never: add a secret, or follow a redirect to another origin.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";
@@ -12,10 +10,7 @@ import { apiPath } from "./urls";
 
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
 
-/**
- * The console parsed the answer against the contract, so the caller may name its type. An empty answer is `undefined`. If the person must
- * first confirm who they are, nothing has happened yet, and the same call is sent once more afterwards.
- */
+/** An empty answer is `undefined`. If the person must first confirm who they are, the call is sent once more afterwards. */
 export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promise<Result<T, ApiFailure>> {
   const result = await callOnce<T>(path, init);
   if (result.ok || result.failure.code !== "SIGN_IN_AGAIN" || init.body instanceof ReadableStream) return result;

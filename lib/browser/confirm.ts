@@ -1,13 +1,10 @@
-// Confirms that the member is at the keyboard: if the console asks for it, the page asks once for all waiting calls, and each is sent
-// again.
-// Must never: hold the password.
+// Confirms that the member is at the keyboard. The page asks once for all waiting calls. Never holds the password.
 
 type Ask = (answer: (isConfirmed: boolean) => void) => void;
 
 let ask: Ask | undefined;
 let asked: Promise<boolean> | undefined;
 
-/** Registers the part of the page that asks. Returns how to unregister it. */
 export function onConfirmationAsked(asks: Ask): () => void {
   ask = asks;
   return () => {
@@ -27,14 +24,13 @@ export function confirmIdentity(): Promise<boolean> {
 
 const CHANNEL = "lightdesk.confirmed";
 
-/** Called in the tab in which the member signed in at a provider. The message proves nothing: the server is asked again. */
+/** For the tab in which the member signed in at a provider. The message proves nothing: the server is asked again. */
 export function tellConfirmed(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(true);
   channel.close();
 }
 
-/** Returns how to stop listening. */
 export function onConfirmedElsewhere(onConfirmed: () => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = onConfirmed;

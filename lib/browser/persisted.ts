@@ -1,8 +1,3 @@
-// One value that this browser keeps under a name, for the tab or for good.
-// Guarantees: never throws, since a browser may forbid its storage or have none left: then the value holds until the page goes. A value
-// stored by an older version or edited by a person goes through `read`. An embedded page keeps values only for its own session and tab.
-// Must never: be read while the page hydrates.
-
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { embedPath } from "@/lib/shared/console-paths";
 
@@ -49,12 +44,9 @@ export function keepTo(memberId: string): void {
 const ofOne = ["lightdesk.uploads.alarms", "lightdesk.run.workflows"];
 
 export type Persisted<T> = {
-  /** Returns the same object until the value changes. */
   get: () => T;
-  /** False if it could not be kept. */
   set: (value: T) => boolean;
   forget: () => void;
-  /** Reports each change, also those made in other tabs. */
   subscribe: (listener: () => void) => () => void;
 };
 
@@ -76,7 +68,6 @@ export function persisted<T>(
   const here = embedPath();
   const key = here === "" ? name : `${here} ${name}`;
   const storage = here === "" ? keptIn : ofTab;
-  /** The text that could not be stored; null: the stored one could not be removed. */
   let unkept: string | null | undefined;
   let last: { text: string | null; value: T } | undefined;
 

@@ -1,6 +1,4 @@
-// Parses a response of the console's API into a value or a failure.
-// Guarantees: never throws, whatever the body holds; an answer without the console's own envelope still gets a code.
-// Must never: show a body that is markup as a message.
+// Parses a response of the console's API. A body that is markup is never shown as a message.
 
 import { parseFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";

@@ -1,16 +1,13 @@
-// Failures that occur only in a browser: no network, or an abandoned page.
-
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 
-/** Codes for failures that only a browser sees. */
 /** The request reached no one: no network, or the console is not running. */
 export const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
 const ABORTED = "ABORTED";
 
 export type ApiFailure = Failure;
 
-/** For errors thrown before any answer came: the network between this browser and the console, or a page that was left. */
+/** For errors thrown before any answer came. */
 export function failureOfThrown(cause: unknown): ApiFailure {
   const isAborted = cause instanceof DOMException && cause.name === "AbortError";
   return { code: isAborted ? ABORTED : CONSOLE_UNREACHABLE, message: "", status: 0 };

@@ -1,7 +1,5 @@
-// Signing in and out through next-auth's documented HTTP endpoints: first a token against foreign forms, then the form itself.
-// Guarantees: returns an outcome, never throws; the password goes into the body of one request and nowhere else.
-// Must never: say whether address or password was wrong. next-auth's own client is not used: without a provider around every page it does
-// not know a base path.
+// Signs in and out through next-auth's HTTP endpoints, since its own client does not know a base path. Never tells whether address or
+// password was wrong.
 
 import { safeReturn } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -68,7 +68,6 @@ export function shownPictureUrl(src: string): string {
   return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
 }
 
-/** The full file. */
 export function viewUrl(wanted: FileName & { connection?: string }): string {
   const { connection, filename, subfolder, type } = wanted;
   return apiPath(withQuery("/api/view", { filename, subfolder, type, connection }));

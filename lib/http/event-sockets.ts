@@ -9,10 +9,9 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { type Refused } from "@/lib/shared/visitors";
 import { endSocket } from "./refusals";
 
-/** Takes the socket over, and ends it. Each handler checks who asks (Origin, key or session) before it answers. */
+/** Each handler checks who connects (Origin, key or session) before it answers. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** `handlers`: by the path of the address, without its query. `judge`: refuses requests before any handler sees them. */
 export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
@@ -35,7 +34,6 @@ export function handleUpgrades(
   });
 }
 
-/** Feeds the same bytes, without the offer, to the server as a new connection. */
 function withoutUpgrade(server: Server, { method, url, httpVersion, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -61,7 +59,6 @@ const PING_MS = 30_000;
 const CLOSE_MS = 1000;
 
 type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
-/** Calls `run` again and again until it is stopped. */
 type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof most> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };

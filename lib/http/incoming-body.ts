@@ -1,6 +1,5 @@
-// The bytes of a request as they come off the socket, without the web stream around them, which copies each one.
-// Guarantees: bounded memory, since the socket is not read while a mebibyte waits; a connection that breaks is an error, not an end; once
-// the answer goes out, the rest of the body is left to the code that ends the connection. Must never end or destroy the request itself.
+// The bytes of a request from the socket, without a web stream, which copies each one. At most a mebibyte waits, and a broken connection is
+// an error. The rest of the body is left to the code that ends the connection.
 import { type ServerResponse } from "node:http";
 import { type Readable } from "node:stream";
 

@@ -1,7 +1,5 @@
-// What supervisors and monitors ask of either server: /api/health/live, /api/health/ready and /api/metrics. Answered before everything
-// else, also during the start.
-// Guarantees: only a caller with the metrics token, or with another right to see them, gets reasons; others learn only whether it is ready.
-// Must never: need the database or the service to be up.
+// Health and metrics for supervisors and monitors, answered before everything else and without the database. Only callers with the metrics
+// token, or another right, get reasons.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -12,9 +10,7 @@ import { type Refused } from "@/lib/shared/visitors";
 import { refuse } from "./refusals";
 
 type Operator = {
-  /** Without a token the metrics cannot be read. */
   token: string | undefined;
-  /** Undefined during the start. */
   readiness(): Readiness | undefined;
   maySeeReasons?(request: IncomingMessage): Promise<boolean>;
 };
@@ -37,7 +33,6 @@ const noToken: Refused = {
 
 export const operatorPaths = ["/api/health/live", "/api/health/ready", "/api/metrics"] as const;
 
-/** Returns true if the request was one of these. */
 export function operatorRoutes({
   token,
   readiness,

@@ -1,7 +1,5 @@
-// Sends files that the build packed with Brotli once (bin/build/finish-pages.mjs): browsers that read Brotli get them smaller than with
-// gzip, and no answer packs them again.
-// Guarantees: clients without Brotli get what they got before; an address without a packed file is left alone.
-// Must never: answer by itself. Next sends the file, with its caching, its ETag and its 304.
+// Sends the files that the build packed with Brotli (bin/build/finish-pages.mjs) to browsers that read it. Next sends the file, with its
+// caching and its 304.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -10,7 +8,6 @@ const types: Readonly<Record<string, string>> = { ".js": "application/javascript
 
 export type PreferPacked = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The files of `folder` are served under `prefix`. */
 export function packedFiles(folder: string, prefix: string): PreferPacked {
   const packed = new Set(
     readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -31,7 +28,7 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
   };
 }
 
-/** Whether a URL is a file of the build: its scripts and styles, and the contents of `public`. */
+/** Whether a URL is a file of the build or of `public`. */
 export function publicFiles(root: string, build: string): (url: string) => boolean {
   const list = (folder: string, prefix: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);

@@ -24,7 +24,6 @@ ${more}</html>
 `;
 }
 
-/** True if a person sees the answer, not a program. */
 function isForPeople({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes("text/html") ?? false;
 }

@@ -75,9 +75,7 @@ export function embedAddressAt(address: string): ReturnType<typeof embedAddressO
 }
 
 export type RequestRules = {
-  /** Host names besides those of this machine; undefined if any name is accepted. */
   hosts: readonly string[] | undefined;
-  /** Paths of pages, which take only GET and HEAD. */
   isPage: (path: string) => boolean;
 };
 
@@ -90,7 +88,6 @@ export function hostsOf({ host, publicUrl }: { host: string; publicUrl?: string 
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];
 }
 
-/** Undefined if nothing is wrong with the request. */
 export function judgeRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
   const { method = "", url = "" } = request;
   const hostProblem = judgeHost(request, hosts);

@@ -1,6 +1,5 @@
-// The routes of an HTTP server by their paths: which methods each address of the console takes, as the build found them in the route files
-// (Next tells them only to OPTIONS, and refuses other methods without a body), and which route an address belongs to.
-// Guarantees: 405 with the address's methods for a method it lacks; 400 for a method that no address has. Must never: judge a page.
+// Which methods each address of the console takes, as the build found them in the route files, and which route an address belongs to. Next
+// refuses other methods without a body, and lists them only for OPTIONS.
 import { type IncomingMessage } from "node:http";
 import { own } from "@/lib/contract/json/own";
 import { type Refused } from "@/lib/shared/visitors";

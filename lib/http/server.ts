@@ -16,9 +16,7 @@ type ConnectionBounds = {
   all: number;
   /** For one IPv4 address or one IPv6 /64. */
   ofAddress: number;
-  /** True for a proxy that all people come through: it has no limit of its own. */
   isProxy?: (address: string) => boolean;
-  /** How long an answer may stay unread. */
   stallMs: number;
 };
 
@@ -44,7 +42,6 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 type Connections = {
   /** Node parses and hands over all requests that arrive in one piece; without this, answers that wait for each other would all pile up. */
   oneAtATime(handle: Handle): Handle;
-  /** A request of this connection is in work. */
   isBusy(socket: Duplex): boolean;
   destroyAll(): void;
 };
@@ -73,7 +70,7 @@ function boundConnections(server: Server, bounds: ConnectionBounds): Connections
     });
   });
 
-  // Nothing moved in either direction: end it if the client does not read its answer, or if no request is in work (an idle connection too).
+  // Nothing moved: end it if the client does not read its answer, or if no request is in work.
   server.setTimeout(bounds.stallMs, (socket) => {
     if (socket.writableLength > 0 || !waitingOn.has(socket)) socket.destroy();
   });
@@ -183,31 +180,23 @@ function continueLate(server: Server): void {
 }
 
 type HttpOptions = RequestRules & {
-  /** How long headers may take, and how long an answer may stay unread. */
   patienceMs: number;
-  /** True for a proxy that all people come through: it has no limit of its own. */
   isProxy?: (address: string) => boolean;
   /** Replaces the usual limit, a quarter of all connections. */
   connectionsPerAddress?: number;
   /** Part of every address, unless a proxy removes it; it is removed before a request is judged, handled or upgraded. */
   basePath?: string;
-  /** WebSockets by their path. */
   upgrades?: Readonly<Record<string, UpgradeHandler>>;
-  /** Names a request for metrics and traces; without it they record none. */
   nameOf?: NameRequest;
 };
 
 export type HttpServer = {
-  /** Resolves with the port. */
   listen(port: number, host: string): Promise<number>;
   close(graceMs: number): Promise<void>;
 };
 
 const CHECK_EVERY_MS = 5000;
-/**
- * Proxies usually keep idle connections for 60 s. A shorter timeout here could close a connection as the proxy sends a request.
- * Other clients get Node's 5 s, because their connections are limited per address.
- */
+/** Proxies keep idle connections for about 60 s, and an earlier end may meet their next request. Others get Node's 5 s. */
 const PROXY_IDLE_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {

@@ -18,7 +18,6 @@ const MIN_PACKED_BYTES = 1000;
 /** Hop-by-hop headers, and headers that would let a browser cache a page whose nonce changes. */
 const ownHeaders = ["connection", "content-encoding", "content-length", "date", "etag", "keep-alive", "transfer-encoding", "vary"];
 
-/** Sends a GET of `url` with only these headers. */
 async function renderPage(render: Render, url: string, headers: IncomingMessage["headers"]): Promise<RenderedPage> {
   const request = new IncomingMessage(new Socket());
   Object.assign(request, { method: "GET", url, headers, complete: true });
@@ -94,9 +93,7 @@ type Options = {
   rules: () => VisitorRules | undefined;
   render: Render;
   limit: {
-    /** Milliseconds to wait before the client's next request; 0 if the request is within the limit. */
     take(request: IncomingMessage): Promise<number>;
-    /** Excludes the request from the limit. */
     giveBack(request: IncomingMessage): Promise<void>;
   };
   now?: () => number;
@@ -125,7 +122,6 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
   let rendering = 0;
   let health: { at: number; page: Promise<SharedPage> } | undefined;
 
-  /** Undefined if too many requests wait already. */
   async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (rendering < MAX_RENDERS) rendering += 1;
     else if (waiting.length >= MAX_WAITING) return undefined;

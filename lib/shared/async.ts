@@ -1,5 +1,3 @@
-// Sleep, timeouts and concurrency limits.
-
 type SleepOptions = { signal?: AbortSignal; unref?: boolean };
 
 /** Resolves with false if `signal` aborts it. With `unref`, it doesn't keep the process alive. */

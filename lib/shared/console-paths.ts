@@ -8,7 +8,6 @@ const keeper = Symbol.for("lightdesk.embed-paths");
 export type EmbedAddress = { path: `/${string}`; host: string; slot: string };
 type Keeper = { getStore(): string | undefined };
 
-/** The session's part at the start of an address, and the rest after it; a base path may come before. */
 export function embedAddressOf(address: string): (EmbedAddress & { rest: string }) | undefined {
   const [whole = "", path = "", host = "", slot = ""] = pattern.exec(address) ?? [];
   return path === "" ? undefined : { path: `/${path.slice(1)}`, host, slot, rest: address.slice(whole.length) };

@@ -1,11 +1,9 @@
-// Decodes untrusted image files within one memory budget for the whole process.
-// Guarantees: the first bytes determine the format, so SVG and PDF never reach a renderer; decoding memory is estimated from the headers
-// beforehand; an image over the budget is refused, and images that together exceed it wait for each other.
+// Decodes untrusted images within one memory budget for the process, estimated from the headers. The first bytes determine the format, so
+// SVG and PDF never reach a renderer.
 
 import { type FileHandle, open } from "node:fs/promises";
 import sharp, { type Metadata } from "sharp";
 
-/** For one image, and for all images being decoded. */
 const MAX_DECODE_BYTES = 512 * 1024 ** 2;
 const MIN_PIXEL_BYTES = 5;
 /** sharp's own limit, for code that gets a header only. */
@@ -24,7 +22,7 @@ type Source = string | Uint8Array;
 type Format = "png" | "jpeg" | "webp" | "gif" | "heif" | "tiff";
 type Reader = { size: number; read(at: number, length: number): Promise<Buffer> };
 
-/** Calls `use` when the budget allows decoding the image. Throws ImageTooLarge, or an error that explains why it is not an image. */
+/** Throws ImageTooLarge, or an error that explains why it is not an image. */
 export async function withImage<T>(source: Source, use: (header: Metadata) => Promise<T>): Promise<T> {
   const { header, extraBytes } = await readHeader(source);
   return withinBudget(extraBytes + pixelBytes(header), () => use(header), header.autoOrient);
@@ -34,7 +32,6 @@ export async function imageHeader(source: Source): Promise<Metadata> {
   return (await readHeader(source)).header;
 }
 
-/** Throws as `withImage` does. */
 export async function decodableHeader(source: Source): Promise<Metadata> {
   const { header, extraBytes } = await readHeader(source);
   requireWithinBudget(extraBytes + pixelBytes(header), header.autoOrient);

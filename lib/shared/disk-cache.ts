@@ -7,14 +7,13 @@ import { filesByAge, readCached, writeCached } from "./files";
 import { ok, type Result } from "./result";
 import { telemetry } from "./telemetry";
 
-/** Parts of the bound: deletion starts above FULL and goes down to ROOM, so that not every write looks through the whole folder. */
+/** Deletion starts above FULL and goes down to ROOM, so that not every write lists the folder. */
 const FULL = 0.9;
 const ROOM = 0.8;
-/** Part of the bound that may be written between two looks; another process may write there too. */
+/** Part of the limit that may be written between two listings; other processes may write too. */
 const BETWEEN_LOOKS = 0.05;
 
 function createBound(folder: string, mostBytes: number) {
-  /** The size at the last look; undefined before the first. */
   let found: number | undefined;
   let sinceLook = 0;
   let looking: Promise<void> | undefined;
@@ -45,7 +44,6 @@ function createBound(folder: string, mostBytes: number) {
   }
 
   return {
-    /** Undefined before the first look. */
     bytes: () => (found === undefined ? undefined : found + sinceLook),
 
     grew(by: number): void {
@@ -64,7 +62,7 @@ type Wanted = {
   name: readonly string[];
   /** The content under this name may change: it is shared by those who ask now, but not stored. */
   isPassing?: boolean;
-  /** A client that leaves does not end the work for others. The request itself is kept: once it is freed, its signal does not fire. */
+  /** A client that leaves does not end the work for others. Keeps the request, since a freed request's signal does not fire. */
   asker: { signal: AbortSignal };
 };
 export type DiskCache<E> = {

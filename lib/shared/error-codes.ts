@@ -1,5 +1,3 @@
-// Classifies disk and database errors.
-
 /** Unique constraint violation: the error codes of the two databases. */
 const uniqueCodes = new Set<unknown>(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]);
 

@@ -1,5 +1,3 @@
-// Copies and hashes files, and evicts old cache files.
-
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -47,7 +45,6 @@ const AT_ONCE_BYTES = 1024 ** 2;
 
 export type Content = { hash: string; size: number };
 
-/** The ending of a copy's name until it is complete. */
 const PART = ".part";
 
 export class ChangedContent extends Error {}
@@ -56,7 +53,6 @@ export async function hashFile(file: string): Promise<Content> {
   return pass(file, async () => undefined);
 }
 
-/** Whether a file exists and has that size. */
 export async function isOfSize(file: string, size: number): Promise<boolean> {
   return stat(file).then(
     (found) => found.isFile() && found.size === size,
@@ -84,7 +80,6 @@ export async function copyHashed(from: string, to: string, expected?: string): P
   }
 }
 
-/** Writes a small file that only its owner can read. */
 export async function writeWhole(file: string, text: string): Promise<Content> {
   const part = file + PART;
   await writeFile(part, text, { mode: 0o600, flush: true });

@@ -1,6 +1,4 @@
-// Formats sizes for people.
-// Guarantees: pure, never throws, the same text on server and browser for the same arguments (the locale is passed in).
-// Must never: read the machine's locale.
+// Formats sizes. The locale is passed in, so that server and browser give the same text.
 
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"] as const;
 
@@ -18,7 +16,7 @@ export function formatBytes(bytes: number, locale = "en"): string {
   return formatter(locale, unit, maximumFractionDigits).format(value);
 }
 
-/** Making a formatter costs more than the whole row it is used for; there are only a few. */
+/** Cached, since making a formatter costs more than the row it is used for. */
 const formatters = new Map<string, Intl.NumberFormat>();
 
 function formatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {

@@ -1,7 +1,4 @@
-// IP addresses as texts: whether they belong to the public internet, and to which network. All others count as reserved here: loopback,
-// private, link-local, carrier, documentation, multicast, reserved, and IPv6 forms of such IPv4 addresses.
-// Guarantees: a text that is not exactly an address is in no network and is not public.
-// Must never resolve a name. For servers: it needs Node's types.
+// IP addresses as texts. A text that is not exactly an address is in no network and is not public. For servers.
 
 import { BlockList, isIP } from "node:net";
 
@@ -10,10 +7,7 @@ export function isPublicAddress(text: string): boolean {
   return (isIP(text) === 4 || isInNetworks(text, globalUnicast)) && !isInNetworks(text, reserved);
 }
 
-/**
- * What limits count as one client: an IPv4 address, or the first 64 bits of an IPv6 address, the smallest block a customer is given. An
- * IPv4-mapped IPv6 address counts as the IPv4 address; a text that is not an address is returned as it is.
- */
+/** What limits count as one client: an IPv4 address, or the first 64 bits of an IPv6 address. Other texts are returned as they are. */
 export function networkOf(text: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
   if (mapped !== undefined && isIP(mapped) === 4) return mapped;
@@ -26,7 +20,7 @@ export function networkOf(text: string): string {
   return `${all.slice(0, 4).join(":")}::/64`;
 }
 
-/** False for a text that is not an address, or that also names an interface. A mapped IPv4 address is in the networks of the IPv4 one. */
+/** False for a text that is not an address, or names an interface. Mapped IPv4 addresses count as the IPv4 one. */
 export function isInNetworks(text: string, list: BlockList): boolean {
   const version = text.includes("%") ? 0 : isIP(text);
   return version !== 0 && list.check(text, version === 6 ? "ipv6" : "ipv4");

@@ -1,5 +1,4 @@
-// How deeply a JSON text is nested and how many values it has, found before anything is built from it.
-// Guarantees: linear, no recursion; brackets inside texts do not count.
+// Bounds on a JSON text's depth and size, checked before it is parsed.
 
 const COMMA = 44;
 const COLON = 58;
@@ -10,17 +9,14 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/**
- * The most that a body may hold; graph and drawing of five thousand nodes need two thirds of it. Longer bodies hold up the process that
- * reads them.
- */
+/** Graph and drawing of five thousand nodes need two thirds of it. Longer bodies hold up the process. */
 export const bodyBounds = { names: 250_000, values: 1_000_000 } as const;
-/** From this many letters on, a body is read in a turn of its own. */
+/** In characters; such bodies are parsed one at a time. */
 export const LARGE_BODY = 256 * 1024;
 
 type Bounds = { depth?: number; names?: number; values?: number };
 
-/** The bound that a text exceeds. Each member of a list or an object counts as a value, and each list and object once more. */
+/** The limit that a text exceeds. Lists and objects count as values too. */
 export function exceededBound(text: string, { depth: deepest = Infinity, names: mostNames = Infinity, values: most = Infinity }: Bounds) {
   let depth = 0;
   let names = 0;

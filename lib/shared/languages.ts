@@ -1,6 +1,4 @@
-// The languages of the product, and which one a person reads.
-// Guarantees: whatever a cookie or a header says, the answer is a language that exists.
-// Must never: put the language into the address; a link shared in a team opens in the reader's own.
+// The languages, and which one a person reads. Never put the language into an address: a shared link opens in the reader's own.
 
 export const languages = ["en", "zh-CN"] as const;
 export type Language = (typeof languages)[number];

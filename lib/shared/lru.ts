@@ -1,8 +1,5 @@
-// A cache that evicts its least recently used entries.
-
 export type Lru<K, V> = {
   readonly size: number;
-  /** Counts as a use. */
   get(key: K): V | undefined;
   has(key: K): boolean;
   /** Counts as a use, then evicts entries until the total size is at most `max`. */

@@ -1,5 +1,3 @@
-// Messages that one side sends and another receives over a socket: the types shared by socket servers and sources of messages.
-
 /** A close code of RFC 6455 (or a private one from 4000 on) and a sentence of up to 123 bytes. */
 export type FeedEnd = { code: number; reason: string };
 

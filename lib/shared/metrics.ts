@@ -1,6 +1,5 @@
-// What the program measures of its own work, for Prometheus. The table below is complete: names, units, help texts, labels.
-// Guarantees: prom-client is loaded only if metrics are on; a figure that cannot be read is left out, never shown as zero.
-// Must never: have a label that can take any value: no id, no name, and no address or path as it was sent.
+// Metrics for Prometheus. No label may take arbitrary values, such as ids, names or addresses as sent. A figure that cannot be read is left
+// out.
 
 import { type Gauge } from "prom-client";
 

@@ -1,6 +1,4 @@
-// The displayed size of a picture in pixels, from the first bytes of its file. The library is loaded when first used.
-// Guarantees: never throws, whatever the bytes are; undefined if they do not say; a photograph stored on its side is measured upright.
-// Must never: be used as a check of the file, since nothing after its header is read.
+// The displayed size of a picture from the first bytes of its file. Not a check of the file, since nothing after its header is read.
 
 /** The longest header that is read. */
 const LEAST_BYTES = 30;

@@ -1,7 +1,4 @@
-// Whether the parts that a process needs are there, as a load balancer asks once a second.
-// Guarantees: cheap however often it is asked: checked once a second at most; a part that hangs or throws is not ready, in words of our
-// own.
-// Must never: show a path, a key or the text of an error.
+// Whether the parts that a process needs work, checked once a second at most. Never contains a path, a key or the text of an error.
 
 import { accessSync, constants, statfsSync } from "node:fs";
 import { withTimeout } from "./async";
@@ -9,7 +6,6 @@ import { withTimeout } from "./async";
 /** `reason`: a sentence for the operator. A ready part may have one too: it works, but not fully. */
 export type PartState = { part: string; ready: boolean; reason?: string };
 export type Readiness = () => Promise<readonly PartState[]>;
-/** Undefined: nothing is wrong with it. */
 type Finding = Omit<PartState, "part"> | undefined;
 type Look = () => Finding | Promise<Finding>;
 

@@ -1,6 +1,4 @@
-// The metrics and traces of this process, each only if it is switched on. On globalThis, because the bundler loads one module several
-// times.
-// Guarantees: if both are off, work runs as it is and nothing is measured.
+// The metrics and traces of this process, if they are on. On globalThis, because the bundler loads one module several times.
 
 import { type Metrics } from "./metrics";
 import { type Parent, type Traces } from "./traces";

@@ -1,4 +1,4 @@
-// Text helpers: name folding, CSV lines, UUIDs and storable texts.
+// Folds names; writes CSV lines, UUIDs and storable texts.
 
 /** Its upper case is the letter I, but it folds to itself. */
 const DOTLESS_I = "ı";

@@ -1,7 +1,5 @@
-// Spans for OpenTelemetry, sent by OTLP over HTTP. Packages are loaded only if traces are on.
-// Guarantees: nothing is registered for the whole process, so no package adds its own spans with unmasked addresses; spans that cannot be
-// sent are dropped and hold up nothing.
-// Must never: be given a key, a prompt, a name, or an address with its query.
+// OpenTelemetry spans over OTLP. Nothing is registered for the whole process, so no package adds spans with unmasked addresses. Never pass
+// a key, a prompt, a name, or an address with its query.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type SpanContext } from "@opentelemetry/api";
@@ -15,7 +13,6 @@ type Span = { within<T>(run: () => T): T; end(attributes: Attributes, isFine: bo
 
 export type Traces = {
   begin(name: string, how: Begin): Span;
-  /** The span that the caller runs within, as a header for outgoing requests. */
   carried(): { traceparent?: string };
   /** Sends the remaining spans, for a few seconds at most. */
   stop(): Promise<void>;

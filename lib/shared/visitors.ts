@@ -1,10 +1,9 @@
-// The types that the console's HTTP server and its pages share for clients without a session, between lib/http and lib/server.
 import { type IncomingMessage } from "node:http";
 
 /** A request refused before routing. */
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
-/** `shared`: the page of `url` in this language, the same for every visitor with this key. `own`: rendered for this visitor only. */
+/** `shared`: the same for every visitor with this key. `own`: rendered for this visitor only. */
 export type VisitorAnswer =
   | { kind: "shared"; key: string; url: string; language: string }
   | { kind: "own" }
@@ -12,9 +11,7 @@ export type VisitorAnswer =
   | { kind: "refused"; refused: Refused };
 
 export type VisitorRules = {
-  /** Whether the request has a valid session. */
   isMember(request: IncomingMessage): Promise<boolean>;
-  /** The response to a request without a session. */
   answerFor(request: IncomingMessage): Promise<VisitorAnswer>;
 };
 

@@ -1,6 +1,4 @@
-// A Node stream as a web stream, for answers. For servers: it needs Node's types.
-// Guarantees: it reads only as fast as it is read from; when the reader goes away the source ends at once, even a silent one; an error
-// arrives as that error. Readable.toWeb may end the process when a reader goes away (docs/decisions/0030).
+// A Node stream as a web stream. Readable.toWeb may end the process when a reader leaves (docs/decisions/0030).
 
 import { type Readable } from "node:stream";
 

@@ -9,15 +9,12 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "../api";
 import { type ApiFailure } from "../read-failure";
 
-/** What a longer piece of work is given, and reports. Ending `signal` lets the call under way finish, so that its outcome is known. */
+/** Ending `signal` lets the current call finish, so that its outcome is known. */
 export type Work = {
   connection: string | undefined;
   signal: AbortSignal;
-  /** The same id for all of the work: the audit log shows it as one row. */
   act?: string;
-  /** That many more are done. */
   onDone: (count: number) => void;
-  /** The service asked to wait; undefined once the wait is over. */
   onWait: (ms: number | undefined) => void;
   /** The page is being left: everything is sent at once, in requests that outlive it. */
   isLeaving?: boolean;
@@ -26,7 +23,7 @@ export type Work = {
 const FIRST_WAIT_MS = 1_000;
 const MAX_TRIES = 6;
 
-/** A plain rate limit is the only refusal that did nothing and is worth the same request again, after the wait that it names. */
+/** A plain rate limit is the only refusal that did nothing and is worth the same request again. */
 export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
   const headers = new Headers(init.headers);
   if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
@@ -34,7 +31,6 @@ export async function callPatiently<T>(path: `/${string}`, init: CallInit, work:
   return work.isLeaving ? call() : patiently(call, work);
 }
 
-/** Also for calls that do not use callApi. */
 export async function patiently<T>(
   call: () => Promise<Result<T, ApiFailure>>,
   { signal, onWait }: Pick<Work, "signal" | "onWait">,
@@ -83,7 +79,6 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
 
 /** `rows`: how many places of the list the page took, including rows that could not be read. */
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
-/** `isCut`: there are more. */
 export type Walked<Item> = { items: Item[]; isCut: boolean };
 
 type List<Answer, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Answer) => Page<Item>; most: number };
@@ -110,7 +105,7 @@ export async function walkPages<Answer, Item extends { id: string }>(
 /** `left`: how many jobs remain after an answer was lost. */
 export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
 
-/** `leftPath`: lists what was to be cleared, one job a page. A failure is that of the clearing. */
+/** `leftPath`: lists what was to be cleared, one job a page. */
 export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {
   const result = await callApi<T>(path, { method: "POST", json: { clear: true } });
   if (result.ok) return ok({ kind: "answered", answer: result.value });
@@ -119,7 +114,6 @@ export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): P
   return list.ok && list.value.pagination.total !== undefined ? ok({ kind: "lost", left: list.value.pagination.total }) : result;
 }
 
-/** The clearing may have happened anyway. */
 export function isUnanswered(failure: ApiFailure): boolean {
   return failure.status === 0 || mayHaveStarted(failure);
 }

@@ -1,5 +1,3 @@
-// Reads texts embedded in video and audio files.
-
 import { type Bytes, type Found, joined, latin1, part, textOf, Unreadable, viewOf } from "./bytes";
 
 /** `isCut`: it claims to end after the box that contains it. */
@@ -219,7 +217,6 @@ function frames(tag: Uint8Array<ArrayBuffer>, version: number, flags: number, fo
   }
 }
 
-/** The character set, the name, the text. */
 function userText(frame: Uint8Array, found: Found): void {
   const set = frame[0] ?? 0;
   const isWide = set === 1 || set === 2;

@@ -1,5 +1,4 @@
-// What the readers of this folder share: bounded reading of a file, numbers and texts from bytes, and the texts found.
-// Guarantees: no file makes a reader read, hold or unpack more than the bounds, whatever lengths it claims.
+// Bounded reading of a file: no claimed length makes a reader read, hold or unpack more than the bounds.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -98,7 +97,6 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The bytes from `from` to `to` of a block in memory. */
 export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
   if (to > bytes.length || from > to) throw new Unreadable("damaged");
   return bytes.subarray(from, to);

@@ -1,7 +1,5 @@
-// The workflow that a file carries beside its picture, video, sound or 3d model: `prompt` is the graph that ran, `workflow` the editor's
-// drawing.
-// Guarantees: a file's kind is decided by its first bytes, never by its name; only headers and texts are read, in parts and within bounds;
-// a hostile file gets an answer, too. Throws only what reading the file itself throws.
+// The workflow embedded in a picture, video, sound or 3d model: `prompt` is the graph that ran, `workflow` the editor's drawing. The first
+// bytes decide the kind of file. Throws only what reading the file itself throws.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";

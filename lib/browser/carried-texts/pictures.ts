@@ -1,5 +1,3 @@
-// Reads texts embedded in images.
-
 import { boxesIn, boxesOf } from "./audio-video";
 import { type Bytes, type Found, latin1, part, textOf, unpacked, Unreadable, viewOf } from "./bytes";
 

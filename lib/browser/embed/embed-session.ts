@@ -1,6 +1,5 @@
-// The session of an embedded page, begun and renewed with a ticket: kept in a cookie if the browser allows one, else in the memory of a
-// worker and of the page itself.
-// Guarantees: returns an outcome, never throws. Must never: keep a bearer in a storage.
+// The session of an embedded page: in a cookie if the browser allows one, else in the memory of a worker and of the page. A bearer is never
+// stored.
 
 import { type EmbedSessionBegun } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
@@ -53,7 +52,6 @@ export function shareBearer(): () => void {
   return () => serviceWorker.removeEventListener("message", onMessage);
 }
 
-/** Whether a worker keeps the session, as in a browser without cookies. */
 export function keepsMemory(): boolean {
   return navigator.serviceWorker?.controller != null;
 }

@@ -1,6 +1,4 @@
-// Messages between an embedded page and the page around it, with exact origins both ways.
-// Guarantees: messages go only to the given origins; only messages from the parent window, from one of them and in a known shape are
-// accepted, all others ignored. Must never: put a ticket anywhere but into the body of one request.
+// Messages between an embedded page and the page around it, with exact origins both ways. A ticket goes only into the body of one request.
 
 import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { objectOf } from "@/lib/contract/json/json";
@@ -27,7 +25,7 @@ export function isEmbedAddress(to: unknown): to is `/${string}` {
   return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
 }
 
-/** The address of a file that an embedded page links to or shows: data of the console, not a page. */
+/** Data of the console, such as a file that an embedded page links to. */
 export function isFileAddress(to: string): to is `/${string}` {
   return to.startsWith("/api/");
 }

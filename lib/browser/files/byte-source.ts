@@ -1,5 +1,3 @@
-// Reads byte ranges of local or stored files.
-
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { readFailure } from "../read-answer";
@@ -42,12 +40,11 @@ async function take({ body }: Response, most: number): Promise<FirstBytes> {
 
 export type ByteSource = {
   size: number;
-  /** Throws if it can no longer be read: `PartUnread` for a service, the browser's own error for a file that was moved or locked. */
+  /** Throws `PartUnread` for a service, and the browser's own error for a file that was moved or locked. */
   read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
   text: () => Promise<string>;
 };
 
-/** A part that a service did not deliver. */
 export class PartUnread extends Error {
   constructor(readonly failure: Failure) {
     super(failure.message);
@@ -65,7 +62,6 @@ export function bytesOfBlob(blob: Blob): ByteSource {
 const FIRST_BYTES = 256 * 1024;
 const MOST_WITHOUT_RANGES = 24 * 1024 ** 2;
 
-/** `src`: an address that `fetch` takes. */
 export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailure>> {
   const first = await readFirstBytes(src, FIRST_BYTES);
   if (!first.ok) return first;

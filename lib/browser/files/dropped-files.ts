@@ -1,6 +1,5 @@
-// Dropped or picked files, those in folders included, with their paths below the dropped folder.
-// Guarantees: a folder is walked to its end or to the bound, and the caller learns if the bound was met; unreadable entries are counted.
-// Must never: be called after an await in a drop's handler, since the browser empties the drop when its handler returns.
+// Dropped or picked files and folders, with their paths. Call it before any await in a drop's handler, since the browser empties the drop
+// when its handler returns.
 
 export type NamedFile = { path: string; file: File };
 /** `leftOut`: how many files a system keeps beside those of a person. */
@@ -23,7 +22,6 @@ export function filesOfInput(files: readonly File[]): Dropped {
   return { ...droppedOf(wanted.slice(0, MOST_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MOST_FILES };
 }
 
-/** For files that were chosen one by one. */
 export function droppedOf(files: NamedFile[]): Dropped {
   return { files, unreadable: 0, leftOut: 0, isCut: false };
 }

@@ -1,5 +1,4 @@
-// Saves bytes that this page holds as a file on the person's machine.
-// Must never: be used where a link to the server could stream the file; the browser's memory holds all of it.
+// Saves bytes that this page holds. For files of the server use a link, since the browser's memory holds all of it.
 
 /** The browser reads the bytes when it saves, perhaps only after asking the person. */
 const KEPT_MS = 60_000;

@@ -1,6 +1,4 @@
-// A file's BLAKE3 hash, read slice by slice: at most two slices are in memory, however large the file is.
-// Guarantees: the same bytes give the same hash, wherever hashing was stopped and continued; a stop returns the place to continue from.
-// Must never: read a file whole. It runs in the worker, and in tests with the same library.
+// A file's BLAKE3 hash. At most two slices are in memory, and hashing can be continued where it was stopped.
 
 import { createBLAKE3 } from "hash-wasm";
 

@@ -1,11 +1,8 @@
-// Hashes files away from the page's thread: one worker for each file that is being hashed, made when needed and kept for the next.
-// Guarantees: an outcome for every file, even if no worker can be had; a stop returns the place to continue from.
-// Must never: hash on the page's own thread.
+// Hashes files in workers, one for each file at a time, kept for the next. Every file gets an outcome.
 
 import { type HashOptions, type HashOutcome } from "./hash-file";
 import { type FromHashWorker, type ToHashWorker } from "./hash-worker";
 
-/** The part of Worker that is used. */
 export type HashWorker = {
   postMessage(message: ToHashWorker): void;
   onmessage: ((event: MessageEvent<FromHashWorker>) => void) | null;
@@ -48,7 +45,6 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
     });
 }
 
-/** The pool of this tab, shared by everything that hashes. */
 export const hashPool = createHashPool(makeHashWorker);
 
 /** A real worker. The bundler finds the worker's file by exactly this expression. */

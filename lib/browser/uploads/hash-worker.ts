@@ -1,6 +1,4 @@
-// The worker that hashes: several files at once, each with a number; the page may stop one and continue later.
-// Guarantees: every request gets one outcome; progress at most once for each slice.
-// Must never: send the bytes anywhere.
+// The worker that hashes several files at once, each with a number.
 
 import { hashFile, type HashOutcome, type HashPoint } from "./hash-file";
 

@@ -9,7 +9,6 @@ import { type ApiFailure } from "../read-failure";
 import { withQuery } from "../urls";
 import { hashPool } from "./hash-pool";
 
-/** With the interface's field names. */
 type HashOffer = {
   hash: string;
   tags: readonly string[];
@@ -20,7 +19,6 @@ type HashOffer = {
 
 type Offered<T> =
   | { kind: "made"; asset: T }
-  /** The service does not have this content. */
   | { kind: "unknown" }
   /** No clear answer came. `failure`: if there was no answer at all. */
   | { kind: "notMade" | "unsure"; failure?: ApiFailure };
@@ -49,7 +47,6 @@ export async function offerHash<T extends { asset_hash?: string }>(
 
 /** How many of the newest assets are searched for one that may just have been made. */
 const NEWEST = 50;
-/** How far the clocks of browser and service may differ. */
 const CLOCKS_MS = 60_000;
 
 type Listed = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
@@ -75,7 +72,7 @@ async function findOffered<T extends { asset_hash?: string }>(
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };
 
-/** The file's BLAKE3 in bare hexadecimal digits, once the service has made an asset from it; undefined if it has not. */
+/** In bare hexadecimal digits; undefined unless the service has made an asset from it. */
 export async function findKnownContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
   const outcome = await hashPool(file, { signal });
   if (outcome.kind !== "hashed" || signal.aborted) return undefined;

@@ -1,7 +1,5 @@
-// Whether a file that claims to be a picture can be read as one, by this browser's own decoder.
-// Guarantees: answers "no" only for kinds that every browser reads, and for pictures that are easy to decode; one is decoded at a time,
-// away from the page's own thread.
-// Must never: keep a picture, or stop a file from being stored. Without a decoder (in a worker, in a test) there is no verdict.
+// Whether this browser can decode a file that claims to be a picture. Only for kinds that every browser reads and that are easy to decode.
+// Without a decoder there is no verdict.
 
 import { createLimiter } from "@/lib/shared/async";
 
@@ -10,7 +8,6 @@ const MOST_BYTES = 64 * 1024 ** 2;
 const MAX_PIXELS = 64 * 1024 ** 2;
 const inTurn = createLimiter(1);
 
-/** Undefined: not a picture, or one that is not judged here. */
 export function canBeRead(file: File): Promise<boolean | undefined> {
   if (!everywhere.test(file.type) || file.size > MOST_BYTES || typeof createImageBitmap !== "function") return Promise.resolve(undefined);
   return inTurn(() => decoded(file));
@@ -28,7 +25,6 @@ async function decoded(file: File): Promise<boolean | undefined> {
   }
 }
 
-/** From the file's header; undefined if it has none. */
 function pixelsOf(file: File): Promise<number | undefined> {
   const address = URL.createObjectURL(file);
   const image = new Image();

@@ -1,6 +1,4 @@
-// Sends files and reports progress. Uses XMLHttpRequest, since fetch does not report what has been sent.
-// Guarantees: a value or a failure, never an exception; the bytes stream from the file, not from memory; an abort ends the connection.
-// Must never: send anything twice by itself.
+// Sends files and reports progress. Uses XMLHttpRequest, since fetch does not report what has been sent. Never sends anything twice.
 
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
@@ -9,12 +7,9 @@ import { readFailure } from "../read-answer";
 import { type ApiFailure, failureOfThrown } from "../read-failure";
 import { apiPath } from "../urls";
 
-/** `bytes` are sent as they are, without a form around them. */
 export type UploadOptions = ({ form: FormData } | { bytes: Blob }) & {
-  /** 0 to 1, the share of the bytes that have been sent. */
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
-  /** The id of the act, if one act sends many files. */
   act?: string;
 };
 

@@ -1,7 +1,5 @@
-// Copies the rows of one database into another with the same tables: one of the two is SQLite, the other SQLite or PostgreSQL.
-// Guarantees: an interrupted copy continues when it is run again: equal rows are left alone, different ones replaced, and rows gone from
-// the source removed; at the end every row of both has been compared. Until then the target has a mark, and no store opens it.
-// Must never: change the source; hold more than a piece of a table in memory.
+// Copies the rows of one database into another with the same tables; at least one of the two is SQLite. An interrupted copy continues when
+// it is run again, and in the end every row of both has been compared. Until then the target has a mark, and no store opens it.
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
@@ -85,7 +83,7 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
 type Change = (piece: Row[], there: Row[]) => Promise<void>;
 type Both<DB> = Pick<Copying<DB>, "from" | "to">;
 
-/** Goes through the table piece by piece; calls `change` if the target's piece differs. Returns the number of rows. */
+/** Calls `change` for each piece that differs in the target. */
 async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): Promise<number> {
   let rows = 0;
   for (let after: Row | undefined; ;) {
@@ -158,7 +156,6 @@ async function read<DB>(database: Kysely<DB>, { name, columns, where }: Table, r
 }
 
 const valueOf = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);
-/** Texts contain no zero byte. */
 const nameOf = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
 const namesOf = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
 // The table's own column, not the text that is selected under the same name.

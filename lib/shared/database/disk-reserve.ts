@@ -1,5 +1,3 @@
-// A file of up to 8 MiB in a data folder: on a full disk a delete gives it up, is written, and takes it again.
-
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Brings a store's database to the newest schema. A new database gets the baseline; one of the version before the baseline is adopted with
-// its rows. All steps are one transaction: processes that start together wait for each other, and a failure leaves nothing behind.
+// Brings a store's database to the newest schema in one transaction: processes that start together wait for each other, and a failure
+// leaves nothing behind.
 
 import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
@@ -8,7 +8,6 @@ export type Migration = { name: string; sql: string };
 
 /** Names sort in the order of the migrations. */
 export type History = {
-  /** Has the names of the applied migrations, and when they were applied. */
   table: "kysely_migration" | "migrations";
   columns: string;
   baseline: Migration;
@@ -17,7 +16,6 @@ export type History = {
   later: readonly Migration[];
 };
 
-/** `database`: the subject of the sentence, like "The backup". */
 export const tooOld = (database: string) =>
   `${database} is older than the last commit of version 0.2.0. Start that commit (docs/upgrading.md) with it once, then this version.`;
 
@@ -52,7 +50,6 @@ function missingMigrations(applied: readonly string[], history: History, databas
   return state.missing;
 }
 
-/** `database`: the subject of error messages. */
 export function migrateSqlite(connection: SqliteConnection, history: History, time: string | number, database: string): void {
   const { table, columns } = history;
   connection.exclusively(() => {

@@ -1,20 +1,18 @@
-// One connection to PostgreSQL that stays open: it receives notices (LISTEN) and holds advisory locks, which the server releases when it ends.
-// Guarantees: a lost or silent connection is opened again, set up again, and reported as one that may have missed something.
-// Must never: hold up a caller for longer than a few seconds.
+// A connection to PostgreSQL that stays open for notices (LISTEN) and advisory locks. A lost or silent one is opened again and reported,
+// since notices may have been missed.
 
 import { type Client } from "pg";
 import { StoreAway } from "../error-codes";
 
 const CONNECT_MS = 5_000;
 const AGAIN_MS = 1_000;
-/** How often the line is tested. */
 const LOOK_EVERY_MS = 15_000;
 /** Lets the server notice soon that a process is cut off, and release its locks. */
 const whenCutOff = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3";
 
 export type PostgresLine = {
   start(): Promise<void>;
-  /** Asks one question after the other. Fails at once while there is no line; if an answer stays away, the line is given up. */
+  /** Runs one query after the other. Fails at once while the line is lost; if an answer stays away, the line is closed. */
   ask<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   close(): Promise<void>;
 };

@@ -1,7 +1,5 @@
-// Opens connections to PostgreSQL, for the stores that are kept there.
-// Guarantees: connections are bounded, and so is how long a statement runs; numbers are numbers and booleans 0 or 1, as with SQLite; if the
-// database cannot be reached, a StoreAway is thrown; a broken connection is not used again. `pg` is loaded when the first one is opened.
-// Must never: put the address into a message; it holds the password.
+// Connections to PostgreSQL. Numbers are numbers and booleans 0 or 1, as with SQLite; outages throw StoreAway. Messages never contain the
+// address, which holds the password.
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
@@ -13,16 +11,14 @@ const CONNECT_MS = 5_000;
 
 export type PostgresPlace = {
   url: string;
-  /** The most connections. */
   max: number;
   statementMs: number;
   /** The schema in which tables are found and made; by default the database's own. */
   schema?: string;
-  /** Whole numbers beyond 2^53 come as the nearest double, as SQLite gives them; without it as bigints. */
+  /** Whole numbers beyond 2^53 come as the nearest double, as SQLite gives them; otherwise as bigints. */
   isRounding?: boolean;
 };
 
-/** What every pool keeps to. */
 export function poolBounds(max: number, statementMs: number, connectMs = CONNECT_MS): PoolConfig {
   return {
     max,
@@ -44,7 +40,7 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
   };
   const { default: pg } = await import("pg");
   const pool = new pg.Pool(config);
-  // A connection broke: the query in use reports it, and the next one gets another. Without a listener, the event would end the process.
+  // The query in use reports the error. Without a listener, the event would end the process.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return {
@@ -133,14 +129,12 @@ export function isNoTable(error: unknown): boolean {
   return error instanceof Error && codeOf(error) === "42P01";
 }
 
-/** Throws if the server is older than the schema needs. */
 export async function requireVersion(ask: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>): Promise<void> {
   const { rows } = await ask("SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name");
   for (const { number, name } of rows)
     if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL leads to PostgreSQL ${name}: Lightdesk needs PostgreSQL 15 or later.`);
 }
 
-/** The error as a start prints it in the terminal. */
 export function asStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof StoreAway)

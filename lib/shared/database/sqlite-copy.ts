@@ -1,6 +1,4 @@
-// An online copy of a SQLite database that another process may write to meanwhile.
-// Guarantees: the copy shows one moment, is one file without a log, readable by its owner only, and has passed the integrity check; the
-// source is only read.
+// An online copy of a SQLite database: of one moment, one file readable by its owner only, checked for integrity.
 
 import { rm, writeFile } from "node:fs/promises";
 import { codeOf, isFullDisk } from "../error-codes";
@@ -13,7 +11,6 @@ export function openToRead(file: string): SqliteConnection {
 
 export async function copyDatabase(from: string, to: string): Promise<Content> {
   await rm(to, { force: true });
-  // SQLite would create a file that others may read, so it is created here first.
   await writeFile(to, "", { mode: 0o600 });
   try {
     await copyAtOnce(from, to);
@@ -42,7 +39,7 @@ async function copyAtOnce(from: string, to: string): Promise<void> {
   makeOneFile(to, from);
 }
 
-/** Makes a database with `fill`, or updates the existing one: one complete file, readable by its owner only. None if that fails. */
+/** Makes a database with `fill`, or updates the existing one. Removes it if that fails. */
 export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
   try {
     // SQLite would create a file that others may read, so it is created here first.
@@ -56,7 +53,7 @@ export async function fillDatabase(file: string, fill: () => Promise<void>): Pro
   }
 }
 
-/** For a database that nothing has open. `from`: the database it is a copy of. */
+/** For a database that nothing has open. `from`: named in errors. */
 function makeOneFile(file: string, from: string): void {
   const copy = new SqliteConnection(file);
   try {
@@ -72,7 +69,6 @@ export function requireIntegrity(database: SqliteConnection, file: string): void
   if (found !== "ok") throw new Error(`The database ${file} is damaged (${found}).`);
 }
 
-/** The names of the migrations that made it, in order. */
 export function migrationsOf(database: SqliteConnection, table: "kysely_migration" | "migrations"): string[] {
   return database.prepare<[], string>(`SELECT name FROM ${table} ORDER BY name`).pluck().all();
 }

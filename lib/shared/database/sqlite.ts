@@ -40,7 +40,6 @@ const extendedNames: Readonly<Record<number, string>> = {
   ...{ 787: "CONSTRAINT_FOREIGNKEY", 1555: "CONSTRAINT_PRIMARYKEY", 2067: "CONSTRAINT_UNIQUE", 4874: "IOERR_SHMSIZE" },
 };
 
-/** Replaces the module's generic error code with SQLite's name. */
 function named(error: unknown): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   // The package's `errcode` may lack the extended code.
@@ -74,12 +73,10 @@ export class SqliteConnection {
     return withNamedErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
   }
 
-  /** Runs all statements in `sql`. */
   exec(sql: string): void {
     withNamedErrors(() => this.#database.exec(sql));
   }
 
-  /** Returns the first value of the first row. */
   pragma(text: string): unknown {
     return this.prepare(`PRAGMA ${text}`).pluck().get();
   }
@@ -97,7 +94,6 @@ export class SqliteConnection {
     }
   }
 
-  /** Defines a function for statements and triggers of this connection. */
   function(name: string, options: Package.UserFunctionOptions, work: (...values: unknown[]) => string | number | null): void {
     this.#database.function(name, options, work);
   }
@@ -129,12 +125,10 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
     statement.setReturnArrays(true);
   }
 
-  /** Whether the statement returns rows. */
   get reader(): boolean {
     return this.#columns().length > 0;
   }
 
-  /** Makes reads return the first value of each row. */
   pluck(): this {
     this.#isPlucked = true;
     return this;
