@@ -27,15 +27,12 @@ export type ConnectionView = {
   baseUrl: string;
   accountUrl?: string;
   embedded: boolean;
-  /** All members use it, with one key. */
   shared: boolean;
   dialect: Dialect;
-  /** False: a local server that was started without its asset library, or is too old to have one. */
   hasAssets: boolean;
   hasKey: boolean;
   /** A short hash of the key, to tell two keys apart; the key itself is never sent back. */
   fingerprint?: string;
-  /** The connection that the page or the member works with now. */
   current: boolean;
   status?: ConnectionStatus;
   /** The owner, if only its jobs may be seen here. Such a view has no address and no fingerprint. */
@@ -43,7 +40,6 @@ export type ConnectionView = {
   seenBy?: JobViewerView[];
 };
 
-/** `givenBy`: absent if that member has been removed. */
 export type JobViewerView = { memberId: string; name: string; givenBy?: string; givenAt: number };
 export type PersonalConnectionView = { id: string; ownerId: string; ownerName: string; createdAt: number; seenBy: JobViewerView[] };
 
@@ -57,7 +53,6 @@ export type ConnectionCheck = {
 /** Without a connection nothing was saved. */
 export type ConnectionSaved = { connection?: ConnectionView; check: ConnectionCheck };
 
-/** The key is good, though perhaps not yet for running jobs. */
 export function isAccepted({ outcome }: ConnectionCheck): boolean {
   return outcome === "active" || outcome === "waitlisted";
 }
@@ -65,14 +60,11 @@ export function isAccepted({ outcome }: ConnectionCheck): boolean {
 /** Every id is in one of the lists. */
 export type StopReceipt = {
   stopped: string[];
-  /** Asked to stop; the service does not say whether they did. */
   stopping: string[];
   over: string[];
   /** Still running: the service cannot stop them, or not on their own. */
   unable: string[];
-  /** Asked to stop, but no clear answer came. */
   unsure?: string[];
-  /** How many would stop together, if the service can only stop them together; 0 elsewhere. */
   together: number;
 };
 
@@ -137,7 +129,6 @@ const keySchema = z
 export const connectionBodySchema = z.object({
   name: nameSchema,
   baseUrl: webAddress.refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment"),
-  /** Empty: none. */
   accountUrl: z
     .union([z.literal(""), webAddress], {
       error: "must be empty, or an address that begins with http:// or https:// and holds no user name or password",
@@ -145,7 +136,6 @@ export const connectionBodySchema = z.object({
     .optional(),
   key: keySchema.optional(),
   shared: z.boolean().optional(),
-  /** Save even if the service doesn't accept it. */
   keep: z.boolean().optional(),
 });
 /** A new base URL needs the key again: a stored key is never sent to an address it was not given for. */
@@ -158,7 +148,6 @@ export type MemberView = {
   role: (typeof roles)[number];
   disabled: boolean;
   createdAt: number;
-  /** To the minute. Absent: never. */
   seenAt?: number;
   roleFrom?: string;
   methods?: MemberMethods;
@@ -168,7 +157,6 @@ export type SessionView = {
   id: string;
   browser: string;
   address: string;
-  /** `password`, or the provider or proxy that named the member. */
   method: string;
   createdAt: number;
   usedAt: number;
@@ -185,7 +173,6 @@ export const readOnlyBodySchema = z.object({
 });
 /** `withdrawn`: taken back, or its maker was removed or may no longer invite. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
-/** `resets`: it gives the member with that address a new password. */
 export type InvitationView =
   { state: "open"; email: string; role: (typeof roles)[number]; resets: boolean } | { state: Exclude<InvitationState, "open"> };
 /** Never with its link: the console keeps only a hash of it. */
@@ -194,7 +181,6 @@ export type InvitationItem = {
   email: string;
   role: (typeof roles)[number];
   state: Exclude<InvitationState, "unknown">;
-  /** Absent if that member has been removed. */
   invitedBy?: string;
   createdAt?: number;
   expiresAt: number;
@@ -224,10 +210,8 @@ export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 export type JobReach = {
   /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, only the newest. */
   extent: "all" | "newest" | "reading";
-  /** Every later job is found; absent if nothing was read yet. */
   sinceMs?: number;
   unread: number;
-  /** The service doesn't answer: the state at that time. */
   asOfMs?: number;
 };
 export type JobSearchAnswer = JobsAnswer & { reach: JobReach };
@@ -240,7 +224,6 @@ export type ViewScreen = (typeof viewScreens)[number];
 export type SavedView = {
   id: string;
   name: string;
-  /** Without the question mark; empty for the bare list. */
   query: string;
   team: boolean;
   isDefault: boolean;

@@ -37,7 +37,6 @@ export type Failure = {
   /** The `error` of a refused prompt as it came; the console's answer repeats it beside its own envelope. */
   promptError?: JsonObject;
   retryAfterMs?: number;
-  /** Set by the console's own API, so that a report can be found in the log. */
   requestId?: string;
 };
 
@@ -46,7 +45,6 @@ export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
 
-/** There is no such thing here, or the service has no operation for it: for who asks, the same. */
 export function isNotThere(failure: Pick<Failure, "code" | "status">): boolean {
   return failure.status === 404 || lacksOperation(failure);
 }
@@ -127,13 +125,11 @@ function codeWord(value: unknown): string | undefined {
   return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;
 }
 
-/** Undefined for blanks and for markup: a gateway's page is not a sentence. */
 function plainText(value: unknown): string | undefined {
   const text = textOf(value)?.trim();
   return text === undefined || text.startsWith("<") || /<\/?(html|body|head|div)\b/i.test(text) ? undefined : text;
 }
 
-/** A body that is not JSON is a message only if it is short: a longer one is a page or a dump. */
 function shortText(body: unknown): string | undefined {
   const text = plainText(body);
   return text !== undefined && text.length <= LONGEST_MESSAGE ? text : undefined;

@@ -8,7 +8,6 @@ import { type Role } from "./people/roles";
 
 export type OperationBody =
   | { kind: "json"; schema: z.ZodType }
-  /** `file` is the name of the part that holds the bytes; `fields` are the text parts. */
   | { kind: "multipart"; file: string; fields: z.ZodObject }
   | { kind: "octets" };
 
@@ -17,10 +16,8 @@ export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "byt
 
 export type Operation = {
   name: string;
-  /** One sentence for the embedded service's document; without it, only other services have the operation. */
   summary?: string;
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-  /** Begins with /api; parameters in braces, in the interface's spelling. */
   path: `/api/${string}`;
   /** The parameter at the end of the path that is all the rest of it, slashes included. */
   tail?: string;
@@ -29,23 +26,18 @@ export type Operation = {
   tier: "core" | "extension";
   /** Core, but a plain local server lacks it: that is how such a server is recognised. */
   isLackedByLocal?: true;
-  /** For an extension: the capability that a connection must have. */
   capability?: Capability;
-  /** The weakest role of a team member who may call it through the console. */
   role: Role;
   /** Reads jobs alone, or a file that may be one of theirs: for members who see only the jobs of a connection. */
   reads?: "jobs" | "jobFiles";
   query?: z.ZodObject;
-  /** Query values that the console always sends, whatever it was asked. */
   alwaysAsked?: Readonly<Record<string, unknown>>;
   /** What a 404 may mean besides a missing operation. All but `other` can be looked up. */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
-  /** The states of the jobs that go when its body says `clear`. */
   clears?: readonly KnownJobState[];
   /** Refusals of the embedded service, besides those that follow from the operation's shape. */
   refusals?: readonly ErrorCode[];
-  /** The answer to an invalid body, in place of the usual envelope. */
   bodyRefusal?: z.ZodType;
   answers: Readonly<Record<number, OperationAnswer>>;
   tells?: Subject;
@@ -97,7 +89,6 @@ type AnswerValue<A> = A extends { kind: "json"; schema: infer S extends z.ZodTyp
 
 export type AnswerOf<O extends Operation> = { [S in keyof O["answers"]]: AnswerValue<O["answers"][S]> }[keyof O["answers"]];
 
-/** Fills the braces of a path; every value is encoded as one segment. A missing value is a programming error. */
 export function fillPath(path: Operation["path"], params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];

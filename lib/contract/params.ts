@@ -1,5 +1,4 @@
-// Query parameters as data: the schema of a service's query (schemas/lenient.ts), what a page reads from its address, and the types. A bad
-// value falls back to its default and is reported. Free of zod: browsers load it.
+// Query parameters as data, for services' queries and pages' addresses. A bad value falls back to its default and is reported.
 
 export type Param =
   | { kind: "integer"; min: number; max?: number; usual?: number }
@@ -45,7 +44,6 @@ function read(param: Param, text: string): unknown {
   }
   if (param.kind === "words") {
     const named = partsOf(text.toLowerCase());
-    // Each value once, always in the same order.
     return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
   }
   const value = param.isTrimmed ? text.trim() : text;
@@ -76,7 +74,6 @@ export function truthOf(text: string): boolean | undefined {
   return word === "true" || word === "1" || (word === "false" || word === "0" ? false : undefined);
 }
 
-/** Blanks are dropped, so an empty value means "no filter". */
 export function partsOf(text: string): string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }

@@ -9,7 +9,6 @@ const id = z.string().min(1).max(200);
 
 export const shareBodySchema = z
   .object({
-    /** Everything that the job has put out until now. */
     job: id.optional(),
     assets: z.array(id).max(MOST_SHARED).default([]),
     title: z
@@ -36,7 +35,6 @@ export type NotCleanableDetails = { notCleanable: string[] };
 
 export const sharePasswordSchema = z.object({ password: z.string().min(1).max(MAX_PASSWORD_LENGTH) });
 
-/** As the public page shows it: with a number of the share's own. */
 export type SharedItem = {
   number: number;
   name: string;

@@ -127,7 +127,6 @@ export type AppCard = {
   text: string;
   tags: string[];
   hasCover: boolean;
-  /** Absent if the maker has left the team. */
   maker: { id: string; name: string } | undefined;
   access: AppAccess["kind"];
   version: number;
@@ -138,12 +137,10 @@ export type AppCard = {
 };
 export type AppsAnswer = { apps: AppCard[]; tags: string[]; next?: string };
 
-/** `lastInputs`: of the member's last run. */
 export type AppView = AppCard & {
   connectionId: string;
   inputs: AppField[];
   limits: AppLimits;
-  /** Only for members who may edit the app, and only if members or roles were chosen. */
   chosen?: { members: string[]; roles: Role[] };
   canSeeWorkflow: boolean;
   lastInputs?: AppValues;
@@ -182,13 +179,11 @@ export const appRunErrorCodes = ["inputs", "workflow", "not_sent", "job_gone", "
 /** Without `code`: the service's own words. `problems`: with code `inputs`. `node`: only for members who may see the workflow. */
 export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[number]; problems?: AppInputProblem[]; node?: string };
 
-/** `number`: GET /api/apps/{id}/runs/{run}/outputs/{number} answers the bytes, with ?edge=256 or 512 a small WebP. */
 export type AppResult = {
   number: number;
   label: string;
   kind: FileKind;
   name: string;
-  /** Begins with /api; absent for a text. */
   path?: string;
   text?: string;
 };
@@ -200,7 +195,6 @@ export type AppRun = {
   createdAt: number;
   endedAt?: number;
   inputs: AppValues;
-  /** 0 to 1, while it runs and if the service reports it. */
   progress?: number;
   step?: { at: number; of: number };
   error?: AppRunError;

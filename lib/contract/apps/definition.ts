@@ -13,7 +13,6 @@ function lineSchema(longest: number) {
 }
 export const nameSchema = lineSchema(80).pipe(z.string().min(1));
 
-/** Whole numbers beyond 2^53 keep their digits. */
 export const appValueSchema = z.union([z.string(), z.number(), z.bigint(), z.boolean()]);
 export type AppValue = z.infer<typeof appValueSchema>;
 export type AppValues = Record<string, AppValue>;

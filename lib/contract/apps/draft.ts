@@ -14,7 +14,6 @@ import { isLink, isSeedName, nodeName } from "../workflow/graph";
 import { type AppControl, type AppDefinition, type AppInput, type AppOutput, type AppValue } from "./app";
 import { checkValue } from "./fill";
 
-/** `shownAs`: the name that the editor shows for the input. */
 export type AppPin = { node: string; input: string; shownAs?: string };
 type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
 
@@ -40,7 +39,6 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
   return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
 }
 
-/** Widgets that the editor's App mode chose but the app does not ask for, by name: a link, a key, an input that is not in the graph. */
 export function notAskedFor(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
   const chosen = appModeOf(editor, catalogue)?.pins ?? [];
   return chosen.flatMap((places) =>

@@ -32,7 +32,6 @@ export type AppProblem = {
     | "not_taken";
   limit?: number | bigint;
 };
-/** `values`: the values written into the graph, including defaults and drawn seeds. */
 type Refused = { ok: false; problems: AppProblem[] };
 export type Filled = { ok: true; graph: Graph; values: AppValues } | Refused;
 type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
@@ -161,7 +160,6 @@ const needed: Readonly<Record<AppControl["kind"], string>> = {
   choice: "a choice",
 };
 
-/** In English, for programs; screens have their own sentence for each code. */
 export function problemSentence(problem: AppProblem): string {
   return `${problem.label}: ${whatIsWrong(problem)}`;
 }

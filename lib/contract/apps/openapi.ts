@@ -88,7 +88,6 @@ const appSecuritySchemes = {
   Bearer: { ...securitySchemes.Bearer, description: "A personal access token of this console." },
 };
 
-/** All properties are required unless `required` names some of them. */
 function objectOf(properties: JsonSchema, required = Object.keys(properties)): JsonSchema {
   return { type: "object", properties, required };
 }

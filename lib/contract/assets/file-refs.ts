@@ -1,5 +1,3 @@
-// File references: stored images in inputs, user data and downloads.
-
 import { type UserdataFile } from "../operations/files";
 
 export type FileRef = { filename: string; subfolder: string; type: string };
@@ -21,7 +19,6 @@ export function toImageValue(answer: { name: string; subfolder?: string | null; 
 /** The tag on files that the embedded service keeps beside the result of a saved mask; lists leave them out unless asked for the tag. */
 export const MASK_LAYER_TAG = "mask-layer";
 
-/** `working`: any word that is not an end; `gone`: the service no longer knows the task. */
 export const downloadStates = ["working", "completed", "failed", "cancelled", "gone"] as const;
 export type DownloadState = (typeof downloadStates)[number];
 
@@ -36,7 +33,6 @@ export type DownloadTask = {
   checkedAtMs: number;
   bytesDone?: number;
   bytesTotal?: number;
-  /** 0 to 1, if the service reports it. */
   share?: number;
   assetId?: string;
   fileName?: string;
@@ -69,10 +65,8 @@ export function maskAddresses(text: string): string {
   return text.replace(/https?:\/\/[^\s"'<>]+/gi, (address) => maskedAddress(address));
 }
 
-/** The folder that holds everything, as the interface's `dir` names it. */
 export const TOP = "/";
 
-/** `dir` ends with a slash. */
 export function fromTop(files: readonly UserdataFile[], dir: string): UserdataFile[] {
   return dir === TOP ? [...files] : files.map((file) => ({ ...file, path: dir + file.path }));
 }

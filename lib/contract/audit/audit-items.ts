@@ -1,5 +1,3 @@
-// Targets of audit entries, as stored in the log.
-
 import { writeExactJson } from "../json/exact-json";
 import { objectOf, textOf } from "../json/json";
 import { toPlainLine } from "../plain-line";
@@ -91,7 +89,6 @@ const families: readonly (readonly string[])[] = [
   ["forgetDownload"],
 ];
 
-/** Undefined: the act is done to one thing at a time. */
 export function familyOf(action: string): string | undefined {
   return families.find((actions) => actions.includes(action))?.[0];
 }

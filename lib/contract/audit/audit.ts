@@ -1,5 +1,3 @@
-// Audit entries, their filters, and what an action changed about a member: stored as JSON in the entry's outcome.
-
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
 import { type Params, type ValuesOf } from "../params";
@@ -30,12 +28,9 @@ export type AuditItem = {
   id: number;
   at: number;
   requestId: string;
-  /** Absent for guests, and if the address is no longer stored. */
   member?: { id: string; name: string; email?: string };
-  /** What acted for the member, such as "token NAME"; absent: the member themselves. */
   via?: string;
   action: string;
-  /** Without a name: removed since, or a member's own connection. */
   connection?: { id: string; name?: string };
   target?: string;
   status: number;
@@ -43,11 +38,9 @@ export type AuditItem = {
   outcome?: string;
   /** `outcome` has the same in one line. */
   change?: MemberChange;
-  /** The things it was done to, newest first; many requests of one act are one entry. */
   parts?: AuditPart[];
   moreParts?: number;
   isAtLeast?: true;
-  /** How many requests of the act were refused or failed while others succeeded. */
   refused?: number;
 };
 export type AuditPart = { id: string; name?: string; at: number; isRefused?: true };
@@ -65,7 +58,6 @@ const changeSchema = z
     disabled: z.boolean(),
     by: changeText,
     provider: changeText,
-    /** The provider's groups that gave the role. `*` matches everybody else. */
     groups: z.array(changeText).max(MAX_GROUPS),
     signUp: z.boolean(),
     invitedBy: changeText,
@@ -93,7 +85,6 @@ function bounded(change: MemberChange): MemberChange {
   return { ...change, ...(change.groups && { groups: change.groups.slice(0, MAX_GROUPS).map((group) => group.slice(0, 100)) }) };
 }
 
-/** Undefined for an outcome of another kind. */
 export function readMemberChange(outcome: string): MemberChange | undefined {
   if (!outcome.startsWith("{")) return undefined;
   try {

@@ -11,7 +11,6 @@ import { isNeverSent, isRunning } from "./node-kinds";
 const PROPERTY = "lightdesk";
 const read = object({}, { inputs: map(object({ is: anything }, { reads: anything })) });
 
-/** `is`: the input itself; `reads`: the value that the file gives for it. */
 export type KeptInput = { is?: unknown; reads?: unknown };
 
 export function keptInputs({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, KeptInput>> {
@@ -56,7 +55,6 @@ export function isPlain(file: EditorFile, node: EditorNode): boolean {
   return isRunning(node) && !isNeverSent(node) && !file.definitions.has(node.type) && !isGroupNode(node);
 }
 
-/** `prefix`: the beginning of the ids of all nodes drawn beside it. */
 type Box = { net: Net; node: EditorNode; prefix: string };
 /** A node inside a group node has no box of its own. */
 const IN_GROUP = "in a group node";

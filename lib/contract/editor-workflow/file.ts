@@ -1,12 +1,10 @@
-// Reads an editor file (schema 0.4 and 1) into nodes, links and subgraph definitions, as the editor does
-// (docs/decisions/0045-files-of-the-editor.md). Entries without a readable id are left out.
+// Reads an editor file (schema 0.4 and 1) as the editor does (docs/decisions/0045-files-of-the-editor.md).
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { parseJson } from "../json/parse-json";
 import { type ObjectInfo } from "../schemas/object-info";
 
-/** `widget`: the name of the widget that the slot belongs to, if the file names one. */
 export type Slot = { name: string; widget?: string; type: string; link?: string; hasWidget: boolean };
 export type EditorNode = {
   id: string;
@@ -17,7 +15,6 @@ export type EditorNode = {
   outputs: readonly { name: string; type: string }[];
   values: readonly unknown[] | JsonObject;
   properties: JsonObject;
-  /** The object in the file that holds its values. */
   raw: JsonObject;
   /** For a node inside a group node: the outer node holds the values that have a place here. */
   outside?: { raw: JsonObject; places: ReadonlyMap<number, number> };
@@ -25,7 +22,6 @@ export type EditorNode = {
 export type EditorLink = { origin: string; originSlot: number; target: string; targetSlot: number };
 export type Net = { nodes: readonly EditorNode[]; links: ReadonlyMap<string, EditorLink>; raw: JsonObject };
 export type Port = { name: string; label?: string; type: string; links: readonly string[] };
-/** `renumbered`: new ids of its nodes, by the ids in the file. */
 export type Definition = Net & {
   name: string;
   inputs: readonly Port[];
@@ -68,14 +64,12 @@ export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) 
 /** If two nodes share an id, the last one wins. */
 export const nodesById = once(({ nodes }: Net): ReadonlyMap<string, EditorNode> => new Map(nodes.map((node) => [node.id, node])));
 
-/** The inside of a use of a subgraph. `inside`: the ids of the uses that lead there, from the outside in. */
 export function netAt(file: EditorFile, inside: readonly string[]): Net | undefined {
   let net: Net | undefined = file;
   for (const id of inside) net = net && file.definitions.get(nodesById(net).get(id)?.type ?? "");
   return net;
 }
 
-/** Classes that the editor renames on opening. */
 const newNames = new Map([
   ["T2IAdapterLoader", "ControlNetLoader"],
   ["ConditioningAverage ", "ConditioningAverage"],
@@ -167,7 +161,6 @@ function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
   return depth > 5 ? listed : listed.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
 }
 
-/** The editor's own bound: new ids are not counted on from larger numbers. */
 const MOST_ID = 100_000_000;
 
 /** An inner id that also occurs outside, or in an earlier definition, gets the next free number, as in the editor. */

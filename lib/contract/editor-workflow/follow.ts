@@ -1,5 +1,4 @@
-// Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph borders (docs/decisions/0045-files-of-the-editor.md).
-// Ends on loops, and never returns a node that is not sent.
+// Resolves an input through reroutes, bypassed nodes, Set and Get nodes and subgraph borders. Ends on loops.
 
 import { isObject } from "../json/json";
 import { own } from "../json/own";
@@ -97,7 +96,6 @@ function valueOfPrimitive(node: EditorNode, { primitiveValue }: Following): Sour
   return value === undefined || value === null ? nothing : { kind: "value", value, home: homeOf(node, { key }) };
 }
 
-/** For each output of a definition, the link that ends there: the one that the output itself names, else the first. */
 const endsOf = once(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
   const ends = [...links].flatMap(([id, { target, targetSlot }]) => (target === INSIDE_END ? [[targetSlot, id] as const] : []));
   const named = outputs.flatMap((port, output) => {
@@ -115,7 +113,6 @@ function fromBypassed(place: Place, output: number, way: Way, following: Followi
   return source === nothing ? passesNothing : source;
 }
 
-/** Which input a bypassed node passes on, by the type that is asked for and that of its own output. */
 function bypassedTo(slots: readonly Slot[], output: number, type: string, outType: string): number {
   if (type === "*" || type === "") return slots.length > output ? output : 0;
   const fitsBoth = (slot: Slot) => fits(slot.type, outType) && fits(slot.type, type);

@@ -26,7 +26,6 @@ export function isGroupNode({ type }: EditorNode): boolean {
   return BEGINS.test(type);
 }
 
-/** Undefined if the file does not say what is in it. */
 export function expandGroupNode(
   use: EditorNode,
   groupNodes: JsonObject,
@@ -89,7 +88,6 @@ export function expandGroupNode(
   return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs, raw: group } };
 }
 
-/** In the order in which the editor names them outside: widgets first. */
 function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
   const known = own(info, node.type);
   if (!known) return [...node.inputs];

@@ -24,7 +24,6 @@ export { type EditorNotice, type EditorProblem } from "./sent-values";
 
 /** `rawTexts`: "node input" of texts that are sent as written, where others are filled in. */
 export type Converted = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };
-/** `homes`: where the file has each value, by "node input". */
 type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as written. */
 type Options = { fill?: Filling | false };
@@ -34,7 +33,6 @@ const DEEPEST = 50;
 const MOST_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** `editorJson`: the file, parsed or as text (then whole numbers beyond 2^53 keep their digits). */
 export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): Converted {
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
   if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] };
@@ -195,7 +193,6 @@ function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
   return each.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
 }
 
-/** The values of a missing class, wrapped so that none reads as a link. */
 function asSent(values: EditorNode["values"]): JsonObject {
   const named = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));

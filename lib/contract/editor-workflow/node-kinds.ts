@@ -35,7 +35,6 @@ export function isPrimitive({ type }: EditorNode): boolean {
   return type === PRIMITIVE;
 }
 
-/** Known to exist only in a node pack's browser code. */
 export function isSwitch({ type }: EditorNode): boolean {
   return switches.has(type);
 }
@@ -55,7 +54,6 @@ export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "g
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }
 
-/** Ids of the nodes that have links. A link into a switch has no effect on a run. */
 export const linkedIds = once((net: Net): ReadonlySet<string> => {
   const ends = net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link }) => {

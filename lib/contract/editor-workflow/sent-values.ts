@@ -11,22 +11,18 @@ import { type Widget, widgetsOf } from "./values";
 /** The editor's own name for the values of a missing class: the file has them only by their place. */
 export const UNNAMED = "UNKNOWN";
 
-/** `nodeId`: as in the API graph, `outer:inner` inside a subgraph. */
 export type EditorProblem =
   | { code: "not_an_editor_file" }
   | { code: "too_many_nodes"; most: number }
-  /** `pack`: the node pack by its registry id or repository, if the file names it. */
   | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
   /** Several nodes have this id. Links and values use the last one. */
   | { code: "duplicate_id"; nodeId: string; count: number }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
-  /** The file has no value, and the class no default. */
   | { code: "value_missing"; nodeId: string; input: string }
   /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
   | { code: "broken_link"; nodeId: string; input: string }
-  /** The node before it is bypassed and has nothing of that type to pass on. */
   | { code: "bypass_passes_nothing"; nodeId: string; input: string }
   /** A Get node is connected to it, but no linked Set node has this name. */
   | { code: "not_set"; nodeId: string; input: string; name: string }
@@ -83,9 +79,7 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   if (typeof value === "bigint") return [{ code: "digits_kept", nodeId, input }];
   const spec = readInputSpec(input, raw);
   const { remote, remote_combo } = settingsOf(raw);
-  // The list is kept elsewhere, so its values are not known here.
   if (remote !== undefined || remote_combo !== undefined) return [];
-  // Some lists allow several choices.
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
   const nearest = nearestOf(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
@@ -127,7 +121,6 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   };
 }
 
-/** A primitive writes its value over the widget's before anything is sent. */
 function shownValues({ node, net, primitives }: Found, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const known = own(info, node.type);
   if (!known) return new Map([["value", firstValue(node)]]);

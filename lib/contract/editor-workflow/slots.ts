@@ -6,7 +6,6 @@ import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { type Definition, type EditorNode, type Net, once, type Slot, slotFinder } from "./file";
 import { classPlaces, type Widget, widgetsOf } from "./values";
 
-/** A net as one use of it has it; `use`: the node outside that contains it. */
 export type Scope = { path: string; net: Net; use?: Use };
 export type Place = { scope: Scope; node: EditorNode };
 export type Use = Place & { definition: Definition };
@@ -14,9 +13,7 @@ export type Use = Place & { definition: Definition };
 /** One conversion of a file. Results are cached, since a file may lead to one node in very many ways. */
 export type Following = {
   info: ObjectInfo;
-  /** The inside of a use; undefined for a node that is not a use. */
   inside: (place: Place) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
-  /** The value that a PrimitiveNode writes over the widgets it leads to. */
   primitiveValue: (node: EditorNode) => unknown;
 };
 
@@ -54,7 +51,6 @@ function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
   });
 }
 
-/** Sockets in the order of the class, its widgets, then slots that only the file has. */
 function slotsOfClass(node: EditorNode, known: NodeInfo, following: Following): readonly Slot[] {
   const inFile = slotFinder(node.inputs);
   const ofClass = classPlaces(known, widgetsIn(node, known, following)).flatMap(({ name, raw, hasWidget }): Slot[] => {

@@ -9,7 +9,6 @@ import { type Home, homeOf, isControlled } from "./values";
 
 /** `home`: where the file stores it. `isRaw`: it comes from a subgraph widget, whose texts are not filled in. */
 export type Value = { kind: "value"; value: unknown; home: Home; isRaw?: boolean };
-/** `source`: the inner node and the widget that an input shows. `hasControl`: it has a control_after_generate. */
 type Shown = Value & { source: string; hasControl: boolean };
 
 const valuesFound = once<Following, Map<string, Shown | undefined>>(() => new Map());
@@ -37,7 +36,6 @@ function sourceOf({ raw }: EditorNode, widget: string): string {
   return `${idText(raw.id)} ${widget}`;
 }
 
-/** The value of the first inner widget that the input leads to. */
 function innerValue({ definition }: Use, inside: Scope, input: number, following: Following): Shown | undefined {
   for (const { link, node } of startsOf(definition)[input] ?? []) {
     const place = { scope: inside, node };
@@ -56,7 +54,6 @@ function innerValue({ definition }: Use, inside: Scope, input: number, following
   return undefined;
 }
 
-/** For each input of a definition, the links that begin there and the nodes they lead to; those that the input itself names come first. */
 const startsOf = once(({ inputs, links, nodes }: Definition) => {
   const targets = new Map(nodes.flatMap((node) => node.inputs.map(({ link }) => [link, node] as const)).reverse());
   const begun = inputs.map(() => new Set<string>());
@@ -112,7 +109,6 @@ const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorN
   return new Map(namedValues.reverse());
 });
 
-/** Each input that shows a widget has one value, whether it is linked or not. */
 function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
   const found = placesFound(following);
   const key = idIn(use.scope, use.node);

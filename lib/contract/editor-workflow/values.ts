@@ -19,7 +19,6 @@ const widgetTypes = new Set([
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 /** A refresh button, which only some of these lists have. */
 const REFRESH = "refresh";
-/** Buttons that the editor lists before the view of a model. */
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const DEEPEST = 4;
 
@@ -70,7 +69,6 @@ export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
   return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
 }
 
-/** Entries for the editor's own buttons at the end of a node. */
 export function listedAtEnd(info: NodeInfo): unknown[] {
   const settings = orderedInputs(info).map(({ raw }) => settingsOf(raw));
   const isPicture = settings.some(({ image_upload, video_upload }) => image_upload || video_upload);
@@ -100,7 +98,6 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
   return inputs.flatMap((input) => {
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
-    // Older files have fewer of these buttons.
     for (const button of listedBefore(raw)) if (list.isAt(button)) list.take();
     const { key, value } = list.take();
     valuesBehind(name, raw, hasFilters).forEach(list.take);
@@ -195,7 +192,6 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   return [...found.values()];
 }
 
-/** The name that a use of a subgraph gives to a widget inside; undefined if it is the widget's own name, or that with a number appended. */
 export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {
   const uses = boxesOf(file, node).flatMap(({ net, id }) => file.definitions.get(nodesById(net).get(id)?.type ?? "") ?? []);
   const port = uses.flatMap(({ inputs }) => inputs).find(({ name }) => name === widget);

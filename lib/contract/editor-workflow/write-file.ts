@@ -13,7 +13,6 @@ import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
 import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
 
-/** `input`: absent if only one side has the node, or if its class differs. */
 type Unplaced = { nodeId: string; input?: string };
 /** `unplaced`: where the new file differs from the graph; computed when called. `widgetOf`: values of its nodes, by the editor's names. */
 export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
@@ -63,7 +62,6 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
   }
 }
 
-/** Inputs that differ. An input that the graph leaves out counts as the class's default. */
 function differing({ class_type: type, inputs }: GraphNode, was: GraphNode | undefined, info: ObjectInfo) {
   if (was?.class_type !== type) return [];
   const raws = new Map(inputsOf(own(info, type), inputs).map(({ name, raw }) => [name, raw]));
@@ -93,7 +91,6 @@ function withValue(values: Values, { node, key }: Home, given: Given, { class_ty
   return withSpellingsOf(values, [...before, ...written, ...values.slice(at + written.length)]);
 }
 
-/** The edges of a box are listed once more after it. */
 function isBox(raw: unknown): boolean {
   return typeOf(raw) === "BOUNDING_BOX";
 }
@@ -153,7 +150,6 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): 
 
 /** `places`: where a drawing has the nodes. Only which node is beside and below which counts, since the editor's nodes are larger. */
 type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
-/** `lost`: nodes that the file cannot express: no id, or a class name that the editor uses for something of its own. */
 type NewFile = { file: JsonObject; lost: string[] };
 
 const WIDTH = 300;
@@ -235,7 +231,6 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   return withKept(file, graph, info);
 }
 
-/** Inputs that would read back differently are kept beside their node. */
 function withKept(
   file: JsonObject & { nodes: (JsonObject & { type: string; properties: JsonObject })[] },
   graph: Graph,
@@ -256,7 +251,6 @@ function withKept(
   return { file: written, lost: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
-/** Unwraps a list, unless it would then read as a link. */
 function bareOfFile(value: unknown): unknown {
   const list = bare(value);
   return isLink(list) ? value : list;
@@ -285,10 +279,8 @@ function outputsOf(known: NodeInfo | undefined, links: ReadonlyMap<number, numbe
   });
 }
 
-/** A graph may name any slot number. */
 const MOST_OUTPUTS = 1000;
 
-/** A number if the id is written as one: the editor counts on from the largest. */
 function idOf(id: string): string | number {
   const number = Number(id);
   return Number.isSafeInteger(number) && String(number) === id && number >= 0 ? number : id;

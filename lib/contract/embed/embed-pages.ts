@@ -5,7 +5,6 @@ export type EmbedTheme = (typeof embedThemes)[number];
 
 /** Settings pages that a frame may show. The others are about the member's account or who can sign in: tokens, shares and host pages. */
 const embedSettings: readonly string[] = ["members", "usage", "runners", "audit"];
-/** Pages with subpages, such as a job's. */
 const pagesWithParts: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 
 /** The page at a console URL. Undefined for every URL that is not listed here, in any spelling. */

@@ -5,10 +5,8 @@ import { isLoopback } from "../connections";
 import { type Role, roles } from "../people/roles";
 import { embedPages, embedThemes } from "./embed-pages";
 
-/** How long a ticket lives at most, and how far clocks may differ. */
 export const TICKET_SECONDS = 60;
 export const CLOCK_SLACK_SECONDS = 10;
-/** How long a session lives; the frame asks for the next ticket before it ends. */
 export const EMBED_SESSION_MS = 15 * 60_000;
 
 /** Browsers take every name below `localhost` for this machine too; the system's own look-up, which servers ask, may not. */
@@ -36,7 +34,6 @@ const jwksUrlSchema = z
   )
   .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 
-/** A language that the console does not have is accepted here and ignored later. */
 const languageSchema = z.string().max(20);
 const givenRole = z.enum(roles).exclude(["owner"]);
 const pagesSchema = z
@@ -62,7 +59,6 @@ export const embedHostSchema = z.object({
 export type EmbedHostBody = z.output<typeof embedHostSchema>;
 /** How long an old secret still works after a new one was made: time to bring the new one to every server. */
 export const OLD_SECRET_MS = 24 * 60 * 60_000;
-/** `renewSecret`: whether the present secret works for a day beside the new one. */
 export const embedHostChangeSchema = embedHostSchema.partial().extend({ renewSecret: z.enum(["keep-old", "at-once"]).optional() });
 export type RenewSecret = NonNullable<z.output<typeof embedHostChangeSchema>["renewSecret"]>;
 
@@ -75,7 +71,6 @@ export type EmbedHostView = EmbedHostBody & {
   oldSecretUntil?: number;
   refused?: { at: number; why: string };
 };
-/** `secret`: shown only this once. */
 export type EmbedHostSaved = { host: EmbedHostView; secret?: string };
 
 /** What the host's server signs. `sub`: a member's address, or with `guest` the host's own name for a person who is not a member. */

@@ -6,7 +6,6 @@ import { CLASS_MARK, type InputId, inputIdOf, inputOf } from "./job-list";
 
 const MAX_VALUE = 200;
 
-/** By node and input. Linked and structured values are absent. */
 export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Values of a job's graph, by node id and by class, shortened so that many rows stay small. */
@@ -47,7 +46,6 @@ type InputDifference = {
   nodeId: string;
   node: string;
   input: string;
-  /** One for each workflow; undefined if it has no such node or input. */
   values: (string | undefined)[];
 };
 
@@ -80,7 +78,6 @@ function valueOf(node: LooseNode | undefined, input: string): string | undefined
   return typeof value === "string" ? value : writeExactJson(value);
 }
 
-/** For display only: two long texts may differ at their ends. */
 function shortened(text: string): string {
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }

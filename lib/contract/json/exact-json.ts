@@ -48,7 +48,6 @@ function needsSpelling(root: unknown): boolean {
   return false;
 }
 
-/** `line` is the line break with the indent of the value; undefined for values that JSON leaves out. */
 function write(value: unknown, indent: number, line: string): string | undefined {
   if (typeof value === "bigint") return String(value);
   const isWhole = typeof value !== "object" || value === null || ("toJSON" in value && typeof value.toJSON === "function");

@@ -23,7 +23,6 @@ export function findJsonError(text: string): number {
       if (end === at) return first === '"' ? brokenString(text, at) : at;
       at = end;
     }
-    // A value has ended: close what closes, then a comma or the end must follow.
     at = skip(blank, text, at);
     while (open.length > 0 && text[at] === (open.at(-1) === "{" ? "}" : "]")) {
       open.pop();
@@ -37,7 +36,6 @@ export function findJsonError(text: string): number {
   }
 }
 
-/** Line and column count from 1, as editors show them. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const lines = before.split(/\r\n|\r|\n/);
@@ -66,7 +64,6 @@ function skip(pattern: RegExp, text: string, at: number): number {
 const token = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]/g;
 const MAX_COUNT = 100;
 
-/** `path`: the keys that lead to the object, with "0" for a list's first entry. */
 export function duplicateKeys(text: string, path: readonly string[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();

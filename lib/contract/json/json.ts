@@ -10,12 +10,10 @@ export function objectOf(value: unknown): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** A text that is not blank; a blank one counts as absent. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** For arithmetic: a whole number beyond what a double holds becomes the nearest one. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === "bigint") return Number(value);
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;

@@ -1,5 +1,4 @@
-// Parses JSON without loss: 5.0 and 5 differ for a Python service, and seeds can have 20 digits (docs/decisions/0014). As fast as
-// JSON.parse where numbers are written as JavaScript does. Free of zod: browsers load it with the first response.
+// Parses JSON without loss: 5.0 and 5 differ for a Python service, and seeds can have 20 digits (docs/decisions/0014).
 
 import { storeSpellings } from "./exact-json";
 
@@ -16,14 +15,12 @@ const plainDecimal = /^-?(?:0\.0{0,5}[1-9]\d{0,8}|[1-9]\d{0,7}\.\d{0,6})(?<!0)$/
 const MAX_BIGINT_DIGITS = 1000;
 /** A graph of five thousand nodes and its editor file have fewer than 30,000. */
 export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
-/** On average; all exact numbers of a text count together. */
 const MAX_EXACT_LENGTH = 20;
 
 /** `means`: the value of an empty text, if that is allowed. `most`: the maximum number of exact numbers. */
 type Options = { means?: undefined; most?: number };
 
 export class TooManyExactNumbers extends RangeError {
-  /** More than `most` exact numbers. The message is a sentence for the sender; `excess` is its end. */
   constructor(
     readonly most: number,
     readonly excess = `more than ${most} long or unusually written numbers, or ${most * MAX_EXACT_LENGTH} digits in them`,
@@ -43,7 +40,6 @@ export function parseExactJson<T = unknown>(text: string, options: Options = {})
   return read.value;
 }
 
-/** Undefined if the text is not JSON (JSON has no undefined), or has too many exact numbers. */
 export function parseJson(text: string): unknown {
   try {
     return parseExactJson(text, { most: maxExactNumbers.text });
@@ -81,7 +77,6 @@ export function withoutNaN(text: string, as: "null" | "0" = "null"): string {
   return text.replace(textOrNaN, (found) => (found.startsWith('"') ? found : as.padEnd(found.length)));
 }
 
-/** Start and end of each exact number, in sequence. Stops at the first one beyond the limit. */
 function findExactNumbers(text: string, most: number): number[] {
   const found: number[] = [];
   let characters = 0;

@@ -5,11 +5,9 @@ import { own, weakMapOf } from "./own";
 
 export { numberOf as number, textOf as text } from "./json";
 
-/** The value if it fits, else undefined; JSON itself has no undefined. */
 export type Reader<T> = (value: unknown) => T | undefined;
 export type ReadBy<R> = R extends Reader<infer T> ? T : never;
 
-/** Everything but an absent value. */
 export const anything: Reader<unknown> = (value) => value;
 /** Accepts blank text too, unlike `text`. */
 export const anyText: Reader<string> = (value) => (typeof value === "string" ? value : undefined);
@@ -32,7 +30,6 @@ export const oneOf =
   (value) =>
     values.find((one) => one === value);
 
-/** Of the first `most` entries, those that fit. */
 export const list =
   <T>(item: Reader<T>, most = Infinity): Reader<readonly T[]> =>
   (value) =>

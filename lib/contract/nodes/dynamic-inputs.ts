@@ -1,5 +1,4 @@
-// The inputs of a node with its present values: a choice brings inputs of its own, and a list grows. Bounded, since a service describes
-// them.
+// The inputs of a node with its present values: a choice brings inputs of its own, and a list grows.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";

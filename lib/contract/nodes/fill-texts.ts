@@ -1,5 +1,4 @@
-// Texts that the editor fills in on submit: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts. The same time and
-// draw give the same text; `%width%` and the like are left to the server.
+// Texts that the editor fills in on submit: `%date:yyyy-MM-dd%` and `%Node.widget%` in file names, `{a|b}` in prompts.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { own } from "../json/own";
@@ -8,7 +7,6 @@ import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
 import { settingsOf } from "./input-spec";
 
-/** `draw`: another number makes another choice among the words in braces. */
 export type Filling = { at: Date; draw: number };
 export type WidgetOf = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
@@ -104,7 +102,6 @@ function dateText(format: string, at: Date): string {
 export function withChoices(text: string, seed: string): string {
   const random = randomOf(seed);
   const bare = withoutComments(text);
-  /** Open braces, from the outside in: the options of each so far. */
   const begun: string[][] = [];
   let options = [""];
   const add = (more: string) => void (options[options.length - 1] += more);
@@ -117,7 +114,6 @@ export function withChoices(text: string, seed: string): string {
     const sign = bare.charAt(at);
     const next = bare.charAt(at + 1);
     if (sign === "\\") {
-      // A pair of backslashes stays a pair.
       add(/[{}|]/.test(next) ? next : sign + next);
       at += 1;
     } else if (sign === "{") {

@@ -19,14 +19,12 @@ export type InputSpec =
   | { kind: "box" }
   | { kind: "connection"; type: string };
 
-/** The largest value of a seed is beyond what a double holds. */
 export type Limit = number | bigint;
 /** Files of the server that a person chooses from and may add to; pictures have a control of their own. */
 export type Media = "video" | "audio";
 export type ChoiceValue = string | number | boolean;
 
 export const boxEdges = ["x", "y", "width", "height"] as const;
-/** The largest colour, written as one whole number. */
 export const WHITE = 0xffffff;
 
 const limit: Reader<Limit> = (value) => (typeof value === "bigint" ? value : number(value));
@@ -62,7 +60,6 @@ type Settings = ReadBy<typeof settings>;
 /** `python_module` of the embedded service's own classes, which are validated strictly against their description. */
 export const BUILT_IN_MODULE = "nodes.lightdesk";
 
-/** The type as the catalogue names it; COMBO for a list of choices. */
 export function typeOf(raw: unknown): string {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
   return Array.isArray(type) ? "COMBO" : typeof type === "string" ? type : "*";
@@ -126,7 +123,6 @@ function choice(choices: readonly unknown[], options: Settings): Extract<InputSp
 const MAX_LINE_LENGTH = 60;
 const pictureClasses = new Set(["LoadImage", "LoadImageMask"]);
 
-/** `whole`: a number with too many digits for a usual one. Any other number may get decimals: 1 may have been 1.0. */
 type GuessedKind = "picture" | "switch" | "whole" | "number" | "long-text" | "text";
 
 export function guessKind(classType: string, name: string, value: unknown): GuessedKind | undefined {

@@ -42,7 +42,6 @@ function refusalsOf(operation: Operation): Record<string, JsonSchema> {
   );
 }
 
-/** `other`: answered in place of the envelope. */
 function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): JsonSchema {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
@@ -76,7 +75,6 @@ function inQuery(query: z.ZodObject): JsonSchema[] {
   }));
 }
 
-/** `ref`: the component that describes a JSON body. */
 function bodyOf(body: OperationBody, ref: string): JsonSchema {
   if (body.kind === "octets") return { required: true, content: { "application/octet-stream": { schema: {} } } };
   if (body.kind === "json")
@@ -207,7 +205,6 @@ function toWireSchema(schema: z.ZodType): JsonSchema {
   return withoutMarks(z.toJSONSchema(schema, options));
 }
 
-/** Schemas by name; a schema that holds another one refers to it. */
 function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });

@@ -23,7 +23,6 @@ const originalRefSchema = z.looseObject({
   type: maybe(z.string()),
 });
 
-/** `original_ref` is JSON text; it must hold a file name at least. */
 export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: true }).extend({
   original_ref: z
     .string()

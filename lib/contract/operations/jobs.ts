@@ -28,7 +28,6 @@ import {
 
 const idsBody = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
 const pageQuery = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });
-/** Most services take no body at all. */
 const interruptBody = z.looseObject({ prompt_id: maybe(z.string().max(200)) }).optional();
 
 export const jobOperations = defineOperations({

@@ -10,7 +10,6 @@ export const userSchema = component("User", {
   status: reads(z.string(), z.enum(["active", "waitlisted"])),
   id: loosely(z.string()),
   email: foreign(loosely(z.string())),
-  /** From the embedded service, if a quota is set. */
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
@@ -46,7 +45,6 @@ export const systemStatsSchema = component("SystemStats", {
   devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDevice)),
 });
 
-/** What the service shall let go of; one that holds nothing accepts anything. */
 const freeBody = z.looseObject({}).optional();
 
 export const serviceOperations = defineOperations({

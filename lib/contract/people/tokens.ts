@@ -27,16 +27,12 @@ export type TokenView = {
   id: string;
   name: string;
   member: { id: string; name: string };
-  /** The most it may do; less, if the member's role was lowered since. */
   role: Role;
-  /** Without a name: removed, or another member's own connection. */
   connection: { id: string; name?: string };
-  /** Absent: all. */
   connections?: { id: string; name?: string }[];
   operations: TokenOperations;
   state: TokenState;
   createdAt: number;
-  /** Absent: it never expires. */
   expiresAt?: number;
   lastUsedAt?: number;
 };

@@ -19,7 +19,6 @@ export type UsageConnection = { kind: "named" | "personal" | "removed"; id?: str
 export type UsageRow = UsageFigures & { member: { id: string; name?: string; token?: string }; connection: UsageConnection };
 export type UsageView = { fromMs: number; toMs: number; rows: UsageRow[]; isOfAll: boolean };
 
-/** For exports, which are in English. */
 export function submitterText({ name, token }: { name?: string; token?: string }): string | undefined {
   if (token === undefined) return name;
   return name === undefined ? `token ${token}` : `token ${token} (${name})`;

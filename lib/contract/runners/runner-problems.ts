@@ -1,5 +1,3 @@
-// Free of zod: browsers load it.
-
 /** `wrong_protocol`: http and https were mixed up; `failing`: it answers with failures of its own. */
 export const runnerProblems = [
   "not_reachable",

@@ -34,7 +34,6 @@ export const runnerAddressSchema = z
 export const runnerDeviceSchema = z.object({
   name: z.string(),
   type: z.string(),
-  /** In bytes; null if the server does not say. */
   vramTotal: z.number().nullable(),
   vramFree: z.number().nullable(),
 });
@@ -49,12 +48,10 @@ export type Runner = {
   slots: number;
   state: (typeof runnerStates)[number];
   reason: { code: RunnerProblem | "failures"; message: string } | null;
-  /** Null if not known yet, or if the server does not say. */
   version: string | null;
   devices: z.infer<typeof runnerDeviceSchema>[];
   classes: number;
   running: number;
-  /** What was in its own queue when it was last asked, including jobs of others. */
   queue: { running: number; pending: number } | null;
   /** Jobs of this service since the runner was added: `done` ended well, `failed` did not. */
   done: number;
@@ -91,11 +88,9 @@ export type RunnerFailure = { code: RunnerProblem | "invalid" | "not_found" | "t
 type RunnerOutcome<T> = { ok: true; value: T } | { ok: false; failure: RunnerFailure };
 
 export type ServiceRunners = {
-  /** The built-in one first, then the others in the order they were added. */
   list(): Promise<Runner[]>;
   check(address: string): Promise<RunnerCheck>;
   add(runner: NewRunner): Promise<RunnerOutcome<Runner>>;
-  /** A new address is checked before it is stored. */
   change(id: string, change: RunnerChange): Promise<RunnerOutcome<Runner>>;
   /** Its running jobs are given up and go to another runner; jobs that ran there still name it. */
   remove(id: string): Promise<RunnerOutcome<undefined>>;
@@ -114,6 +109,5 @@ export const jobWaitsSchema = z.object({
 });
 export type JobWaits = z.infer<typeof jobWaitsSchema>;
 
-/** The console's answer: if a problem was found, nothing was added or changed. */
 export type RunnerSaved =
   { runner: Runner; problem?: undefined } | { runner?: undefined; problem: { code: RunnerProblem; message: string } };

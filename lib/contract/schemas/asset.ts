@@ -31,10 +31,8 @@ const oneLine = (most: number) =>
     .max(most)
     .regex(/^\P{Cc}*$/u, "must hold no control characters")
     .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
-/** Stored as sent, even with blanks around it; blanks alone are not a tag. */
 const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
 const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
-/** Lower case, so that one id has one spelling. */
 const idText = z.guid().toLowerCase();
 /** Bounded, since every item of a list carries it: large data belongs in a file. */
 const metadataSchema = onWire(
@@ -129,7 +127,6 @@ export const assetEditBodySchema = z
     name: maybe(oneLine(500).min(1)),
     tags: maybe(tagsSchema),
     mime_type: maybe(oneLine(200)),
-    /** null: the asset is its own preview. */
     preview_id: idText.nullable().optional(),
     user_metadata: maybe(metadataSchema),
   })
@@ -211,7 +208,6 @@ export const taskStartedSchema = component("TaskStarted", {
   message: loosely(z.string()),
 });
 
-/** `status`: created, running, completed, failed, cancelled; other words are kept. */
 export const taskSchema = component("Task", {
   id: reads(z.string(), z.guid()),
   idempotency_key: loosely(z.string()),

@@ -1,5 +1,4 @@
-// One definition reads any service's answers leniently and describes the embedded service's exact ones. A field that may be absent
-// elsewhere is present there, unless it is marked.
+// One definition reads any service's answers leniently and describes the embedded service's exact ones.
 
 import { z } from "zod";
 

@@ -45,14 +45,12 @@ const nodeMetaSchema = component("NodeMeta", {
 export const executionMetaSchema = z.record(z.string(), nodeMetaSchema.catch({}));
 
 export const progressSchema = component("Progress", {
-  /** 0 to 1 over the whole job. */
   value: reads(loosely(z.number()), z.number().min(0).max(1)),
   nodes_done: reads(loosely(z.number()), count),
   nodes_total: reads(loosely(z.number()), count),
   current_node: rare(loosely(nodeIdText)),
   step: rare(loosely(z.number())),
   steps: rare(loosely(z.number())),
-  /** From the embedded service: since when the job runs. */
   start_time: reads(loosely(moment), milliseconds),
 });
 

@@ -3,7 +3,6 @@
 import { z } from "zod";
 import { freeForm, loosely } from "./lenient";
 
-/** [source node id, output index] */
 export type Link = [string, number];
 
 export const graphNodeSchema = z.looseObject({

@@ -40,15 +40,11 @@ export const jobListItemSchema = component("Job", {
   waits: rare(loosely(jobWaitsSchema)),
   /** Added by the console, as are all `foreign` fields: from the submission. */
   workflow_name: foreign(loosely(z.string())),
-  /** Distinguishes a copy of a run from the others. */
   job_label: foreign(loosely(z.string())),
   submitted_by: foreign(loosely(z.string())),
   submitted_token: foreign(loosely(z.string())),
-  /** For a job whose workflow has no name: the beginning of its prompt. */
   prompt_excerpt: foreign(loosely(z.string())),
-  /** Where the search terms occur. */
   search_match: foreign(loosely(searchMatchSchema)),
-  /** The original that this job reruns. */
   rerun_of: foreign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
@@ -84,7 +80,6 @@ export const jobDetailSchema = named(
     held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(loosely(moment), count),
     update_time: reads(loosely(moment), count),
-    /** The submission: { prompt, extra_data }, or a bare graph. */
     workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
     outputs: rare(loosely(outputsSchema)),
     execution_status: rare(loosely(executionStatusSchema)),

@@ -27,7 +27,6 @@ export function onWire<S extends z.ZodType>(schema: S, form: WireForm): S {
   return schema;
 }
 
-/** An optional field that may also come as null; absent and null both read as undefined. */
 export function maybe<T extends z.ZodType>(schema: T) {
   return schema
     .nullish()
@@ -81,10 +80,8 @@ export const texts = reads(
   z.array(z.string()),
 );
 
-/** Not in the interface: how many unreadable entries the console skipped. */
 export const unreadableCount = foreign(loosely(count.max(100_000)));
 
-/** Node ids are texts; some nodes send them as numbers. */
 export const nodeIdText = reads(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
 
 export function integerText(bounds: { min?: number; max?: number } = {}) {
@@ -147,7 +144,6 @@ type QueryShape<P extends Params> = {
     : z.ZodOptional<z.ZodType<ValueOf<P[N]>>>;
 };
 
-/** From the same rows that a page's address is read by. */
 export function querySchema<const P extends Params>(params: P): z.ZodObject<QueryShape<P>>;
 export function querySchema(params: Params): z.ZodObject {
   const fields = Object.entries(params).map(([name, param]) => {

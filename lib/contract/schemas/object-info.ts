@@ -21,7 +21,6 @@ export type NodeInfo = z.infer<typeof nodeInfoSchema>;
 
 const specs = z.record(z.string(), z.array(z.unknown()));
 const names = z.array(z.string());
-/** Nodes may describe more; these are the fields that every node has. */
 const exactInfo = z.looseObject({
   input: z.object({ required: specs, optional: specs.optional(), hidden: freeForm.optional() }),
   input_order: z.object({ required: names, optional: names.optional(), hidden: names.optional() }),

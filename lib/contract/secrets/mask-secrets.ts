@@ -1,5 +1,4 @@
-// Masks secrets in free-form objects before they reach a browser, a log, an export or a link. What lies beyond the bounds is masked whole.
-// Links of graphs and descriptions of inputs stay.
+// Masks secrets in free-form objects. What lies beyond the bounds is masked whole. Links and descriptions of inputs stay.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
@@ -36,7 +35,6 @@ export function maskSecrets(value: unknown, literals: readonly string[] = [], is
 }
 
 type Search = { literals: readonly string[]; left: number; names: Map<string, string>; isMasked: IsMasked };
-/** `secret`: a name further up announced a secret, so every text below is one. */
 type Place = { depth: number; secret: boolean };
 
 function maskValue(value: unknown, search: Search, place: Place): unknown {

@@ -31,7 +31,6 @@ export function placesInWorkflow(workflow: unknown): SecretPlace[] {
 
 function placesInExtra(extraData: JsonObject): SecretPlace[] {
   const places: SecretPlace[] = [];
-  /** One list for the whole walk, since most of what is visited is not masked. */
   const path: string[] = [];
   const walk = (value: unknown) => {
     if (places.length >= MOST_PLACES || path.length > DEEPEST) return;

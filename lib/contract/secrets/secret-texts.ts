@@ -1,5 +1,4 @@
-// Masks secrets in texts: known literals, and anything that looks like a key, a bearer token or a password in a URL. Signatures of signed
-// URLs, and names that merely begin like a key, stay.
+// Masks secrets in texts. Signatures of signed URLs, and names that merely begin like a key, stay.
 
 import { withSpellingsOf, writeExactJson } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
@@ -11,9 +10,7 @@ const suspicious =
   /comfyui-|sk-|ld-|ld_|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
 
 const shapes: readonly RegExp[] = [
-  // The embedded service's own keys.
   /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
-  // The console's tokens.
   /(?<![A-Za-z0-9])ld_[0-9a-f]{64}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
   /(?<![A-Za-z0-9])(?:hf_|gh[opsu]_|github_pat_|r8_)[A-Za-z0-9_]{20,}/g,
@@ -74,7 +71,6 @@ function maskShapes(text: string): string {
 const platformPrefix = /(?<![A-Za-z0-9])comfyui-/gi;
 const unbroken = /[A-Za-z0-9]{16,}/g;
 const brokenOff = /[^A-Za-z0-9_-]/g;
-/** The most characters between the prefix and the run that makes it a key. */
 const MOST_BETWEEN = 40;
 
 /** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, not a key. Each run is looked for only once. */
@@ -86,7 +82,6 @@ function maskPlatformKeys(text: string): string {
   for (let found = platformPrefix.exec(text); found; found = platformPrefix.exec(text)) {
     const start = found.index + found[0].length;
     if (run === undefined || run.start < start) run = next(unbroken, text, start);
-    // No run further on means no key either.
     if (run === undefined) break;
     if (run.start - start > MOST_BETWEEN) {
       // Any prefix before this point is too far from the run as well.

@@ -60,11 +60,8 @@ export function fileOfAsset({ file, hash, name, tags }: Pick<AssetView, "file" |
 }
 
 export type AssetDetail = AssetView & {
-  /** From the call that made or found it. */
   createdNew?: boolean;
-  /** The service reported whether the asset may be changed. */
   isMutableReported?: boolean;
-  /** Fields that the interface does not have, as they came. */
   others: Record<string, unknown>;
 };
 

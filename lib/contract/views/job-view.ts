@@ -111,7 +111,6 @@ export type JobView = {
   workflowId?: string;
   assignedTo?: string;
   error?: JobErrorView;
-  /** The node in which a cancelled job was stopped. */
   stoppedIn?: { nodeId: string; nodeType?: string };
   waits?: JobWaits;
 };
@@ -176,7 +175,6 @@ function errorOf(item: JobListItem | JobDetail, messages: Message[], status: Job
   return toJobErrorView(item.execution_error) ?? toJobErrorView(reported) ?? toJobErrorView(status?.error_message);
 }
 
-/** The running node's id, and its step if it has several. For lists, which lack node titles. */
 export type RunningNode = { node: string; step?: number; steps?: number };
 
 export function runningNode({ currentNode: node, step, steps }: JobProgressView = {}): RunningNode | undefined {
@@ -207,7 +205,6 @@ function dropAbsent<T extends object>(view: T): T {
   return view;
 }
 
-/** `files`: every file that the job put out, with the one to show first in front. */
 export function jobOfEntry(entry: HistoryEntry): { job: JobDetail; files: OutputView[] } {
   const job: JobDetail = {
     id: entry.prompt_id,

@@ -28,7 +28,6 @@ const kindOfKey = new Map<string, FileKind>([
   ["text", "text"],
 ]);
 
-/** The kind that a name's extension says; undefined if the extension is not known. */
 export function kindOfName(name: string): FileKind | undefined {
   const dot = name.lastIndexOf(".");
   return dot < 0 ? undefined : kindOfExtension.get(name.slice(dot + 1).toLowerCase());
@@ -74,7 +73,6 @@ export type OutputFile = { filename: string; subfolder: string; type: string };
 export type OutputView = {
   nodeId: string;
   key: string;
-  /** Its place under its key: node, key and index identify the output. */
   index: number;
   kind: MediaKind;
   /** For people: the display name, else the file's name; empty for raw text and JSON. */
@@ -105,7 +103,6 @@ export function listOutputs(outputs: Outputs | null | undefined): OutputView[] {
 /** More than a job of single frames has; a hostile answer could have hundreds of thousands. */
 const MAX_OUTPUTS = 20_000;
 
-/** preview_output in the same shape; undefined if there is nothing to show. */
 export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
   if (!isObject(preview)) return undefined;
   const place = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };

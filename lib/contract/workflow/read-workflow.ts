@@ -1,5 +1,4 @@
-// Parses a dropped, pasted or stored text into a graph: a bare API graph, or one inside the wrappers that programs use. An editor file is
-// returned as is, since it needs the service's list of nodes. Free of zod: browsers load it with the first page.
+// Parses a text into a graph: a bare API graph, or one inside the wrappers that programs use. Editor files are returned as they are.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
@@ -14,9 +13,7 @@ export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 }
 
 /** Facts only: sentences belong to the message catalogue. */
 export type WorkflowProblem =
-  /** An empty text, or only whitespace. */
   | { code: "empty" }
-  /** `{}`, or a workflow with an empty list of nodes. */
   | { code: "no_nodes" }
   | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
   | { code: "too_many_numbers"; most: number }
@@ -26,7 +23,6 @@ export type WorkflowProblem =
   | { code: "node_without_class"; nodeId: string }
   | { code: "node_with_bad_inputs"; nodeId: string };
 
-/** `duplicates`: ids that several nodes share. */
 export type Workflow = { graph: Graph; title?: string; extraData?: JsonObject; duplicates?: readonly string[] };
 export type WorkflowReading = { ok: true; value: Workflow } | { ok: false; failure: WorkflowProblem };
 
@@ -72,7 +68,6 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
   };
 }
 
-/** `text`: the JSON text that contains it at `path`. */
 type Place = { text: string | undefined; path: readonly string[] };
 type Located = Place & { graph: JsonObject; extraData?: unknown };
 

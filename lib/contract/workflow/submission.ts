@@ -41,9 +41,7 @@ export function readLabel(header: string | null): string | undefined {
 /** The outcome of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
 export type SubmissionReport =
   | { state: "accepted"; answer: unknown }
-  /** The service refused it: nothing was started. */
   | { state: "refused" }
-  /** It was sent, but no readable answer came. */
   | { state: "unknown"; failure: { code: string; message: string } };
 
 const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"]);
@@ -57,7 +55,6 @@ export function submittedJob(answer: unknown): string | undefined {
 
 const unsent = object({ sent: oneOf([false]) });
 
-/** The request certainly never left. */
 export function isUnsent({ details }: Pick<Failure, "details">): boolean {
   return unsent(details) !== undefined;
 }

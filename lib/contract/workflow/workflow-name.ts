@@ -4,7 +4,6 @@ import { isObject, type JsonObject, objectOf, textOf } from "../json/json";
 
 const MAX_NAME_LENGTH = 200;
 
-/** `extra_pnginfo.workflow` of a prompt's extra_data: the editor's drawing, with its id and name. */
 export function drawingIn(extraData: unknown): JsonObject | undefined {
   return objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow);
 }
