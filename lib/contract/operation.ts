@@ -7,9 +7,7 @@ import { type KnownJobState } from "./jobs/job-list";
 import { type Role } from "./people/roles";
 
 export type OperationBody =
-  | { kind: "json"; schema: z.ZodType }
-  | { kind: "multipart"; file: string; fields: z.ZodObject }
-  | { kind: "octets" };
+  { kind: "json"; schema: z.ZodType } | { kind: "multipart"; file: string; fields: z.ZodObject } | { kind: "octets" };
 
 /** `bytes`: the content itself. `empty`: no body. `redirect`: a Location that must be followed without the key. */
 export type OperationAnswer = { kind: "json"; schema: z.ZodType } | { kind: "bytes" } | { kind: "empty" } | { kind: "redirect" };

@@ -40,9 +40,7 @@ export function readLabel(header: string | null): string | undefined {
 
 /** The outcome of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
 export type SubmissionReport =
-  | { state: "accepted"; answer: unknown }
-  | { state: "refused" }
-  | { state: "unknown"; failure: { code: string; message: string } };
+  { state: "accepted"; answer: unknown } | { state: "refused" } | { state: "unknown"; failure: { code: string; message: string } };
 
 const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"]);
 
