@@ -1,5 +1,4 @@
-// `npm run audit -- verify` names the first row that was changed, removed or inserted, or prints the last hash. `npm run audit -- list`
-// prints the log as CSV, newest first.
+// `npm run audit -- verify` names the first row that was tampered with; `npm run audit -- list` prints the log as CSV.
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
 import { fail, onStore } from "./command";
 

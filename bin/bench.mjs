@@ -1,5 +1,4 @@
-// `npm run bench` prints the console's figures of docs/benchmarks.md, `npm run bench:service` those of the stand-alone service. Arguments
-// choose sections: `npm run bench -- screens`. Progress goes to stderr, the figures as Markdown to stdout.
+// `npm run bench` measures the console, `npm run bench:service` the stand-alone service; arguments choose sections (docs/benchmarks.md).
 import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
 const isOfService = process.argv[2] === "--service";

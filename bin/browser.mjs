@@ -1,5 +1,4 @@
-// The browser of the browser tests: the headless shell, which takes three quarters of the time, or an installed one; else Debian's package,
-// else Playwright's download.
+// The browser of the browser tests: an installed one, else Debian's package, else Playwright's download.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
@@ -24,7 +23,6 @@ export function findBrowser(env = process.env) {
   return env.LIGHTDESK_BROWSER || find([...whole, withoutWindows], env);
 }
 
-/** The same for tests, which need no window. */
 export function findTestBrowser(env = process.env) {
   return env.LIGHTDESK_BROWSER || find([withoutWindows, ...whole], env);
 }

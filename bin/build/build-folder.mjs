@@ -2,6 +2,5 @@
 
 /** @param {{ basePath: string }} settings as lib/server/env.ts reads them */
 export function buildFolder({ basePath }) {
-  // No base path contains this sign.
   return `.next${basePath.replaceAll("/", "~")}`;
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 const POLL_MS = 300;
-/** The builder renews its lock this often. */
 const RENEW_MS = 5_000;
 /** A lock that was not renewed for this long is stale, even if another process now has the builder's process id. */
 const STALE_MS = 60_000;

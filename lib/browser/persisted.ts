@@ -14,7 +14,6 @@ function forgetOfTab(): void {
   for (const name of Object.keys(sessionStorage)) if (name.startsWith("lightdesk")) sessionStorage.removeItem(name);
 }
 
-/** When the member signs out: removes from this tab what was typed and not sent. Settings of this browser stay. */
 export function forgetPerson(): void {
   isTabLeft = true;
   try {
@@ -24,7 +23,6 @@ export function forgetPerson(): void {
   }
 }
 
-/** When another person signs in after a session that ended by itself: removes what the earlier person left. */
 export function keepTo(memberId: string): void {
   const whose = (storage: KeptIn) => persisted("lightdesk.member", (kept) => (typeof kept === "string" ? kept : undefined), storage);
   const [tab, browser] = [whose(ofTab), whose(ofBrowser)];
@@ -40,7 +38,6 @@ export function keepTo(memberId: string): void {
   browser.set(memberId);
 }
 
-/** Values of one person in this browser: names of files, and of inputs of workflows. */
 const ofOne = ["lightdesk.uploads.alarms", "lightdesk.run.workflows"];
 
 export type Persisted<T> = {
@@ -51,13 +48,11 @@ export type Persisted<T> = {
 };
 
 type PersistedOptions = {
-  /** Longer texts are not stored. */
   maxCharacters?: number;
   /** Returns undefined if the text is not JSON. Graph values need the exact parser, which is not in the first load. */
   parse?: (text: string) => unknown;
 };
 
-/** `read` receives the parsed JSON, the text if it is not JSON, or undefined if nothing is stored. */
 export function persisted<T>(
   name: string,
   read: (kept: unknown) => T,
@@ -86,9 +81,7 @@ export function persisted<T>(
       if (next === null) storage().removeItem(key);
       else if (next.length <= maxCharacters) storage().setItem(key, next);
       if (next === null || next.length <= maxCharacters) unkept = undefined;
-    } catch {
-      // The storage is full or forbidden.
-    }
+    } catch {}
     for (const notify of listeners) notify();
     return unkept === undefined;
   }

@@ -2,7 +2,6 @@
 
 import { toUuid } from "@/lib/shared/text";
 
-/** 128 random bits. */
 export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -7,7 +7,6 @@ const ABORTED = "ABORTED";
 
 export type ApiFailure = Failure;
 
-/** For errors thrown before any answer came. */
 export function failureOfThrown(cause: unknown): ApiFailure {
   const isAborted = cause instanceof DOMException && cause.name === "AbortError";
   return { code: isAborted ? ABORTED : CONSOLE_UNREACHABLE, message: "", status: 0 };

@@ -1,5 +1,4 @@
-// Signs in and out through next-auth's HTTP endpoints, since its own client does not know a base path. Never tells whether address or
-// password was wrong.
+// Signs in and out through next-auth's HTTP endpoints, since its own client does not know a base path.
 
 import { safeReturn } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -24,7 +23,6 @@ export async function signIn(credentials: { email: string; password: string }): 
 
 type Purpose = { purpose: "signIn" | "confirm" | "link" } | { purpose: "join"; token: string };
 
-/** The provider's address to go to. `returnTo` is a page of ours. */
 export async function signInAt(
   provider: string,
   { returnTo, ...purpose }: Purpose & { returnTo: string },

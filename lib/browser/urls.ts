@@ -37,7 +37,6 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The page's address with one parameter changed or removed. */
 export function addressWith(name: string, value: string | undefined): string {
   const address = new URL(window.location.href);
   if (value === undefined) address.searchParams.delete(name);

@@ -1,5 +1,3 @@
-// WebSockets for job events: upgrades, limits and closing.
-
 import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -49,7 +47,6 @@ const most = {
   inAll: 1000,
   perOwner: 64,
   perAddress: 256,
-  /** Bytes that a slow client has not taken yet. */
   waitingBytes: 8 * 1024 * 1024,
 };
 /** Clients only announce their abilities, so they need to send little. */
@@ -125,7 +122,6 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
       return end(peer, { code: feedEnds.tryLater, reason: "Events of jobs cannot be sent now. Try again." });
     }
     if (!one.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
-    // The socket may have closed while the feed was opened.
     if (!sockets.has(one)) one.feed.stop();
   }
 

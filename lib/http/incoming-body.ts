@@ -1,5 +1,4 @@
-// The bytes of a request from the socket, without a web stream, which copies each one. At most a mebibyte waits, and a broken connection is
-// an error. The rest of the body is left to the code that ends the connection.
+// The bytes of a request from the socket, without a web stream, which copies each one. At most a mebibyte waits.
 import { type ServerResponse } from "node:http";
 import { type Readable } from "node:stream";
 

@@ -1,5 +1,4 @@
-// Health and metrics for supervisors and monitors, answered before everything else and without the database. Only callers with the metrics
-// token, or another right, get reasons.
+// Health and metrics, answered before everything else and without the database. Reasons need the metrics token or another right.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

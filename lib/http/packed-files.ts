@@ -1,5 +1,4 @@
-// Sends the files that the build packed with Brotli (bin/build/finish-pages.mjs) to browsers that read it. Next sends the file, with its
-// caching and its 304.
+// Sends the files that the build packed with Brotli (bin/build/finish-pages.mjs) to browsers that read it.
 import { readdirSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -28,7 +27,6 @@ export function packedFiles(folder: string, prefix: string): PreferPacked {
   };
 }
 
-/** Whether a URL is a file of the build or of `public`. */
 export function publicFiles(root: string, build: string): (url: string) => boolean {
   const list = (folder: string, prefix: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => `${prefix}/${file.replaceAll("\\", "/")}`);

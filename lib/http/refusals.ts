@@ -1,5 +1,3 @@
-// Responses sent before routing: rejected requests and the "still starting" page.
-
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { type Duplex } from "node:stream";
@@ -74,7 +72,6 @@ export function refuse(request: IncomingMessage, response: ServerResponse, { sta
     connection: "close",
     ...headers,
   });
-  // The body of the request, if there is one, is not read.
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
@@ -106,7 +103,6 @@ export function endSocket(socket: Duplex, { status, code, message, headers: own 
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Bytes that are not HTTP, headers that are too large or too slow, expectations and tunnels: Node alone answers these without a body. */
 export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boolean): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // After a request in work, a refusal would be taken for that request's answer.

@@ -1,5 +1,3 @@
-// Validates and rewrites the request line and the Host header before routing.
-
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/console-paths";
@@ -21,7 +19,6 @@ export function removeBasePath(request: IncomingMessage, basePath: string): void
   basePaths.set(request, basePath);
 }
 
-/** The address of a page of the console, as the sender of the request opens it. */
 export function pageAddress(request: IncomingMessage, path: string): string {
   return withBasePath(path, basePaths.get(request) ?? "");
 }
@@ -46,7 +43,6 @@ export function keepDots(url: string): string {
   return escapedPath.join("/") + (end < 0 ? "" : url.slice(end));
 }
 
-/** Makes `embedPath()` work on this server. */
 export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answer: () => T): T } {
   const paths = new AsyncLocalStorage<string>();
   keepEmbedPaths(paths);
@@ -63,7 +59,6 @@ export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answ
   };
 }
 
-/** True for addresses that are answered as data, never as a page. */
 export function isApi(path: string): boolean {
   return /^\/api(\/|$)/.test(embedAddressAt(path)?.rest ?? path);
 }
@@ -82,7 +77,6 @@ export type RequestRules = {
 const hostText = /^(\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(:\d{1,5})?$/i;
 const loopback = networks("127.0.0.0/8", "::1/128");
 
-/** The names for a server that listens on `host` and has that public address. */
 export function hostsOf({ host, publicUrl }: { host: string; publicUrl?: string }): readonly string[] | undefined {
   if (!isThisMachine(host)) return undefined;
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];

@@ -1,11 +1,9 @@
-// Which methods each address of the console takes, as the build found them in the route files, and which route an address belongs to. Next
-// refuses other methods without a body, and lists them only for OPTIONS.
+// Which methods each address takes, as the build found them, and which route it belongs to.
 import { type IncomingMessage } from "node:http";
 import { own } from "@/lib/contract/json/own";
 import { type Refused } from "@/lib/shared/visitors";
 import { embedAddressAt } from "./request-line";
 
-/** By path, with Next's brackets: "/api/jobs/[jobId]". */
 export type RouteMethods = Readonly<Record<string, readonly string[]>>;
 
 const known = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -1,5 +1,3 @@
-// The HTTP server of the console and the service: connection limits, timeouts and draining.
-
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
@@ -134,7 +132,6 @@ function createRequestObserver(nameOf: NameRequest | undefined): Observe {
 
 const LINGER_MS = 5000;
 
-/** The `ServerResponse` of either server (an option of `createServer`). */
 export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Next drops the length of a body, and copies this header, as a list. */
   override setHeader(name: string, value: number | string | readonly string[]): this {

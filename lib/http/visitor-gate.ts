@@ -61,7 +61,6 @@ function invokeCallback(given: readonly unknown[]): void {
 
 const NONCE = /'nonce-([\w+/=-]+)'/;
 
-/** A page for many visitors: each visitor gets a separate nonce, in the policy and in the page. */
 type SharedPage = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 function sharePage({ status, headers, body }: RenderedPage): SharedPage {
@@ -105,7 +104,6 @@ const MAX_PAGES = 200;
 const PAGE_TTL_MS = 5 * 60_000;
 const HEALTH_TTL_MS = 1000;
 const RETRY_SECONDS = 1;
-/** They return 200 to every client. */
 const openCalls = /^\/api\/(console\/session|embed\/check)(?=[/?#]|$)/;
 
 const tooMany: Refused = { status: 429, code: "RATE_LIMITED", message: "Too many requests without a sign-in. Try again in a moment." };

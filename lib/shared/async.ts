@@ -16,17 +16,13 @@ export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}):
   });
 }
 
-/** Resolves with the value of `work`, or of `onTimeout` if `work` takes longer than `ms`. */
 export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () => L): Promise<T | L> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))).then(onTimeout);
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/**
- * Coalesces calls: one runs at a time, and calls during a run share one more run after it, even if the first fails.
- * Each call returns the outcome of the first run that began after it.
- */
+/** One run at a time; calls during a run share one more run after it, even if the first fails. */
 export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -49,12 +45,10 @@ export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
 
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs at most `atOnce` tasks at a time, in call order. */
 export function createLimiter(atOnce: number): Limiter {
   const waiting: (() => void)[] = [];
   let busy = 0;
   return async (work) => {
-    // A finished piece hands its place to the next in line, so that no other one overtakes it.
     if (busy >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else busy += 1;
     try {

@@ -1,5 +1,3 @@
-// Console paths: embedded pages, and safe return paths after sign-in.
-
 const pattern = /^(?:\/[^/?#]+)*?(\/embed\/([\w-]{6,40})\/([a-z0-9]{8,40}))(?=[/?#]|$)/;
 /** The header that tells the server the path; it means nothing without a credential. */
 export const EMBED_PATH_HEADER = "x-lightdesk-embed-path";
@@ -13,7 +11,6 @@ export function embedAddressOf(address: string): (EmbedAddress & { rest: string 
   return path === "" ? undefined : { path: `/${path.slice(1)}`, host, slot, rest: address.slice(whole.length) };
 }
 
-/** Empty outside an embedded page. */
 export function embedPath(): string {
   if (typeof window !== "undefined") return embedAddressOf(window.location.pathname)?.path ?? "";
   const kept: Keeper | undefined = Reflect.get(globalThis, keeper);
@@ -30,7 +27,6 @@ export function keepEmbedPaths(kept: Keeper): void {
   Reflect.set(globalThis, keeper, kept);
 }
 
-/** The path to open after signing in; anything that could lead elsewhere becomes the overview. */
 export function safeReturn(wanted: string | null | undefined): `/${string}` {
   if (!wanted || !wanted.startsWith("/") || /^\/[/\\]/.test(wanted) || /[\u0000-\u001f]/.test(wanted)) return "/";
   return wanted.startsWith("/sign-in") || wanted.startsWith("/api/") ? "/" : `/${wanted.slice(1)}`;

@@ -1,12 +1,10 @@
-// Decodes untrusted images within one memory budget for the process, estimated from the headers. The first bytes determine the format, so
-// SVG and PDF never reach a renderer.
+// Decodes untrusted images within one memory budget. The first bytes determine the format: SVG and PDF never reach a renderer.
 
 import { type FileHandle, open } from "node:fs/promises";
 import sharp, { type Metadata } from "sharp";
 
 const MAX_DECODE_BYTES = 512 * 1024 ** 2;
 const MIN_PIXEL_BYTES = 5;
-/** sharp's own limit, for code that gets a header only. */
 export const MAX_DECODE_PIXELS = Math.floor(MAX_DECODE_BYTES / MIN_PIXEL_BYTES);
 
 export class ImageTooLarge extends Error {
@@ -22,7 +20,6 @@ type Source = string | Uint8Array;
 type Format = "png" | "jpeg" | "webp" | "gif" | "heif" | "tiff";
 type Reader = { size: number; read(at: number, length: number): Promise<Buffer> };
 
-/** Throws ImageTooLarge, or an error that explains why it is not an image. */
 export async function withImage<T>(source: Source, use: (header: Metadata) => Promise<T>): Promise<T> {
   const { header, extraBytes } = await readHeader(source);
   return withinBudget(extraBytes + pixelBytes(header), () => use(header), header.autoOrient);
@@ -68,7 +65,6 @@ function pixelBytes({ width, height, format, depth, channels }: Metadata): numbe
 }
 
 const PNG_TEXTS = new Set(["tEXt", "zTXt", "iTXt", "iCCP"]);
-/** libpng refuses longer ones. */
 const MAX_PNG_TEXT_BYTES = 8_000_000;
 const MAX_DEFLATE_RATIO = 1032;
 

@@ -1,5 +1,3 @@
-// A size-limited cache of files, which concurrent requests for the same file fill once.
-
 import { createHash, randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -50,7 +48,6 @@ function createBound(folder: string, mostBytes: number) {
       sinceLook += by;
       if (!isDue()) return;
       looking ??= lookWhileDue()
-        // A folder that cannot be read is tried again with the next file.
         .catch(() => undefined)
         .finally(() => (looking = undefined));
     },
@@ -66,14 +63,12 @@ type Wanted = {
   asker: { signal: AbortSignal };
 };
 export type DiskCache<E> = {
-  /** `make` runs once for all who ask meanwhile; failures are not stored. */
   get(wanted: Wanted, make: (signal: AbortSignal) => Promise<Made<E>>): Promise<Made<E>>;
 };
 type Making<E> = { made: Promise<Made<E>>; askers: number; giveUp: AbortController };
 
 const DIGEST_BYTES = 32;
 
-/** `hasMetrics`: it is the cache of thumbnails, which the metrics count. */
 type Options = { folder: string; maxBytes: number; extension: string; hasMetrics?: boolean };
 
 export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = false }: Options): DiskCache<E> {
@@ -130,7 +125,6 @@ export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = f
   };
 }
 
-/** A file holds the bytes and their digest. */
 async function readKept(file: string): Promise<Uint8Array | undefined> {
   const kept = await readCached(file);
   const bytes = kept?.subarray(0, -DIGEST_BYTES);

@@ -1,4 +1,3 @@
-/** Unique constraint violation: the error codes of the two databases. */
 const uniqueCodes = new Set<unknown>(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]);
 
 export const isUniqueViolation = (error: unknown): boolean => uniqueCodes.has(codeOf(error));

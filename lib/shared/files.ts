@@ -24,13 +24,11 @@ export async function writeCached(file: string, aside: string, bytes: Uint8Array
     await rename(aside, file);
     return true;
   } catch {
-    // If it cannot be removed now, it stays where it was written aside.
     await rm(aside, { force: true }).catch(() => undefined);
     return false;
   }
 }
 
-/** All files of a folder, the least recently used first. */
 export async function filesByAge(folder: string): Promise<{ path: string; size: number; usedAt: number }[]> {
   const files: { path: string; size: number; usedAt: number }[] = [];
   for (const name of await readdir(folder, { recursive: true })) {

@@ -2,7 +2,6 @@
 
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"] as const;
 
-/** Decimal units with at most one decimal place: "4.2 MB", "812 kB", "17 bytes". */
 export function formatBytes(bytes: number, locale = "en"): string {
   if (!Number.isFinite(bytes) || bytes < 0) return "–";
   let value = bytes;

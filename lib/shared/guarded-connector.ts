@@ -31,7 +31,6 @@ const never = networks(
   "::/128",
   "fe80::/10",
   "fd00:ec2::254/128",
-  // The same addresses through NAT64. The IPv4-mapped forms are recognised anyway.
   "64:ff9b::169.254.0.0/112",
   "64:ff9b::100.100.100.200/128",
   "64:ff9b::168.63.129.16/128",
@@ -69,7 +68,6 @@ type Socket = { remoteAddress?: string; destroy(): unknown };
 type Connected<S> = (...outcome: [null, S] | [Error, null]) => void;
 type Connector<T, S> = (target: T, done: Connected<S>) => void;
 
-/** `build` makes a connector that uses the given look-up; every address that is not public ends with `refusal`. */
 export function publicConnector<T extends { hostname: string }, S extends Socket>(
   { resolve, refusal }: { resolve: Resolve; refusal: () => Error },
   build: (lookup: Lookup) => Connector<T, S>,
@@ -91,7 +89,6 @@ export function isAddress(hostname: string): boolean {
   return isIP(bare(hostname)) !== 0;
 }
 
-/** True for an IP address that is not public. */
 export function isInside(hostname: string): boolean {
   return isAddress(hostname) && !isPublicAddress(bare(hostname));
 }

@@ -13,7 +13,6 @@ export function networkOf(text: string): string {
   if (mapped !== undefined && isIP(mapped) === 4) return mapped;
   const address = text.replace(/%.*$/, "");
   if (isIP(address) !== 6) return text;
-  // The canonical spelling, without the brackets.
   const [head = "", tail = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const [left, right] = [head, tail].map((part) => part.split(":").filter(Boolean));
   const all = [...(left ?? []), ...new Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0"), ...(right ?? [])];

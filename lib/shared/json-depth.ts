@@ -11,7 +11,6 @@ const CLOSE_OBJECT = 125;
 
 /** Graph and drawing of five thousand nodes need two thirds of it. Longer bodies hold up the process. */
 export const bodyBounds = { names: 250_000, values: 1_000_000 } as const;
-/** In characters; such bodies are parsed one at a time. */
 export const LARGE_BODY = 256 * 1024;
 
 type Bounds = { depth?: number; names?: number; values?: number };

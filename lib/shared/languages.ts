@@ -3,13 +3,11 @@
 export const languages = ["en", "zh-CN"] as const;
 export type Language = (typeof languages)[number];
 
-/** Each in its own language, so that people who read no other can find it. */
 export const languageNames: Readonly<Record<Language, string>> = { en: "English", "zh-CN": "简体中文" };
 
 /** The browser writes it when a person chooses a language; other sites cannot make browsers send it. */
 export const LANGUAGE_COOKIE = "lightdesk.language";
 
-/** The chosen language, else the first that the browser asks for and that exists, else English. */
 export function readLanguage(chosen: string | undefined, acceptLanguage: string | null | undefined): Language {
   return languages.find((language) => language === chosen) ?? firstAccepted(acceptLanguage ?? "") ?? "en";
 }

@@ -6,7 +6,6 @@ export type Lru<K, V> = {
   set(key: K, value: V): void;
   delete(key: K): boolean;
   clear(): void;
-  /** Iterates from the least to the most recently used entry. */
   entries(): MapIterator<[K, V]>;
 };
 

@@ -1,5 +1,4 @@
-// Metrics for Prometheus. No label may take arbitrary values, such as ids, names or addresses as sent. A figure that cannot be read is left
-// out.
+// Metrics for Prometheus. No label may take arbitrary values, such as ids, names or addresses as sent.
 
 import { type Gauge } from "prom-client";
 
@@ -45,7 +44,6 @@ type Counters = typeof counters;
 type Histograms = typeof histograms;
 type Gauges = typeof gauges;
 type Labels<Names extends readonly string[]> = Record<Names[number], string>;
-/** A number, or numbers by the value of the gauge's only label. Undefined: not known now. */
 type Figure = number | ReadonlyMap<string, number> | undefined;
 
 export type Metrics = {
@@ -61,7 +59,6 @@ export async function createMetrics(): Promise<Metrics> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Made when first used, so that a service has none of the console's.
   const made = {
     counters: new Map<string, InstanceType<typeof Counter>>(),
     histograms: new Map<string, InstanceType<typeof Histogram>>(),

@@ -1,6 +1,5 @@
 // The displayed size of a picture from the first bytes of its file. Not a check of the file, since nothing after its header is read.
 
-/** The longest header that is read. */
 const LEAST_BYTES = 30;
 const MOST_EXIF_BYTES = 65_536;
 /** For other kinds (HEIF, AVIF, TIFF) the library does not know how they are turned or cropped. */
@@ -20,7 +19,6 @@ export async function pictureSizeOf(bytes: Uint8Array): Promise<PictureSize | un
     if (type === "jpg" && hidesOrientation(bytes)) return undefined;
     const noted = type === "webp" ? orientationInWebp(bytes) : type === "png" ? orientationInPng(bytes) : orientation;
     if (noted === undefined) return undefined;
-    // Of the eight orientations of a photograph, those from the fifth on swap its edges.
     return noted >= 5 ? { width: height, height: width } : { width, height };
   } catch {
     return undefined;
@@ -30,7 +28,6 @@ export async function pictureSizeOf(bytes: Uint8Array): Promise<PictureSize | un
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Undefined if the orientation is stored after these bytes. */
 function orientationInWebp(bytes: Uint8Array): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const flags = lettersOf(bytes, 12, 4) === "VP8X" ? (bytes[20] ?? 0) : 0;

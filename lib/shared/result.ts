@@ -1,5 +1,3 @@
-// A value or a failure, as data: expected outcomes are returned, not thrown.
-
 export type Result<T, F> = { ok: true; value: T } | { ok: false; failure: F };
 
 export function ok<T>(value: T): { ok: true; value: T } {

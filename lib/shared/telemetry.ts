@@ -18,7 +18,6 @@ export function keepTelemetry(kept: Telemetry | undefined): void {
 }
 
 type Observed<T> = {
-  /** The name of the span: bounded words, such as `call listJobs`. */
   name: string;
   attributes?: Readonly<Record<string, string | number>>;
   parent?: Parent;
@@ -27,7 +26,6 @@ type Observed<T> = {
   measured(metrics: Metrics, outcome: string, seconds: number): void;
 };
 
-/** Runs a piece of work that has an outcome. If it throws, the outcome is `error`. */
 export async function observed<T>(what: Observed<T>, run: () => Promise<T>): Promise<T> {
   const { metrics, traces } = telemetry();
   if (!metrics && !traces) return run();

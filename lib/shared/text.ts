@@ -50,7 +50,6 @@ export function storable(value: unknown): unknown {
   return Array.isArray(value) ? value.map(storable) : value;
 }
 
-/** Splits typed tags at commas, Chinese commas and line breaks. The interface joins tags by commas. */
 export function readTags(text: string): string[] {
   return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }

@@ -1,5 +1,4 @@
-// OpenTelemetry spans over OTLP. Nothing is registered for the whole process, so no package adds spans with unmasked addresses. Never pass
-// a key, a prompt, a name, or an address with its query.
+// OpenTelemetry spans over OTLP. Never pass a key, a prompt, a name, or an address with its query.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type SpanContext } from "@opentelemetry/api";
@@ -14,7 +13,6 @@ type Span = { within<T>(run: () => T): T; end(attributes: Attributes, isFine: bo
 export type Traces = {
   begin(name: string, how: Begin): Span;
   carried(): { traceparent?: string };
-  /** Sends the remaining spans, for a few seconds at most. */
   stop(): Promise<void>;
 };
 
@@ -63,7 +61,6 @@ export async function createTraces(serviceName: string): Promise<Traces> {
       return here ? { traceparent: `00-${here.traceId}-${here.spanId}-0${here.traceFlags & api.TraceFlags.SAMPLED}` } : {};
     },
     async stop() {
-      // The collector may be gone; that does not make the stop fail.
       await withTimeout(
         provider.shutdown().catch(() => undefined),
         STOP_MS,

@@ -1,6 +1,5 @@
 import { type IncomingMessage } from "node:http";
 
-/** A request refused before routing. */
 export type Refused = { status: number; code: string; message: string; headers?: Record<string, string> };
 
 /** `shared`: the same for every visitor with this key. `own`: rendered for this visitor only. */

@@ -51,7 +51,6 @@ export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">):
   return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
 }
 
-/** `isOver`: every other batch would be refused for the same reason. */
 export type BatchOutcome<Entry> = { entries: Entry[]; isOver?: boolean };
 
 export async function inBatches<Item extends { id: string }, Entry extends { id: string }>(
@@ -77,7 +76,6 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
   return entries;
 }
 
-/** `rows`: how many places of the list the page took, including rows that could not be read. */
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
 export type Walked<Item> = { items: Item[]; isCut: boolean };
 
@@ -105,7 +103,6 @@ export async function walkPages<Answer, Item extends { id: string }>(
 /** `left`: how many jobs remain after an answer was lost. */
 export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
 
-/** `leftPath`: lists what was to be cleared, one job a page. */
 export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {
   const result = await callApi<T>(path, { method: "POST", json: { clear: true } });
   if (result.ok) return ok({ kind: "answered", answer: result.value });

@@ -40,7 +40,6 @@ export async function movieTexts(bytes: Bytes, found: Found): Promise<void> {
       if (inner.type !== "udta") continue;
       for await (const user of boxesOf(bytes, inner.from, inner.to)) {
         if (user.type === "meta") await readMeta(bytes, user, found);
-        // A QuickTime text: its length, its language, its letters.
         if (user.type === "©cmt" && user.to - user.from > 4) {
           const content = await bytes.at(user.from, user.to - user.from);
           found.add("comment", textOf(part(content, 4, Math.min(content.length, 4 + viewOf(content).getUint16(0)))));
@@ -70,14 +69,12 @@ async function readMeta(bytes: Bytes, { from, to, isCut }: Box, found: Found): P
       const data = inner.find(({ type }) => type === "data");
       if (key === undefined || !data || !found.wants(key)) continue;
       if (data.isCut || item.isCut) throw new Unreadable("damaged");
-      // First the kind of value and its language, then the value.
       found.add(key, textOf(part(meta, data.from + 8, data.to)));
     }
   }
 }
 
 function keysIn(meta: Uint8Array, { from, to }: Box): string[] {
-  // Version and count; then each key as a box of its namespace.
   return [...boxesIn(meta, from + 8, to)].map((key) => latin1(meta.subarray(key.from, key.to)));
 }
 
@@ -85,7 +82,6 @@ const [SEGMENT, CLUSTER, TAGS, TAG, SIMPLE_TAG, NAME, TEXT] = [0x18538067, 0x1f4
 const DEEPEST = 8;
 const LONGEST_HEAD = 12;
 
-/** `size` is undefined if the file does not give it. */
 function readElement(head: Uint8Array): { id: number; size?: number; headBytes: number } | undefined {
   const idBytes = Math.clz32(head[0] ?? 0) - 23;
   const sizeAt = head[idBytes] ?? 0;
@@ -233,7 +229,6 @@ function letters(bytes: Uint8Array, set: number): string {
   return new TextDecoder(isBig ? "utf-16be" : "utf-16le").decode(bytes);
 }
 
-/** Each byte holds seven bits. */
 function synchsafe(bytes: Uint8Array, at: number): number {
   return [0, 1, 2, 3].reduce((value, step) => value * 128 + ((bytes[at + step] ?? 0) & 0x7f), 0);
 }

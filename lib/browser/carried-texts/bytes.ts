@@ -6,7 +6,6 @@ import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 
-/** More than any workflow has. */
 const MOST_BYTES = 12_000_000;
 const MOST_READ = 96_000_000;
 const MOST_STEPS = 400_000;
@@ -21,7 +20,6 @@ export class Unreadable extends Error {
 
 export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
 
-/** Parts that are near one another are read together. */
 export function boundedBytes({ size, read }: ByteSource): Bytes {
   let [window, start, left, steps] = [new Uint8Array(), 0, MOST_READ, MOST_STEPS];
   return {
@@ -70,7 +68,6 @@ export function nothingFound(): Found {
   return found;
 }
 
-/** Each of the two is a text or the object itself. */
 export function addObject(found: Found, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
@@ -115,7 +112,6 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
-  // The reader reports the error.
   for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
   const reader = readable.getReader();
   const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));

@@ -1,5 +1,4 @@
-// The workflow embedded in a picture, video, sound or 3d model: `prompt` is the graph that ran, `workflow` the editor's drawing. The first
-// bytes decide the kind of file. Throws only what reading the file itself throws.
+// The workflow embedded in a picture, video, sound or 3d model. The first bytes decide the kind of file.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
@@ -49,7 +48,6 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
     await kind.read(bytes, found);
   } catch (cause) {
     if (cause instanceof Unreadable) why = cause.why;
-    // The file names a place outside itself.
     else if (cause instanceof RangeError) why = "damaged";
     else throw cause;
   }

@@ -90,7 +90,6 @@ export async function heifTexts(bytes: Bytes, found: Found): Promise<void> {
     for (const place of contentOf("iloc").flatMap(itemPlaces)) {
       if (!exif.has(place.id) || found.isDone()) continue;
       const block = await bytes.at(place.from, place.length);
-      // The first number is how many bytes come before the directory.
       exifTexts(part(block, 4 + viewOf(block).getUint32(0), block.length), found);
     }
     return;
@@ -134,7 +133,6 @@ function itemPlaces(content: Uint8Array<ArrayBuffer>): { id: number; from: numbe
     const begin = at;
     next(index);
     const from = start + next(offset);
-    // With another method the bytes are in this box, or in another item.
     if (how === 0 && parts > 0) places.push({ id, from, length: next(length) });
     at = begin + parts * (index + offset + length);
   }

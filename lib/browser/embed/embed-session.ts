@@ -1,5 +1,4 @@
-// The session of an embedded page: in a cookie if the browser allows one, else in the memory of a worker and of the page. A bearer is never
-// stored.
+// The session of an embedded page: in a cookie if the browser allows one, else in memory. A bearer is never stored.
 
 import { type EmbedSessionBegun } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";

@@ -3,7 +3,6 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { readFailure } from "../read-answer";
 import { type ApiFailure, failureOfThrown } from "../read-failure";
 
-/** `isWhole`: nothing comes after the bytes. `size`: of the whole file, if the service knows ranges. */
 type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
 
 export async function readFirstBytes(src: string, most: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {

@@ -1,8 +1,6 @@
-// Dropped or picked files and folders, with their paths. Call it before any await in a drop's handler, since the browser empties the drop
-// when its handler returns.
+// Dropped or picked files. Call it before any await in a drop's handler, since the browser empties the drop when it returns.
 
 export type NamedFile = { path: string; file: File };
-/** `leftOut`: how many files a system keeps beside those of a person. */
 export type Dropped = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
 
 const MOST_FILES = 10_000;
@@ -15,7 +13,6 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   return entries.length === 0 ? Promise.resolve(droppedOf(plain)) : walk(entries);
 }
 
-/** An input with `webkitdirectory` gives paths that begin at the chosen folder. */
 export function filesOfInput(files: readonly File[]): Dropped {
   const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const wanted = named.filter(({ path }) => !isOfSystem(path));

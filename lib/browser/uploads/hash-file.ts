@@ -20,7 +20,6 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
   let offset = from?.offset ?? 0;
   const read = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
   try {
-    // The next slice is read from the disk while this one is hashed.
     for (let coming = read(offset); coming;) {
       const slice = new Uint8Array(await coming);
       if (signal.aborted) return { kind: "stopped", at: { offset, state: hasher.save() } };

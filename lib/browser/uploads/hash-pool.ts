@@ -9,7 +9,6 @@ export type HashWorker = {
   onerror: ((event: ErrorEvent) => void) | null;
   terminate(): void;
 };
-/** `unavailable`: this browser cannot hash, whatever the file. */
 export type PoolOutcome = HashOutcome | { kind: "unavailable" };
 export type HashPool = (file: Blob, options: Omit<HashOptions, "signal"> & { signal: AbortSignal }) => Promise<PoolOutcome>;
 

@@ -1,5 +1,3 @@
-// The worker that hashes several files at once, each with a number.
-
 import { hashFile, type HashOutcome, type HashPoint } from "./hash-file";
 
 export type ToHashWorker = { id: number; file: Blob; from?: HashPoint } | { id: number; stop: true };

@@ -1,5 +1,3 @@
-// Sends a file's hash first, so that stored content is not uploaded again.
-
 import { toMilliseconds } from "@/lib/contract/times";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
@@ -17,11 +15,7 @@ type HashOffer = {
   user_metadata?: Readonly<Record<string, unknown>>;
 };
 
-type Offered<T> =
-  | { kind: "made"; asset: T }
-  | { kind: "unknown" }
-  /** No clear answer came. `failure`: if there was no answer at all. */
-  | { kind: "notMade" | "unsure"; failure?: ApiFailure };
+type Offered<T> = { kind: "made"; asset: T } | { kind: "unknown" } | { kind: "notMade" | "unsure"; failure?: ApiFailure };
 
 export async function offerHash<T extends { asset_hash?: string }>(
   offer: HashOffer,
@@ -45,7 +39,6 @@ export async function offerHash<T extends { asset_hash?: string }>(
   return ok(found ? { kind: "made", asset: found } : { kind: found === null ? "notMade" : "unsure", failure });
 }
 
-/** How many of the newest assets are searched for one that may just have been made. */
 const NEWEST = 50;
 const CLOCKS_MS = 60_000;
 
@@ -72,7 +65,6 @@ async function findOffered<T extends { asset_hash?: string }>(
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };
 
-/** In bare hexadecimal digits; undefined unless the service has made an asset from it. */
 export async function findKnownContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
   const outcome = await hashPool(file, { signal });
   if (outcome.kind !== "hashed" || signal.aborted) return undefined;

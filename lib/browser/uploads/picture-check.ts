@@ -1,5 +1,4 @@
-// Whether this browser can decode a file that claims to be a picture. Only for kinds that every browser reads and that are easy to decode.
-// Without a decoder there is no verdict.
+// Whether this browser can decode a picture. Only for kinds that every browser reads and that are easy to decode.
 
 import { createLimiter } from "@/lib/shared/async";
 

@@ -49,7 +49,6 @@ function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
   }
 }
 
-/** In bytes per millisecond; undefined until measured. */
 export type Speeds = { readonly hash?: number; readonly send?: number };
 
 const MIN_SAMPLE_BYTES = 4 * 1024 * 1024;
@@ -66,13 +65,11 @@ export function withSample(speeds: Speeds, what: keyof Speeds, { bytes, ms }: { 
   return { ...speeds, [what]: before === undefined ? now : before + (now - before) * NEW_SAMPLE_WEIGHT };
 }
 
-/** Whether hashing before the upload may save time. It doesn't if sending the whole file is faster. */
 export function isWorthHashing(bytes: number, { hash, send }: Speeds): boolean {
   if (hash === undefined || send === undefined) return true;
   return bytes / hash <= MAX_FREE_HASH_MS || hash > send;
 }
 
-/** Files above this size are sent without hashing; undefined if all are hashed first. */
 export function hashFirstUpTo({ hash, send }: Speeds): number | undefined {
   return hash === undefined || send === undefined || hash > send ? undefined : Math.round(hash * MAX_FREE_HASH_MS);
 }

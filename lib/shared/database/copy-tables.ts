@@ -1,11 +1,9 @@
-// Copies the rows of one database into another with the same tables; at least one of the two is SQLite. An interrupted copy continues when
-// it is run again, and in the end every row of both has been compared. Until then the target has a mark, and no store opens it.
+// Copies rows between databases with the same tables, and compares all of them. An unfinished target has a mark, and no store opens it.
 
 import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
 import { storable } from "../text";
 
-/** The most rows in a piece, and about how many bytes of texts, since a row may be long. */
 const MOST_ROWS = 500;
 const MOST_BYTES = 8 * 1024 ** 2;
 /** SQLite takes at most 32,766 values at a time. */
@@ -14,7 +12,6 @@ const MARK = "unfinished_copy";
 
 export type Row = Record<string, unknown>;
 type Column = { name: string; kind: "whole" | "text" | "other" };
-/** `key`: all columns if the table has no key. */
 type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
 export type Copied = { tables: number; rows: number };
 
@@ -27,19 +24,15 @@ export type Copying<DB> = {
   say(progress: string): void;
   isLeftOut(table: string): boolean;
   counters?: readonly Counter[];
-  /** Stores what belongs to a row but is kept elsewhere. */
   putBeside?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
-  /** Must succeed before the copy ends; throws if something is missing. */
   beforeEnd?(): Promise<void>;
 };
 
-/** Both have today's schema; the caller has checked that the target may be written to. */
 export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   const { to, say, counters = [] } = copying;
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
   const tables = all.filter(({ name }) => !counters.some(({ table }) => table === name));
-  // A row that refers to another one is removed first.
   for (const table of tables.toReversed()) await removeGone(table, copying);
   let rows = 0;
   for (const table of tables) {
@@ -71,7 +64,6 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 export const UNFINISHED_COPY =
   "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
 
-/** For console and service: one command moves both. */
 export function leftBehind(file: string): string {
   return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
 }
@@ -98,7 +90,6 @@ async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): P
   }
 }
 
-/** How many of the next rows are read at once. */
 async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row | undefined): Promise<number> {
   const texts = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
   const size = texts.length === 0 ? sql`0` : sql.join(texts, sql` + `);
@@ -111,7 +102,6 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
-/** `there`: rows of the target with the same keys, or some of them. */
 async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], there: Row[]): Promise<void> {
   const known = new Map(there.map((row) => [nameOf(table, row), row]));
   const changed = piece.filter((row) => !isDeepStrictEqual(known.get(nameOf(table, row)), row));
@@ -131,7 +121,6 @@ async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[
   });
 }
 
-/** Removes rows that the source deleted after an earlier copy was interrupted. */
 async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
   const keys = { ...table, columns: table.key };
   for (let after: Row | undefined; ;) {
@@ -209,7 +198,6 @@ async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
   return { name, columns: rows.map(of), key: (key.length > 0 ? key : rows).map(of), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
-/** A count of zero may be a row or be absent. */
 function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
   const found = tables.find(({ name }) => name === table);
   const pick = (names: readonly string[]) => (found?.columns ?? []).filter(({ name }) => names.includes(name));

@@ -8,7 +8,6 @@ const MAX_DISK_SHARE = 1 / 16;
 const PIECE_BYTES = 256 * 1024;
 const MIN_FREE_BYTES = 1024 ** 2;
 
-/** False if the disk is full: hardly anything is free beside the reserve. */
 export function holdReserve(folder: string): boolean {
   const { bsize, blocks } = statfsSync(folder);
   const bytes = Math.min(MAX_BYTES, Math.floor(bsize * blocks * MAX_DISK_SHARE));

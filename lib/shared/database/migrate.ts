@@ -1,12 +1,10 @@
-// Brings a store's database to the newest schema in one transaction: processes that start together wait for each other, and a failure
-// leaves nothing behind.
+// Brings a store's database to the newest schema in one transaction; processes that start together wait for each other.
 
 import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
 
 export type Migration = { name: string; sql: string };
 
-/** Names sort in the order of the migrations. */
 export type History = {
   table: "kysely_migration" | "migrations";
   columns: string;
@@ -21,7 +19,6 @@ export const tooOld = (database: string) =>
 
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 
-/** `missing`: what the database lacks; `newer`: a migration that this version does not know. */
 export function schemaState(applied: readonly string[], { baseline, older, later }: History): SchemaState {
   const last = [...applied].sort().at(-1);
   if (last === undefined) return { missing: [baseline, ...later] };
@@ -64,7 +61,6 @@ export function migrateSqlite(connection: SqliteConnection, history: History, ti
 
 const MIGRATION_MS = 60 * 60_000;
 
-/** `schema` is made if it is missing. */
 export async function migratePostgres(
   place: Pick<PostgresPlace, "url" | "schema">,
   history: History,

@@ -1,5 +1,4 @@
-// A connection to PostgreSQL that stays open for notices (LISTEN) and advisory locks. A lost or silent one is opened again and reported,
-// since notices may have been missed.
+// A connection to PostgreSQL that stays open for notices (LISTEN) and advisory locks. A lost one is opened again and reported.
 
 import { type Client } from "pg";
 import { StoreAway } from "../error-codes";
@@ -21,9 +20,7 @@ type Options = {
   url: string;
   channel: string;
   receive(payload: string): void;
-  /** Runs on each new line before it is used; throws if the line is unusable. */
   setUp?(): Promise<unknown>;
-  /** A lost line is back: notices sent meanwhile were missed. */
   missed(): void;
 };
 
@@ -31,7 +28,6 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  /** A client answers one question at a time. */
   let turn: Promise<unknown> = Promise.resolve();
 
   async function connect(): Promise<void> {

@@ -1,5 +1,4 @@
-// Connections to PostgreSQL. Numbers are numbers and booleans 0 or 1, as with SQLite; outages throw StoreAway. Messages never contain the
-// address, which holds the password.
+// Connections to PostgreSQL. Outages throw StoreAway. Messages never contain the address, which holds the password.
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
@@ -13,7 +12,6 @@ export type PostgresPlace = {
   url: string;
   max: number;
   statementMs: number;
-  /** The schema in which tables are found and made; by default the database's own. */
   schema?: string;
   /** Whole numbers beyond 2^53 come as the nearest double, as SQLite gives them; otherwise as bigints. */
   isRounding?: boolean;
@@ -26,7 +24,6 @@ export function poolBounds(max: number, statementMs: number, connectMs = CONNECT
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     statement_timeout: statementMs,
-    // By this process's own clock, in case the server goes silent.
     query_timeout: statementMs + connectMs,
     idle_in_transaction_session_timeout: statementMs,
   };
@@ -67,7 +64,6 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
 
 export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** Runs some statements over a connection that is closed after them. */
 export async function askPostgres<T>(place: Omit<PostgresPlace, "max" | "isKept">, work: (ask: Ask) => Promise<T>): Promise<T> {
   const pool = await openPool({ ...place, max: 1 });
   try {
@@ -108,7 +104,6 @@ function getTypeParser(oid: number): (text: string) => unknown {
 const awayCode = /^(08...|57P0.|57014|53300|25006|25P03|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 const awayMessage = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|Query read timeout)/;
 
-/** Turns an error of the driver that means an outage into a StoreAway. */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
@@ -119,12 +114,10 @@ export function toStoreError(error: unknown): unknown {
 }
 
 function codeOf(error: Error): string {
-  // For a name with several addresses, all of which failed.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   return first instanceof Error && "code" in first ? String(first.code) : "";
 }
 
-/** The error of a statement that names a table which does not exist. */
 export function isNoTable(error: unknown): boolean {
   return error instanceof Error && codeOf(error) === "42P01";
 }

@@ -53,7 +53,6 @@ export async function fillDatabase(file: string, fill: () => Promise<void>): Pro
   }
 }
 
-/** For a database that nothing has open. `from`: named in errors. */
 function makeOneFile(file: string, from: string): void {
   const copy = new SqliteConnection(file);
   try {

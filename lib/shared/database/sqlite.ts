@@ -1,5 +1,4 @@
-// SQLite through the `node:sqlite` API: the built-in module on Node 22.16 and later, otherwise a prebuilt package with the same API.
-// Error codes are SQLite's names ("SQLITE_BUSY"), and rows are plain objects.
+// SQLite through `node:sqlite`: built in on Node 22.16 and later, otherwise a prebuilt package. Errors have SQLite's names.
 
 import type * as Package from "@photostructure/sqlite";
 import { codeOf } from "../error-codes";
@@ -21,13 +20,11 @@ function builtinModule(): Module | undefined {
   }
 }
 
-/** `backup` is the newest function used here. */
 function isComplete(module: object): module is Module {
   return "backup" in module;
 }
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
-/** 8 MiB at the default page size. */
 const BACKUP_STEP_PAGES = 2000;
 
 const primaryNames: Readonly<Record<number, string>> = {
@@ -35,7 +32,6 @@ const primaryNames: Readonly<Record<number, string>> = {
   ...{ 11: "CORRUPT", 12: "NOTFOUND", 13: "FULL", 14: "CANTOPEN", 15: "PROTOCOL", 17: "SCHEMA", 18: "TOOBIG", 19: "CONSTRAINT" },
   ...{ 20: "MISMATCH", 21: "MISUSE", 22: "NOLFS", 23: "AUTH", 25: "RANGE", 26: "NOTADB" },
 };
-/** Extended codes that callers distinguish. */
 const extendedNames: Readonly<Record<number, string>> = {
   ...{ 787: "CONSTRAINT_FOREIGNKEY", 1555: "CONSTRAINT_PRIMARYKEY", 2067: "CONSTRAINT_UNIQUE", 4874: "IOERR_SHMSIZE" },
 };
@@ -68,7 +64,6 @@ export class SqliteConnection {
     return this.#database.isTransaction;
   }
 
-  /** `Params` and `Row` are the caller's declaration and are not checked. */
   prepare<Params extends unknown[] = unknown[], Row = unknown>(sql: string): SqliteStatement<Params, Row> {
     return withNamedErrors(() => new SqliteStatement<Params, Row>(this.#database.prepare(sql)));
   }
@@ -98,7 +93,6 @@ export class SqliteConnection {
     this.#database.function(name, options, work);
   }
 
-  /** Copies the database to a file in steps, without blocking other work. */
   async backup(file: string): Promise<void> {
     try {
       await backup(this.#database, file, { rate: BACKUP_STEP_PAGES });
