@@ -81,7 +81,9 @@ export function persisted<T>(
       if (next === null) storage().removeItem(key);
       else if (next.length <= maxCharacters) storage().setItem(key, next);
       if (next === null || next.length <= maxCharacters) unkept = undefined;
-    } catch {}
+    } catch {
+      // The storage is full or forbidden.
+    }
     for (const notify of listeners) notify();
     return unkept === undefined;
   }
