@@ -18,6 +18,7 @@ import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppView } from "@/lib/contract/apps/app";
 import { RANDOM } from "@/lib/contract/apps/fill";
+import { hasFeature } from "@/lib/contract/connections";
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -92,7 +93,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
   const connection = useConnections().find(({ id }) => id === connectionId) ?? here;
   const id = connection?.id;
   const role = useRole();
-  const seesAssets = connection?.hasNoAssets !== true && (role === undefined || hasRole(role, "viewer"));
+  const seesAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
   const ports = useMemo(() => portsOf(connection), [connection]);
   return {
     connection: id,

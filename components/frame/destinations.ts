@@ -1,5 +1,7 @@
 import { AppWindow, Folder, History, Images, Layers, LayoutDashboard, ListChecks, type LucideIcon, Play, Settings } from "lucide-react";
 import { type useTranslations } from "next-intl";
+import { hasFeature } from "@/lib/contract/connections";
+import { type CurrentConnection } from "./connection/current-connection";
 
 type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
 /**
@@ -29,13 +31,10 @@ export function isClosed(pathname: string): boolean {
 }
 
 /** `runsAppsOnly`: for members who only run apps. */
-export function destinationsOf(
-  connection: { hasNoAssets?: boolean; seenOf?: string } | undefined,
-  runsAppsOnly = false,
-): readonly Destination[] {
+export function destinationsOf(connection: CurrentConnection | undefined, runsAppsOnly = false): readonly Destination[] {
   if (runsAppsOnly) return destinations.filter(({ label }) => label === "apps");
-  if (connection?.seenOf !== undefined) return destinations.filter(({ href }) => !closed.includes(href));
-  return connection?.hasNoAssets ? destinations.filter(({ label }) => label !== "assets") : destinations;
+  if (!hasFeature(connection, "fullAccess")) return destinations.filter(({ href }) => !closed.includes(href));
+  return hasFeature(connection, "assets") ? destinations : destinations.filter(({ label }) => label !== "assets");
 }
 
 export function isWithin(pathname: string, href: string): boolean {

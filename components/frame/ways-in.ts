@@ -1,14 +1,17 @@
 // Opens a way to add files from anywhere: a page's button, a command. The component that answers exists once, beside the pages.
 // Guarantees: the answer comes within the same click, as a browser opens its file dialog only then.
 
+import { hasFeature } from "@/lib/contract/connections";
+import { type CurrentConnection } from "./connection/current-connection";
+
 /** `tray`: the uploads in progress. */
 const waysIn = ["files", "folder", "url", "hash", "tray"] as const;
 export type WayIn = (typeof waysIn)[number];
 
-/** Offers only what the service accepts: a local server fetches nothing from an address, and one without assets takes no files. */
-export function waysOf(connection: { isLocal?: boolean; hasNoAssets?: boolean } | undefined): readonly WayIn[] {
-  if (connection?.hasNoAssets) return [];
-  return connection?.isLocal ? waysIn.filter((way) => way !== "url") : waysIn;
+/** Offers only what the service accepts. */
+export function waysOf(connection: CurrentConnection | undefined): readonly WayIn[] {
+  if (!hasFeature(connection, "assets")) return [];
+  return hasFeature(connection, "urlDownloads") ? waysIn : waysIn.filter((way) => way !== "url");
 }
 
 const listeners = new Set<(way: WayIn) => void>();

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
@@ -26,8 +26,8 @@ export function MaskDialog({ file, title, connection, place, onSaved, onClose }:
   const t = useTranslations("masks");
   const common = useTranslations("common");
   const dialog = useRef<HTMLDialogElement>(null);
-  const { isLocal } = useConnection() ?? {};
-  const [source] = useState(() => ({ ...sourceOfFile(file, title, connection, isLocal), place }));
+  const keepsPixels = !useFeature("uprightMasks");
+  const [source] = useState(() => ({ ...sourceOfFile(file, title, connection, keepsPixels), place }));
   const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connection, place) }));
   useEffect(() => {
     const element = dialog.current;

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { buttonStyle } from "@/components/ui/controls/button";
@@ -28,7 +28,8 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
   const assets = useTranslations("assets");
   const router = useRouter();
   const asset = use(reading);
-  const { id: connectionId, isLocal } = useConnection() ?? {};
+  const connectionId = useConnection()?.id;
+  const keepsPixels = !useFeature("uprightMasks");
   const page = withQuery(`/assets/${encodeURIComponent(assetId)}`, { connection });
   const own = withQuery(`/assets/${encodeURIComponent(assetId)}/mask`, { connection });
   const [ports] = useState(() => ({ encode: encodeInWorker, send: sendMask(connectionId) }));
@@ -62,7 +63,7 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
       </>
     );
   }
-  const source = sourceOfAsset(asset.value.value, connectionId, isLocal);
+  const source = sourceOfAsset(asset.value.value, connectionId, keepsPixels);
   return (
     <MaskOpening
       source={source}

@@ -10,6 +10,7 @@ import { RunningDuration } from "@/components/ui/time/duration";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
@@ -138,7 +139,7 @@ export function PicturesPart({ poll }: JobPartProps) {
   return (
     <Part
       title={t("pictures.title")}
-      all={current?.hasNoAssets ? undefined : { href: withQuery("/assets", { connection: linked }), text: t("pictures.all") }}
+      all={!hasFeature(current, "assets") ? undefined : { href: withQuery("/assets", { connection: linked }), text: t("pictures.all") }}
       poll={poll}
       skeleton={<PicturesSkeleton />}
     >

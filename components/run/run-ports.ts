@@ -8,6 +8,7 @@ import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition } from "@/lib/contract/apps/app";
 import { fromTop, toImageValue } from "@/lib/contract/assets/file-refs";
+import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -51,17 +52,18 @@ const RECENT_JOBS = 50;
 /** The most assets that the interface returns in one answer. */
 const MOST_ASSETS = 500;
 
-type Target = { id: string; isLocal?: boolean; embedded?: boolean };
+type Target = { id: string; lacks?: readonly ConnectionFeature[]; embedded?: boolean };
 
 /** The embedded service has the pictures of the samples. */
-export function portsOf({ id: connection, isLocal, embedded: shipsPictures = false }: Partial<Target> = {}): RunPorts {
+export function portsOf(target: Partial<Target> = {}): RunPorts {
+  const { id: connection, embedded: shipsPictures = false } = target;
   const listAssets: RunPorts["listAssets"] = (query) =>
     callApi(withQuery("/api/assets", { ...query, sort: "created_at", order: "desc", include_public: true, connection }), {
       cache: "no-store",
     });
   const sendPicture: SendPicture = async (file, options) => {
-    // A plain local server finds pictures by their names in its folders, not by their content.
-    const hash = isLocal ? undefined : await findKnownContent(file, { tags: ["input"], connection, signal: options.signal });
+    const known = { tags: ["input"], connection, signal: options.signal };
+    const hash = hasFeature(target, "contentLookup") ? await findKnownContent(file, known) : undefined;
     if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
     const form = new FormData();
     // Fields before the bytes, so that a streaming reader knows where they go.

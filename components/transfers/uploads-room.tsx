@@ -3,6 +3,7 @@ import { use, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-messages";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { hasFeature } from "@/lib/contract/connections";
 import { type Language } from "@/lib/shared/languages";
 import { UrlDialog } from "./downloads/url-dialog";
 import { useDownloads } from "./downloads/use-downloads";
@@ -53,8 +54,7 @@ function Room({ request, connection, canAdd }: RoomProps) {
   const close = () => setOpen(undefined);
 
   function add(uploads: readonly NewUpload[]) {
-    // A plain local server refuses an id made elsewhere, and only after reading the whole file.
-    tabUploads.add(uploads, connection?.id, connection?.isLocal);
+    tabUploads.add(uploads, connection?.id, !hasFeature(connection, "clientIds"));
     setShown(true);
     setFolded(false);
     setView("uploads");

@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
 import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn, waysOf } from "@/components/frame/ways-in";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
@@ -12,6 +12,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
+import { hasFeature } from "@/lib/contract/connections";
 import { useOwnAlarms } from "./uploads/use-own-alarms";
 import { useWindowFiles } from "./uploads/use-window-files";
 import { type WayRequest } from "./uploads/way-request";
@@ -28,13 +29,13 @@ type Wish = WayRequest extends infer R ? (R extends WayRequest ? Omit<R, "id"> :
 export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const t = useTranslations("frame.ways");
   const connection = useConnection();
-  const isSeen = connection?.seenOf !== undefined;
-  const canAdd = mayAdd && !isSeen;
+  const hasAccess = useFeature("fullAccess");
+  const canAdd = mayAdd && hasAccess;
   const [request, setRequest] = useState<WayRequest>();
   // On the Run page a dropped file is a workflow or a picture for one.
   const isElsewhere = usePathname() !== "/run";
 
-  const cannot = canAdd ? (connection?.hasNoAssets ? "noAssets" : undefined) : "refused";
+  const cannot = canAdd ? (hasFeature(connection, "assets") ? undefined : "noAssets") : "refused";
   const whyNot = useWhyNot();
   const runsAppsOnly = useRunsAppsOnly();
   const cannotFetch = cannot ?? (waysOf(connection).includes("url") ? undefined : "noAddresses");
@@ -60,7 +61,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
   const resume = useEffectEvent(() => wish({ way: "resume" }));
   const connectionId = connection?.id;
   useEffect(() => {
-    if (connectionId === undefined || isSeen || runsAppsOnly) return;
+    if (connectionId === undefined || !hasAccess || runsAppsOnly) return;
     const asking = new AbortController();
     void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
       signal: asking.signal,
@@ -68,7 +69,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
       if (answer.ok && answer.value.underWay > 0) resume();
     });
     return () => asking.abort();
-  }, [connectionId, isSeen, runsAppsOnly]);
+  }, [connectionId, hasAccess, runsAppsOnly]);
   const over = useWindowFiles({
     isOn: isElsewhere,
     onFiles: takeFiles,

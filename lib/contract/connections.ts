@@ -20,6 +20,50 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** `local`: a plain local server, which has one user and no key. */
+export const dialects = ["interface", "local"] as const;
+export type Dialect = (typeof dialects)[number];
+
+/** What some connections lack. Screens and handlers check for these, never for the kind of server. */
+export type ConnectionFeature =
+  /** Without it, the viewer may only see the connection's jobs. */
+  | "fullAccess"
+  | "assets"
+  /** Users and keys. */
+  | "accounts"
+  /** A status of a job that has more than its details. */
+  | "jobStatus"
+  /** Lists jobs by the kind of their outputs. */
+  | "outputFilter"
+  | "metadataFilter"
+  /** Finds files by content hash. */
+  | "contentLookup"
+  /** Accepts an upload with an id made by the client. */
+  | "clientIds"
+  | "urlDownloads"
+  /** Deletes an asset's file with the asset. */
+  | "fileRemoval"
+  /** Applies a mask to the picture as it is displayed, not to its pixels as stored. */
+  | "uprightMasks"
+  /** Interrupts one of several running jobs. */
+  | "interruptById"
+  /** Its queue contains the jobs' graphs. */
+  | "queueGraphs";
+
+export const lacksOfDialect: Readonly<Record<Dialect, readonly ConnectionFeature[]>> = {
+  interface: ["interruptById", "queueGraphs"],
+  local: [
+    ...(["accounts", "jobStatus", "outputFilter", "metadataFilter", "contentLookup"] as const),
+    ...(["clientIds", "urlDownloads", "fileRemoval", "uprightMasks"] as const),
+  ],
+};
+
+type Lacking = { lacks?: readonly ConnectionFeature[] };
+
+export function hasFeature(connection: Lacking | undefined, feature: ConnectionFeature): boolean {
+  return connection?.lacks?.includes(feature) !== true;
+}
+
 /** `strange`: answers, but not with this interface; `failing`: fails by itself; `unpaid`: the account must pay. */
 export const checkOutcomes = ["active", "waitlisted", "refused", "forbidden", "unpaid", "failing", "strange", "unreachable"] as const;
 export type CheckOutcome = (typeof checkOutcomes)[number];

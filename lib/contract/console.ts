@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { isCapability } from "./capabilities";
-import { type CheckOutcome } from "./connections";
+import { type CheckOutcome, type ConnectionFeature, type Dialect } from "./connections";
 import { jobParams, searchParams } from "./jobs/job-list";
 import { userdataQuerySchema } from "./operations/files";
 import { roles } from "./people/roles";
@@ -17,10 +17,6 @@ export const RAW_PARAMETER = "raw";
 
 export type ConnectionStatus = CheckOutcome | "unknown";
 
-/** `local`: a plain local server, which has one user and no key. */
-export const dialects = ["interface", "local"] as const;
-export type Dialect = (typeof dialects)[number];
-
 export type ConnectionView = {
   id: string;
   name: string;
@@ -30,6 +26,7 @@ export type ConnectionView = {
   shared: boolean;
   dialect: Dialect;
   hasAssets: boolean;
+  lacks: readonly ConnectionFeature[];
   hasKey: boolean;
   /** A short hash of the key, to tell two keys apart; the key itself is never sent back. */
   fingerprint?: string;

@@ -1,7 +1,7 @@
 // The type of one process's parts, so that the module that finds them needs to import none.
 
 import "server-only";
-import { type Dialect } from "@/lib/contract/console";
+import { type Dialect } from "@/lib/contract/connections";
 import { type Failure } from "@/lib/contract/failure";
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { type NodeInfo } from "@/lib/contract/schemas/object-info";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Button } from "@/components/ui/controls/button";
 import { assetLink } from "../asset-urls";
@@ -20,7 +20,7 @@ type AssetLinesProps = {
 /** A line for each act on assets, with the outcome of every asset. */
 export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
   const t = useTranslations("assets.bulk");
-  const isLocal = useConnection()?.isLocal === true;
+  const removesFiles = useFeature("fileRemoval");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
   const summaryOf = useAssetSummary();
@@ -31,7 +31,7 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
       undoableText={({ items }) => {
         const fixed = items.filter(({ immutable }) => immutable).length;
         const undoable = t("undoable", { count: items.length - fixed });
-        return [undoable, isLocal && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
+        return [undoable, !removesFiles && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
       workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
       summaryOf={summaryOf}

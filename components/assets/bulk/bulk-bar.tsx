@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { LowerEdge } from "@/components/data-table/bulk/work-line";
 import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { useMayShare } from "@/components/frame/share/may-share";
 import { Button } from "@/components/ui/controls/button";
@@ -195,7 +195,7 @@ const MAX_PICTURES = 12;
 function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const common = useTranslations("common");
-  const isLocal = useConnection()?.isLocal === true;
+  const removesFiles = useFeature("fileRemoval");
   if (!asked) return null;
   const { act, selected } = asked;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
@@ -230,7 +230,7 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
       {act.kind === "delete" && count > MAX_PICTURES ? (
         <p className="mt-1.5 text-sm text-ink-3">{t("more", { count: count - Math.min(deletable.length, MAX_PICTURES) })}</p>
       ) : null}
-      {act.kind === "delete" && isLocal ? <p className="mt-2">{t("onDisk")}</p> : null}
+      {act.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
       {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}
     </Dialog>

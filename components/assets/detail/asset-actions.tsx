@@ -1,7 +1,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { ShareButton } from "@/components/frame/share/share-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
@@ -21,7 +21,7 @@ type AssetActionsProps = { asset: AssetView; connectionId?: string; connection?:
 /** The possible actions for one asset; impossible ones are absent, with the reason given once. */
 export function AssetActions({ asset, connectionId, connection, rights, edits }: AssetActionsProps) {
   const t = useTranslations("assets.details");
-  const isLocal = useConnection()?.isLocal === true;
+  const removesFiles = useFeature("fileRemoval");
   const common = useTranslations("common");
   const download = useFileDownload();
   const [isEditing, setEditing] = useState(false);
@@ -91,7 +91,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
       {edits.going.map(({ key, what }) => (
         <div key={key} role="status" className="mt-2 rounded-md bg-off-soft p-2">
-          <p className="mb-1.5 break-words">{t(isLocal ? "goingLocal" : "going", what)}</p>
+          <p className="mb-1.5 break-words">{t(removesFiles ? "going" : "goingLocal", what)}</p>
           <Button size="small" onClick={() => edits.undo(key)}>
             {common("undo")}
           </Button>

@@ -2,7 +2,7 @@ import { Minus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useRef, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
 import { type ListState } from "@/components/frame/list/use-list-state";
@@ -28,8 +28,8 @@ type AssetsFiltersProps = {
 /** Every filter is in the address: a reload, a link and Back show the same pictures. */
 export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersProps) {
   const t = useTranslations("assets");
-  // A local server cannot filter by metadata; if the address asks for it, the filter is still shown and can be removed.
-  const isLocal = useConnection()?.isLocal === true;
+  // If the address has a filter that the connection does not offer, it is still shown and can be removed.
+  const canFilter = useFeature("metadataFilter");
   const [open, setOpen] = useState<"tags" | "metadata">();
   const { query, hrefOf, go } = place;
   const conditions = readFilter(query.metadata_filter).length;
@@ -86,14 +86,14 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         <span aria-hidden="true">+</span> {t("filter.addTag")}
       </button>
       <FiltersPopover count={conditions + (query.include_public ? 0 : 1)}>
-        {isLocal && conditions === 0 ? null : (
+        {canFilter || conditions > 0 ? (
           <FilterRow name={t("filter.metadata")}>
             <button type="button" aria-haspopup="dialog" onClick={() => setOpen("metadata")} className={filterButton}>
               <span className="flex-1">{t("filter.metadataCount", { count: conditions })}</span>
               <span aria-hidden="true">▾</span>
             </button>
           </FilterRow>
-        )}
+        ) : null}
         <label className="flex items-center gap-2">
           <Checkbox checked={query.include_public} onChange={() => go({ include_public: !query.include_public })} />
           {t("filter.shared")}

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { MetadataEditor } from "./metadata-editor";
@@ -15,7 +15,7 @@ const noProblems: ReadRows["problems"] = new Map();
 export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
   const t = useTranslations("assets.metadata");
   const common = useTranslations("common");
-  const isLocal = useConnection()?.isLocal === true;
+  const canFilter = useFeature("metadataFilter");
   const [rows, setRows] = useState(() => {
     const read = readFilter(filter);
     return read.length > 0 ? read : [blank];
@@ -31,8 +31,8 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   return (
     <Dialog isOpen onClose={onClose} title={t("filterTitle")} className="w-[min(620px,calc(100vw-32px))]">
       <form action={apply}>
-        <p className="mb-2">{t(isLocal ? "filterLocal" : "filterHint")}</p>
-        {isLocal ? null : <MetadataEditor rows={rows} problems={problems} onRows={setRows} />}
+        <p className="mb-2">{t(canFilter ? "filterHint" : "filterLocal")}</p>
+        {canFilter ? <MetadataEditor rows={rows} problems={problems} onRows={setRows} /> : null}
         <DialogFoot>
           {filter === undefined ? null : (
             <Button
@@ -45,12 +45,12 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
               {t("clear")}
             </Button>
           )}
-          <Button onClick={onClose}>{common(isLocal ? "close" : "cancel")}</Button>
-          {isLocal ? null : (
+          <Button onClick={onClose}>{common(canFilter ? "cancel" : "close")}</Button>
+          {canFilter ? (
             <Button type="submit" tone="primary">
               {t("apply")}
             </Button>
-          )}
+          ) : null}
         </DialogFoot>
       </form>
     </Dialog>

@@ -11,8 +11,7 @@ import { type ConnectionView } from "@/lib/contract/console";
 import { useConnectionStatus } from "../counts-context";
 import { useRunsAppsOnly } from "../member-context";
 import { useConnection } from "./connection-context";
-import { connectionTone } from "./connection-status";
-import { useKeyNote } from "./use-key-note";
+import { connectionTone, useKeyNote } from "./connection-status";
 
 const ConnectionSwitch = dynamic(() => import("./connection-switch").then((module) => module.ConnectionSwitch), { ssr: false });
 

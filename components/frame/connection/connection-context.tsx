@@ -2,6 +2,7 @@
 
 import { useSearchParams } from "next/navigation";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
+import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
 import { useRunsAppsOnly } from "../member-context";
 import { type CurrentConnection } from "./current-connection";
 
@@ -31,6 +32,11 @@ export function useConnection(): CurrentConnection | undefined {
 export function useSeenConnection(): CurrentConnection | undefined {
   const here = useConnection();
   return useRunsAppsOnly() ? undefined : here;
+}
+
+/** Whether the current connection has the feature. */
+export function useFeature(feature: ConnectionFeature): boolean {
+  return hasFeature(useConnection(), feature);
 }
 
 /** All connections that the member may use, in the server's order. */

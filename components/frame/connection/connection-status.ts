@@ -1,4 +1,6 @@
+import { useTranslations } from "next-intl";
 import { type Tone } from "@/components/ui/tone";
+import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { own } from "@/lib/contract/json/own";
 
@@ -38,7 +40,13 @@ export function statusNow(checked: ConnectionStatus = "unknown", last?: LastResp
 }
 
 export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "sharedKey" | "ownKey" {
-  if (!connection.hasKey && connection.dialect === "local") return "localServer";
+  if (!connection.hasKey && !hasFeature(connection, "accounts")) return "localServer";
   if (!connection.hasKey) return "noKey";
   return connection.shared ? "sharedKey" : "ownKey";
+}
+
+/** Whose key a connection uses, or whose jobs are seen there. */
+export function useKeyNote(): (connection: ConnectionView) => string {
+  const t = useTranslations("frame.connection");
+  return (connection) => (connection.seenOf === undefined ? t(keyWord(connection)) : t("seenOf", { owner: connection.seenOf }));
 }

@@ -9,8 +9,7 @@ import { type ConnectionView } from "@/lib/contract/console";
 import { useConnectionStatus } from "../counts-context";
 import { FailureMessage } from "../failure/failure-message";
 import { useRunsAppsOnly } from "../member-context";
-import { connectionTone } from "./connection-status";
-import { useKeyNote } from "./use-key-note";
+import { connectionTone, useKeyNote } from "./connection-status";
 import { useSwitchConnection } from "./use-switch-connection";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };

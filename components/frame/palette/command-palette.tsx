@@ -7,6 +7,7 @@ import { isComposing } from "@/components/ui/hooks/page-keys";
 import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { hasFeature } from "@/lib/contract/connections";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
@@ -25,9 +26,10 @@ type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiF
 
 /** Searches assets by a part of their name at the service, which alone knows them all. */
 function useSoughtAssets(typed: string): SoughtAssets | undefined {
-  const { id: connection, hasNoAssets } = useSeenConnection() ?? {};
+  const seen = useSeenConnection();
+  const connection = seen?.id;
   const text = typed.trim();
-  const isAsked = text.length >= SHORTEST && connection !== undefined && !hasNoAssets;
+  const isAsked = text.length >= SHORTEST && connection !== undefined && hasFeature(seen, "assets");
   const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MOST, connection };
   return useSought<AssetsAnswer, SoughtAssets>(isAsked ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok

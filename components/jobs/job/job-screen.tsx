@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { use, useCallback, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { JobStatus } from "@/components/frame/job-status";
@@ -41,11 +41,12 @@ const once = () => "final" as const;
 const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
 
 export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
-  const canSave = useConnection()?.seenOf === undefined;
+  const canSave = useFeature("fullAccess");
   const t = useTranslations("jobs");
   const acted = useTranslations("acts");
   const first = use(job);
-  const { id: connectionId, isLocal = false } = useConnection() ?? {};
+  const connectionId = useConnection()?.id;
+  const hasStatus = useFeature("jobStatus");
   const id = encodeURIComponent(jobId);
   const path = connectionId ? withQuery(`/api/jobs/${id}`, { connection: connectionId }) : undefined;
   const poll = usePoll(path, { ...initialOf(first), read: readJob, motion: motionOf });
@@ -53,7 +54,7 @@ export function JobScreen({ jobId, connection, canRun, job }: JobScreenProps) {
   const read = first.ok ? first.value.value : undefined;
   // The page polls the details; whenever their state changes, the status view is requested once for its own word and the machine.
   const word = poll.value?.words.details;
-  const isKnown = isLocal || word === undefined || (read?.words.status !== undefined && word === read.words.details);
+  const isKnown = !hasStatus || word === undefined || (read?.words.status !== undefined && word === read.words.details);
   const status = usePoll(
     connectionId && !isKnown ? (`${withQuery(`/api/job/${id}/status`, { connection: connectionId })}#${word}` as const) : undefined,
     { read: toStatusFacts, motion: once },

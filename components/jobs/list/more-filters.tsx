@@ -1,7 +1,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { Select } from "@/components/ui/controls/select";
 import { outputTypes } from "@/lib/contract/jobs/job-list";
@@ -34,12 +34,12 @@ export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
   );
 }
 
-/** A plain local server cannot filter by output kind. If the URL has this filter anyway, users can remove it. */
+/** If the URL has this filter although the connection does not offer it, users can remove it. */
 export function OutputFilter({ state }: { state: ListState }) {
   const t = useTranslations("jobs.filter");
   const query = useAskedQuery(state);
-  const isLocal = useConnection()?.isLocal === true;
-  if (isLocal && query.output_type === undefined) return null;
+  const canFilter = useFeature("outputFilter");
+  if (!canFilter && query.output_type === undefined) return null;
   return (
     <FilterRow name={t("output")}>
       <Select

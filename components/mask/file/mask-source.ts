@@ -24,7 +24,7 @@ export type MaskSource = {
     isPicture?: boolean;
     /** What an earlier mask was drawn over. */ original?: string;
   };
-  /** A plain local server, which applies masks to an original's pixels as stored, regardless of the camera's rotation. */
+  /** The service applies masks to an original's pixels as stored, regardless of the camera's rotation. */
   keepsPixels?: boolean;
   /** For the preview, if the service does not hand out files. */
   assetId?: string;

@@ -5,6 +5,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
+import { hasFeature } from "@/lib/contract/connections";
 import { type LackingClasses } from "@/lib/contract/console";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -82,7 +83,7 @@ function WorksOn({ graph }: { graph: Graph }) {
   const t = useTranslations("run.missing");
   const here = useConnection();
   const others = useConnections()
-    .filter(({ id, seenOf }) => id !== here?.id && seenOf === undefined)
+    .filter((other) => other.id !== here?.id && hasFeature(other, "fullAccess"))
     .slice(0, MOST_ASKED);
   const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
   const ids = others.map(({ id }) => id);

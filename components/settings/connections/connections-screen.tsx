@@ -10,6 +10,7 @@ import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { showToast } from "@/components/ui/toast-store";
+import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionView, type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
@@ -42,7 +43,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   const [leaving, setLeaving] = useState<ConnectionView>();
   const acts = useConnectionActs();
   const viewers = useJobViewersDialog(team?.members);
-  const canChange = (connection: ConnectionView) => connection.seenOf === undefined && (canChangeShared || !connection.shared);
+  const canChange = (connection: ConnectionView) => hasFeature(connection, "fullAccess") && (canChangeShared || !connection.shared);
 
   function close() {
     setClosed(open);

@@ -1,7 +1,7 @@
 // Live outputs and progress of jobs, from the service's WebSocket.
 
 import "server-only";
-import { type Dialect } from "@/lib/contract/console";
+import { hasFeature } from "@/lib/contract/connections";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
@@ -11,6 +11,7 @@ import { operations } from "@/lib/contract/operations";
 import { type Outputs } from "@/lib/contract/schemas/execution";
 import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
 import { type Parts, type Target } from "../composition-type";
+import { type Connection } from "../store/connections";
 import { keyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream } from "../upstream/upstream";
@@ -67,7 +68,7 @@ type From = Source & {
   target: Target;
 };
 
-type Readable = From & { connection: { dialect: Dialect }; upstream: Pick<Upstream, "call"> };
+type Readable = From & { connection: Pick<Connection, "lacks">; upstream: Pick<Upstream, "call"> };
 
 /** Empty if nothing is known. */
 export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
@@ -91,10 +92,10 @@ export function withLiveProgress({ tells }: Operation, from: Readable, value: un
   return tells === "job" ? added[0] : { ...value, jobs: added };
 }
 
-/** Reads the local server's queue once for each job that the console did not submit: it has their graphs. */
+/** Reads the queue once for each job that the console did not submit. */
 function requestTotals(from: Readable, rows: readonly unknown[]): void {
   const { connection, composition, upstream } = from;
-  if (connection.dialect !== "local") return;
+  if (!hasFeature(connection, "queueGraphs")) return;
   const isUnknown = (row: unknown) =>
     isMoving(row) && row.nodes_total === undefined && composition.landed.requestTotal(nameOf(from), String(row.id));
   if (rows.filter(isUnknown).length === 0) return;

@@ -2,7 +2,6 @@
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Dialect } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { skippedIn } from "@/lib/contract/json/readers";
@@ -11,13 +10,13 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/queue";
 import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Composition, type Parts, type Target } from "../composition-type";
+import { type Composition, type Target } from "../composition-type";
 import { answeredOf, notesOf } from "../ledger/notes";
-import { type ShownFile } from "../store/jobs/job-viewers";
+import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { withNames } from "../workflows/with-names";
-import { filesShownIn, readsJobs } from "./job-files";
+import { noteShownFiles, readsJobs } from "./jobs-only";
 import { noteTotal, withLiveProgress } from "./landed";
 import { toBrowser, withOwnAddresses } from "./to-browser";
 
@@ -42,46 +41,9 @@ async function isOwner({ composition, connection, viewer }: From, id: unknown): 
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
 }
 
-export function jobsOnly(owner: string): Failure {
-  return { code: "JOBS_ONLY", message: `This is ${owner}'s own connection: you can see its jobs, and nothing else.`, status: 403 };
-}
-
-type Seen = { id: string; seenOf?: string };
-
-/** The refusal for a member who may see only the jobs. Undefined if the call is allowed, and for all other members. */
-export async function refusalOf(
-  composition: Composition,
-  { id, seenOf }: Seen,
-  operation: Operation,
-  { query }: CallInput = {},
-): Promise<Failure | undefined> {
-  if (seenOf === undefined) return undefined;
-  if (!readsJobs(operation)) return jobsOnly(seenOf);
-  if (operation.reads !== "jobFiles") return undefined;
-  const { filename, subfolder, type, fullpath, workflow } = query ?? {};
-  const isPlain = fullpath === undefined && workflow === undefined;
-  const file = { filename: textOf(filename) ?? "", subfolder: textOf(subfolder) ?? "", type: textOf(type) ?? "" };
-  return isPlain ? refusalOfFile(composition, { id, seenOf }, file) : jobsOnly(seenOf);
-}
-
-export async function refusalOfFile({ store }: Parts<"store">, { id, seenOf }: Seen, file: ShownFile): Promise<Failure | undefined> {
-  if (seenOf === undefined) return undefined;
-  return (await store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
-}
-
-/** Called before an answer about jobs is sent: its files may be fetched from then on. */
-export async function noteShownFiles(
-  { store, now }: Parts<"store" | "now">,
-  { id, seenOf }: Seen,
-  files: readonly ShownFile[],
-): Promise<void> {
-  if (seenOf === undefined || files.length === 0) return;
-  await store.jobViewers.noteShown(id, files, now());
-}
-
 type From = {
   composition: Composition;
-  connection: { id: string; baseUrl: string; seenOf?: string; dialect: Dialect };
+  connection: Connection;
   apiKey: string | undefined;
   fingerprint: string | undefined;
   target: Target;
@@ -135,8 +97,7 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const placed = await withSecretPlaces(operation, from, named, sent);
   if (tells === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
-  if (from.connection.seenOf !== undefined && readsJobs(operation))
-    await noteShownFiles(from.composition, from.connection, filesShownIn(passed));
+  if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);
   const atMs = now();
   if (tells === "removal") forget(from, body);
   else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {

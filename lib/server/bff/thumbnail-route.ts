@@ -8,7 +8,7 @@ import { operations } from "@/lib/contract/operations";
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { jobsOnly, refusalOfFile } from "../answers/pass-on";
+import { refusalOfFile } from "../answers/jobs-only";
 import { toBrowser } from "../answers/to-browser";
 import { type Access, openForJobs } from "../connections/access";
 import { connectionIn, readQuery, searchOf } from "../requests/read-request";
@@ -129,12 +129,10 @@ export function thumbnailRoute(): Handler {
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
-    const { seenOf } = access.value.connection;
-    if (seenOf !== undefined && search.has("asset")) return failed(jobsOnly(seenOf));
     const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
     const { edge: size, fit: wantedFit, whole: isWhole, ...subject } = wanted;
     // Checked here, because a cached thumbnail is answered without asking the service.
-    const refused = "filename" in subject ? await refusalOfFile(context.composition, access.value.connection, subject) : undefined;
+    const refused = await refusalOfFile(context.composition, access.value.connection, subject);
     if (refused) return failed(refused);
     if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
     const kept = "version" in wanted ? wanted.version : undefined;

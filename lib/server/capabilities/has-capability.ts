@@ -4,6 +4,7 @@
 import "server-only";
 import { fromTop } from "@/lib/contract/assets/file-refs";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
+import { hasFeature } from "@/lib/contract/connections";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -45,9 +46,10 @@ type Known = Result<boolean | undefined, Failure>;
 /** `dir`: a folder that may hold a file to learn from. */
 type How = { dir?: string; signal?: AbortSignal };
 
+/** Members who only see the jobs get what was learnt before: no probe is open to them. */
 export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Known> {
   const isOffered = access.composition.capabilities.knows(access.connection.id, capability);
-  if (isOffered !== undefined) return ok(isOffered);
+  if (isOffered !== undefined || !hasFeature(access.connection, "fullAccess")) return ok(isOffered);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, how);
   let last: Known = ok(undefined);

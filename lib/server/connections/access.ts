@@ -3,13 +3,14 @@
 // for one call and given only to the client.
 
 import "server-only";
+import { hasFeature } from "@/lib/contract/connections";
 import { type Failure } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readsJobs } from "../answers/job-files";
-import { callForBrowser, jobsOnly, refusalOf } from "../answers/pass-on";
+import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
+import { callForBrowser } from "../answers/pass-on";
 import { refusedAsReadOnly } from "../auth/read-only";
 import { type Context, lostRights, type Viewer } from "../auth/viewer";
 import { type Target } from "../composition-type";
@@ -135,7 +136,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
   const apiKey = stored && openApiKey(ring, stored);
   if (stored && apiKey === undefined)
     log.error({ connectionId: connection.id, ringKeyId: stored.ringKeyId }, "a stored key cannot be opened");
-  const needsKey = stored !== undefined || connection.dialect === "interface";
+  const needsKey = stored !== undefined || hasFeature(connection, "accounts");
   if (needsKey && apiKey === undefined) {
     const why = stored
       ? "The stored key cannot be opened with the console's encryption keys. Enter it again."

@@ -64,8 +64,18 @@ async function askWhoseKey(
     : { ...toRefusal(answer.failure), dialect: "interface" };
 }
 
+/** A local server may have been restarted with or without its asset library. */
+export async function noteAssetLibrary(
+  { store }: Parts<"store">,
+  { id, dialect, hasAssets }: Connection,
+  answer: Result<unknown, Failure>,
+): Promise<void> {
+  if (dialect === "local" && (answer.ok || lacksAssets(answer)) && hasAssets !== answer.ok)
+    await store.connections.change(id, { hasAssets: answer.ok });
+}
+
 /** An outage does not mean that assets are missing. */
-export function lacksAssets(answer: Result<unknown, Failure>): boolean {
+function lacksAssets(answer: Result<unknown, Failure>): boolean {
   return !answer.ok && lacksOperation(answer.failure);
 }
 

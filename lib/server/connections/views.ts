@@ -44,8 +44,8 @@ export async function toConnectionView({ store }: Parts<"store">, connection: Co
   const [stored, viewers] = await Promise.all([store.keys.getOf(connection.id), store.jobViewers.viewersOf([connection.id])]);
   const { seenOf } = connection;
   if (seenOf !== undefined) {
-    const { id, name, dialect, status } = connection;
-    const itsOwn = { embedded: false, shared: false, dialect, hasAssets: false, hasKey: stored !== undefined };
+    const { id, name, dialect, hasAssets, lacks, status } = connection;
+    const itsOwn = { embedded: false, shared: false, dialect, hasAssets, lacks, hasKey: stored !== undefined };
     return { id, name, baseUrl: "", ...itsOwn, current, status, seenOf };
   }
   return {
@@ -57,6 +57,7 @@ export async function toConnectionView({ store }: Parts<"store">, connection: Co
     shared: connection.memberId === undefined,
     dialect: connection.dialect,
     hasAssets: connection.hasAssets,
+    lacks: connection.lacks,
     hasKey: stored !== undefined,
     fingerprint: stored?.fingerprint,
     current,

@@ -8,8 +8,7 @@ import { type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
-import { filesShownIn } from "../answers/job-files";
-import { noteShownFiles } from "../answers/pass-on";
+import { noteShownFiles } from "../answers/jobs-only";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
@@ -85,7 +84,7 @@ export async function searchJobs(context: Context, query: JobSearchQuery, connec
   const { reader } = context.composition.ledger;
   const outage = await reader.refresh(id);
   const [jobs, reach] = await Promise.all([searchLedger(access.value, query), operationsOf(context.composition, id)]);
-  await noteShownFiles(context.composition, access.value.connection, filesShownIn(jobs));
+  await noteShownFiles(context.composition, access.value.connection, jobs);
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 

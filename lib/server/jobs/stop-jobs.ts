@@ -3,6 +3,7 @@
 // is not called stopped. Must never: interrupt while another job of this key runs, unless the server is known to respect the id.
 
 import "server-only";
+import { hasFeature } from "@/lib/contract/connections";
 import { type StopReceipt } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
@@ -66,7 +67,7 @@ async function stop(
     }
   }
   if (knows("interrupt") === false) return ok("impossible");
-  if (howMany > 1 && connection.dialect !== "local") return ok("not-alone");
+  if (howMany > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
   const answer = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (answer.ok) return ok("stopping");
   if (lacksOperation(answer.failure)) return ok("impossible");

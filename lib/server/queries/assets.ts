@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { toBrowser } from "../answers/to-browser";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
-import { lacksAssets } from "../connections/change";
+import { noteAssetLibrary } from "../connections/change";
 import { type AuthedContext } from "../context";
 import { outcomeOf } from "../operations/audit-targets";
 import { connectionIn, readJson, readQuery } from "../requests/read-request";
@@ -18,9 +18,7 @@ import { connectionIn, readJson, readQuery } from "../requests/read-request";
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const answer = await readThrough(context, connection, operations.listAssets, { query });
   const found = await findConnection(context, connection);
-  // A local server may have been restarted with or without its asset library.
-  if (found.ok && found.value.dialect === "local" && (answer.ok || lacksAssets(answer)) && found.value.hasAssets !== answer.ok)
-    await context.composition.store.connections.change(found.value.id, { hasAssets: answer.ok });
+  if (found.ok) await noteAssetLibrary(context.composition, found.value, answer);
   return answer;
 }
 

@@ -1,6 +1,7 @@
 // Jobs, queue and history of a connection, and its missing node classes.
 
 import "server-only";
+import { hasFeature } from "@/lib/contract/connections";
 import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobState } from "@/lib/contract/jobs/job-list";
@@ -25,7 +26,7 @@ export async function wasUsed(context: Context, connection?: string): Promise<bo
   return found.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], found.value.id);
 }
 
-/** The details decide; the status adds what only it knows, and may be missing. For a local server it would only repeat the details. */
+/** The details decide; the status adds what only it knows, and may be missing. */
 export async function getJob(
   context: Context,
   jobId: string,
@@ -33,10 +34,10 @@ export async function getJob(
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
   const found = await findVisible(context, connection);
-  const isLocal = found.ok && found.value.dialect === "local";
+  const readsStatus = !found.ok || hasFeature(found.value, "jobStatus");
   const [detail, status] = await Promise.all([
     readThrough(context, connection, operations.getJob, { params }),
-    isLocal ? undefined : readThrough(context, connection, operations.getJobStatus, { params }),
+    readsStatus ? readThrough(context, connection, operations.getJobStatus, { params }) : undefined,
   ]);
   if (!detail.ok) return detail;
   return ok({ detail: detail.value, ...(status?.ok && { status: status.value }) });

@@ -4,8 +4,15 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
-import { type CheckOutcome, checkOutcomes } from "@/lib/contract/connections";
-import { type ConnectionStatus, type Dialect, dialects } from "@/lib/contract/console";
+import {
+  type CheckOutcome,
+  checkOutcomes,
+  type ConnectionFeature,
+  type Dialect,
+  dialects,
+  lacksOfDialect,
+} from "@/lib/contract/connections";
+import { type ConnectionStatus } from "@/lib/contract/console";
 import { type Database, prepareOne } from "./database";
 import { type ConnectionRow } from "./tables";
 
@@ -25,6 +32,7 @@ export type Connection = {
   status: ConnectionStatus;
   dialect: Dialect;
   hasAssets: boolean;
+  lacks: readonly ConnectionFeature[];
   createdAt: number;
 };
 type NewConnection = {
@@ -108,12 +116,15 @@ export function createConnectionStore(database: Database) {
 }
 
 export function toConnection(row: ConnectionRow): Connection {
+  const dialect = dialects.find((name) => name === row.dialect) ?? "interface";
+  const hasAssets = row.hasAssets !== 0;
   return {
     ...row,
     accountUrl: row.accountUrl ?? undefined,
     memberId: row.memberId ?? undefined,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
-    dialect: dialects.find((dialect) => dialect === row.dialect) ?? "interface",
-    hasAssets: row.hasAssets !== 0,
+    dialect,
+    hasAssets,
+    lacks: hasAssets ? lacksOfDialect[dialect] : [...lacksOfDialect[dialect], "assets"],
   };
 }

@@ -14,12 +14,6 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!access.ok) return access;
   const query = readQuery(search, capabilitiesQuerySchema);
   if (!query.ok) return query;
-  const { id, seenOf } = access.value.connection;
-  // A member who only sees its jobs may do nothing that needs a probe: what is known is enough.
-  if (seenOf !== undefined) {
-    const answer = query.value.of.map((capability) => [capability, context.composition.capabilities.knows(id, capability) ?? null]);
-    return ok(jsonAnswer(Object.fromEntries(answer) satisfies Capabilities));
-  }
   const answer: [string, boolean | null][] = [];
   for (const capability of query.value.of) {
     const known = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });

@@ -1,7 +1,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ClipboardEvent as ReactClipboardEvent, useEffect, useEffectEvent, useId, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useFeature } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MaskButton } from "@/components/mask/mask-button";
 import { cn } from "@/components/ui/cn";
@@ -42,7 +42,7 @@ export function PictureControl(props: PictureControlProps) {
   const { nodeTitle, options, picture, takesPaste = false, hasMask = true, onRunning, value, onChange, ...control } = props;
   const t = useTranslations("run.picture");
   const { connection, canSend, sendPicture, decode, ownNames, onNamed } = picture;
-  const hasNoAssets = useConnection()?.hasNoAssets === true;
+  const hasAssets = useFeature("assets");
   const [isPicking, setPicking] = useState(false);
   const onSent = (sentAs: string, file: File) => {
     onNamed(sentAs, file.name);
@@ -134,7 +134,7 @@ export function PictureControl(props: PictureControlProps) {
               {t("camera")}
             </Button>
           ) : null}
-          {!canSend || (hasNoAssets && !picture.picker) ? null : (
+          {!canSend || (!hasAssets && !picture.picker) ? null : (
             <Button size="small" onClick={() => setPicking(true)}>
               {t(picture.picker ? "fromOwn" : "fromAssets")}
             </Button>

@@ -21,10 +21,10 @@ const KEPT_MS = 30 * DAY_MS;
 /** A statement of SQLite holds 32,766 values at most. */
 const AT_ONCE = 5000;
 
-const toSharedConnection = ({ ownerName, ...row }: ConnectionRow & { ownerName: string }): Connection => ({
-  ...toConnection(row),
-  seenOf: ownerName,
-});
+function toSharedConnection({ ownerName, ...row }: ConnectionRow & { ownerName: string }): Connection {
+  const connection = toConnection(row);
+  return { ...connection, seenOf: ownerName, hasAssets: false, lacks: [...connection.lacks, "assets", "fullAccess"] };
+}
 
 export function createJobViewerStore(database: Database) {
   const seenBy = (memberId: string) =>

@@ -26,6 +26,7 @@ import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/
 import { createListState } from "@/components/jobs/list/list-state";
 import { OutputFilter } from "@/components/jobs/list/more-filters";
 import { persisted } from "@/lib/browser/persisted";
+import { type ConnectionFeature } from "@/lib/contract/connections";
 import { seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { inputIdOf, type KnownJobState, readInputIds } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
@@ -55,9 +56,9 @@ describe("the address", () => {
 
 describe("the filter", () => {
   it("by kind of output is offered where the service has it, and can be taken back where it has not", () => {
-    const offered = (isLocal: boolean, output_type?: "image") => {
+    const offered = (lacks: readonly ConnectionFeature[], output_type?: "image") => {
       renderInApp(
-        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, isLocal }]}>
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, lacks }]}>
           <OutputFilter state={createListState("jobs", { ...defaults, output_type }, {})} />
         </ConnectionProvider>,
       );
@@ -65,7 +66,7 @@ describe("the filter", () => {
       cleanup();
       return found;
     };
-    expect([offered(false), offered(true), offered(true, "image")]).toEqual([true, false, true]);
+    expect([offered([]), offered(["outputFilter"]), offered(["outputFilter"], "image")]).toEqual([true, false, true]);
   });
 });
 
