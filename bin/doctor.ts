@@ -29,7 +29,11 @@ function readSettings() {
     return readEnv();
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
-    return wrong("settings", error.message, "Change that setting (docs/operations.md has them all), then run this again for the rest.");
+    return wrong(
+      "settings",
+      error.message,
+      "Change that setting (docs/admin/configuration.md has them all), then run this again for the rest.",
+    );
   }
 }
 

@@ -15,7 +15,7 @@ export type History = {
 };
 
 export const tooOld = (database: string) =>
-  `${database} is older than the last commit of version 0.2.0. Start that commit (docs/upgrading.md) with it once, then this version.`;
+  `${database} is older than the last commit of version 0.2.0. Start that commit (docs/admin/backup.md) with it once, then this version.`;
 
 type SchemaState = { missing: Migration[] } | { newer: string } | { isTooOld: true };
 
