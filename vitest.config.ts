@@ -73,7 +73,7 @@ export default defineConfig({
       }),
       project("screens", screens),
       project("postgres", onPostgres),
-      // Needs the build below a path, which is made beside the others (bin/checks/checks.mjs).
+      // Needs the build below a path, which is made beside the others (bin/test.mjs).
       project("installed", { include: [installed] }),
     ],
   },

@@ -1,12 +1,14 @@
 // What must exist before our programs run: a new enough Node, the packages, the bundles, the build. Plain Node only, since a fresh clone
 // has no packages. Messages go to stderr.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { brotliCompress, constants } from "node:zlib";
 import { buildFolder } from "./build/build-folder.mjs";
 import { withBuildLock } from "./build/build-lock.mjs";
 import { fingerprint } from "./build/fingerprint.mjs";
-import { finishPages } from "./build/finish-pages.mjs";
 import { ensureInstalled, isInstalled } from "./build/installed.mjs";
 import { run } from "./run.mjs";
 
@@ -75,4 +77,33 @@ async function buildPages(folder, basePath) {
   if (code !== 0) throw new Error(`The build failed; this is what it printed:\n${output}`);
   await finishPages(join(root, folder));
   process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
+}
+
+const pack = promisify(brotliCompress);
+const LEAST_BYTES = 1000;
+
+/** V8 reads this in a first line, and compiles the functions off the main thread while the file loads. */
+const USED_AT_ONCE = "//# allFunctionsCalledOnLoad\n";
+
+/** @param {string} build the folder of `next build` */
+async function finishPages(build) {
+  const listed = JSON.parse(readFileSync(join(build, "diagnostics/route-bundle-stats.json"), "utf8"));
+  const first = new Set(
+    listed.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(build)}/`, ""))),
+  );
+  await Promise.all([...first].map((path) => markUsedAtOnce(join(build, path))));
+  const folder = join(build, "static");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|css)$/.test(file));
+  await Promise.all(files.map((file) => packFile(join(folder, file))));
+}
+
+async function markUsedAtOnce(file) {
+  const text = await readFile(file, "utf8");
+  if (!text.startsWith(USED_AT_ONCE)) await writeFile(file, USED_AT_ONCE + text);
+}
+
+async function packFile(file) {
+  const bytes = await readFile(file);
+  if (bytes.length < LEAST_BYTES) return;
+  await writeFile(`${file}.br`, await pack(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
 }

@@ -9,13 +9,13 @@ import { createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
 import { hostsOf, keepDots } from "@/lib/http/request-line";
-import { nameRequests } from "@/lib/http/route-methods";
+import { nameRequests } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { unknownSettings } from "@/lib/server/env";
 import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
 import { bearerIn } from "@/lib/shared/headers";
-import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { type FeedAdmission } from "@/lib/shared/http-types";
 import { telemetry } from "@/lib/shared/telemetry";
 import { startTelemetry } from "./telemetry";
 

@@ -2,13 +2,13 @@ import { useRef, useState } from "react";
 import { useFollowCounts } from "@/components/frame/counts-context";
 import { callApi } from "@/lib/browser/api";
 import { usePoll } from "@/lib/browser/poll/use-poll";
-import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppRun } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { ok, type Result } from "@/lib/shared/result";
+import { newIdempotencyKey } from "@/lib/shared/text";
 import { appApi } from "./apps-address";
 import { useMore } from "./use-more";
 

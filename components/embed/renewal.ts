@@ -2,7 +2,7 @@
 // that it has ended. A refused ticket ends the session; if the host or the console does not or cannot answer, it is asked again until the
 // session's time is over. Must never: accept a ticket that it did not ask for.
 
-import { onAnswer } from "@/lib/browser/answers";
+import { onAnswer } from "@/lib/browser/api";
 import { type Begun } from "@/lib/browser/embed/embed-session";
 import { type EndReason, type TicketMessage } from "@/lib/browser/embed/host-page";
 

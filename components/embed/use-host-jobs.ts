@@ -1,7 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { onAnswer } from "@/lib/browser/answers";
-import { callApi } from "@/lib/browser/api";
+import { callApi, onAnswer } from "@/lib/browser/api";
 import { tellHost } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";

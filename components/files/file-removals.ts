@@ -6,12 +6,12 @@
 import { createStore } from "zustand/vanilla";
 import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
-import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { fromTop } from "@/lib/contract/assets/file-refs";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { type Result } from "@/lib/shared/result";
+import { newUuid } from "@/lib/shared/text";
 
 export type RefusedFile = { path: string; failure: ApiFailure };
 export type FileRemoval = { removed: number; failed: readonly RefusedFile[]; left: readonly string[] };

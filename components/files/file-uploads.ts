@@ -3,9 +3,9 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
-import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
+import { newUuid } from "@/lib/shared/text";
 
 export type FileUpload = {
   key: number;

@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useTransition } from "react";
 import { useRouter } from "@/components/ui/hooks/use-router";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { onAnswer } from "@/lib/browser/answers";
+import { onAnswer } from "@/lib/browser/api";
 import { type ReadOnlyView } from "@/lib/contract/console";
 
 /** Renders an open page again once an answer shows a change: the notice appears or disappears, and so do the possible acts. */

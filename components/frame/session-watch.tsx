@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent } from "react";
 import { useSWRConfig } from "swr";
-import { onAnswer } from "@/lib/browser/answers";
+import { onAnswer } from "@/lib/browser/api";
 import { SESSION_PATH, setSessionEnded, usePoll } from "@/lib/browser/poll/use-poll";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";

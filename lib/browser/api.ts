@@ -3,7 +3,6 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { failed, type Result } from "@/lib/shared/result";
-import { announceAnswer } from "./answers";
 import { confirmIdentity } from "./confirm";
 import { type ApiFailure, failureOfThrown } from "./read-failure";
 import { apiPath } from "./urls";
@@ -47,4 +46,19 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   } catch (cause) {
     return failed(failureOfThrown(cause));
   }
+}
+
+/** An answer of the console's API, for the host of an embedded page and the read-only notice. */
+type Answer = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
+type Listener = (answer: Answer) => void;
+
+const listeners = new Set<Listener>();
+
+export function announceAnswer(answer: Answer): void {
+  for (const listener of listeners) listener(answer);
+}
+
+export function onAnswer(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }

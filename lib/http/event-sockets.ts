@@ -2,9 +2,8 @@ import { type IncomingMessage, type Server } from "node:http";
 import { type Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { isStoreAway } from "@/lib/shared/error-codes";
-import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { type Feed, type FeedAdmission, type FeedEnd, feedEnds, type FeedTarget, type Refused } from "@/lib/shared/http-types";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type Refused } from "@/lib/shared/visitors";
 import { endSocket } from "./refusals";
 
 /** Each handler checks who connects (Origin, key or session) before it answers. */

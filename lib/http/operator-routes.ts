@@ -3,9 +3,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createYieldQueue } from "@/lib/shared/async";
+import { type Refused } from "@/lib/shared/http-types";
 import { type Readiness } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type Refused } from "@/lib/shared/visitors";
 import { refuse } from "./refusals";
 
 type Operator = {

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { type Duplex } from "node:stream";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { type Refused } from "@/lib/shared/visitors";
+import { type Refused } from "@/lib/shared/http-types";
 import { pageAddress } from "./request-line";
 
 type PlainPage = { title: string; text: string; head?: string; more?: string };

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/console-paths";
+import { type Refused } from "@/lib/shared/http-types";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
-import { type Refused } from "@/lib/shared/visitors";
 
 function withoutBasePath(url: string, basePath: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;

@@ -8,7 +8,7 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
 import { judgeRequest, removeBasePath, type RequestRules } from "./request-line";
-import { type NameRequest } from "./route-methods";
+import { type NameRequest } from "./routes";
 
 type ConnectionBounds = {
   all: number;

@@ -5,8 +5,8 @@ import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { type Refused, type VisitorRules } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
-import { type Refused, type VisitorRules } from "@/lib/shared/visitors";
 import { refuse } from "./refusals";
 import { pageAddress } from "./request-line";
 

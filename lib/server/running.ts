@@ -4,8 +4,7 @@
 import "server-only";
 import { type IncomingMessage } from "node:http";
 import { sleep } from "@/lib/shared/async";
-import { type FeedAdmission } from "@/lib/shared/message-feed";
-import { type VisitorRules } from "@/lib/shared/visitors";
+import { type FeedAdmission, type VisitorRules } from "@/lib/shared/http-types";
 import { type Composition } from "./composition-type";
 
 const place = Symbol.for("lightdesk");

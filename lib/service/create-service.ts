@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { sleep, withTimeout } from "@/lib/shared/async";
 import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
-import { type Feed } from "@/lib/shared/message-feed";
+import { type Feed } from "@/lib/shared/http-types";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";

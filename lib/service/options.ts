@@ -1,7 +1,7 @@
 // Options and interface of the embedded service.
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
-import { type Feed } from "@/lib/shared/message-feed";
+import { type Feed } from "@/lib/shared/http-types";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type ServiceSettings } from "./settings";
 

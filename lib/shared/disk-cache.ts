@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { coalesce } from "./async";
 import { filesByAge, readCached, writeCached } from "./files";
 import { ok, type Result } from "./result";
 import { telemetry } from "./telemetry";
@@ -8,48 +9,35 @@ import { telemetry } from "./telemetry";
 /** Deletion starts above FULL and goes down to ROOM, so that not every write lists the folder. */
 const FULL = 0.9;
 const ROOM = 0.8;
-/** Part of the limit that may be written between two listings; other processes may write too. */
-const BETWEEN_LOOKS = 0.05;
+/** Part of the limit that may be written between two sweeps; other processes may write too. */
+const BETWEEN_SWEEPS = 0.05;
 
-function createBound(folder: string, mostBytes: number) {
-  let found: number | undefined;
-  let sinceLook = 0;
-  let looking: Promise<void> | undefined;
+function createBound(folder: string, maxBytes: number) {
+  let sweptBytes: number | undefined;
+  let writtenSince = 0;
 
-  const isDue = () => found === undefined || sinceLook > mostBytes * BETWEEN_LOOKS || found + sinceLook > mostBytes * FULL;
-
-  async function look(): Promise<void> {
-    sinceLook = 0;
+  const sweep = coalesce(async () => {
+    writtenSince = 0;
     const files = await filesByAge(folder);
     let total = files.reduce((sum, { size }) => sum + size, 0);
-    if (total > mostBytes * FULL) {
-      for (const { path, size } of files) {
-        if (total <= mostBytes * ROOM) break;
-        const isGone = await rm(path, { force: true }).then(
-          () => true,
-          () => false,
-        );
-        if (isGone) total -= size;
-      }
+    const target = total > maxBytes * FULL ? maxBytes * ROOM : total;
+    for (const { path, size } of files) {
+      if (total <= target) break;
+      await rm(path, { force: true }).then(
+        () => (total -= size),
+        () => undefined,
+      );
     }
-    found = total;
-  }
-
-  async function lookWhileDue(): Promise<void> {
-    // Files written during a look may have been missed by it.
-    do await look();
-    while (sinceLook > 0 && isDue());
-  }
+    sweptBytes = total;
+  });
 
   return {
-    bytes: () => (found === undefined ? undefined : found + sinceLook),
+    bytes: () => (sweptBytes === undefined ? undefined : sweptBytes + writtenSince),
 
     grew(by: number): void {
-      sinceLook += by;
-      if (!isDue()) return;
-      looking ??= lookWhileDue()
-        .catch(() => undefined)
-        .finally(() => (looking = undefined));
+      writtenSince += by;
+      // A folder that cannot be read is tried again with the next file.
+      if (sweptBytes === undefined || writtenSince > maxBytes * BETWEEN_SWEEPS) sweep().catch(() => undefined);
     },
   };
 }

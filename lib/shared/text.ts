@@ -53,3 +53,13 @@ export function storable(value: unknown): unknown {
 export function readTags(text: string): string[] {
   return [...new Set(text.split(/[,\n，]/).map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }
+
+/** 128 random bits. `randomUUID` exists only on secure pages, and a console in a local network may not be one. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function newUuid(): string {
+  return toUuid(newIdempotencyKey(), 4);
+}

@@ -8,7 +8,7 @@ import { readList } from "@/components/jobs/list/list-address";
 import { type JobSearchAnswer } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { isSearch } from "@/lib/contract/jobs/job-list";
-import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { type HistoryAnswer } from "@/lib/contract/schemas/job";
 import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
-import { newUuid } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
+import { newUuid } from "@/lib/shared/text";
 
 export type Meant<Act, Item> = { act: Act; items: readonly Item[] };
 /** The act, and the outcome for each item. `isCut`: there are more items. */

@@ -3,7 +3,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";
 import { isTerminalWord, type JobState } from "@/lib/contract/jobs/job-list";
-import { type QueueAnswer } from "@/lib/contract/schemas/queue";
+import { type QueueAnswer } from "@/lib/contract/schemas/job";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import type * as LookUp from "./look-up";
 import { type JobNames, type ReceiptEntry } from "./receipt-entry";

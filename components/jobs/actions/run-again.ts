@@ -1,11 +1,11 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
-import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
+import { newIdempotencyKey } from "@/lib/shared/text";
 import { type KnownJob, named } from "./end-jobs";
 import { type Outcome, type ReceiptEntry } from "./receipt-entry";
 import { type MaskedInput, toResubmission } from "./resubmission";

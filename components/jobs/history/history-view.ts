@@ -1,5 +1,5 @@
 import { type JobSearchAnswer } from "@/lib/contract/console";
-import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import { type HistoryAnswer } from "@/lib/contract/schemas/job";
 import { jobOfEntry, previewOf } from "@/lib/contract/views/job-view";
 import { type JobsView, previewPart, toJobRow, toJobsView } from "../job-row";
 

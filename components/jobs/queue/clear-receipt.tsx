@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { ReceiptLine } from "@/components/ui/receipt-line";
 import { type Cleared } from "@/lib/browser/bulk/bulk-calls";
-import { type QueueAnswer } from "@/lib/contract/schemas/queue";
+import { type QueueAnswer } from "@/lib/contract/schemas/job";
 
 type ClearReceiptProps = {
   /** How many waited when the person confirmed. */

@@ -13,7 +13,7 @@ import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
-import { type QueueAnswer } from "@/lib/contract/schemas/queue";
+import { type QueueAnswer } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { ClearAll, useClearAll } from "../actions/clear-all";
 import { useCellWords } from "../columns/cells";

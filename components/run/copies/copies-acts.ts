@@ -4,7 +4,7 @@
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { ofTab } from "@/lib/browser/persisted";
-import { newIdempotencyKey } from "@/lib/browser/random-ids";
+import { newIdempotencyKey } from "@/lib/shared/text";
 import { type RunPorts } from "../run-ports";
 import { type RunStore } from "../run-store";
 import { askAfter } from "../submit/submission";

@@ -1,10 +1,10 @@
 // What the copies of a run send: the workflow that they share, and what differs in each. Pure.
 // Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
-import { newIdempotencyKey } from "@/lib/browser/random-ids";
 import { own } from "@/lib/contract/json/own";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { newIdempotencyKey } from "@/lib/shared/text";
 import { withInputs } from "../form/form-model";
 import { type SeedEdit } from "../form/seeds";
 import { type Submitted, toSubmission } from "../submit/submission";

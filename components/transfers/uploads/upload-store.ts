@@ -5,10 +5,10 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
-import { newUuid } from "@/lib/browser/random-ids";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
 import { type Failure } from "@/lib/contract/failure";
+import { newUuid } from "@/lib/shared/text";
 import { type About, changesBetween, mergeAbout, writtenBut } from "./about";
 import { carry, type Learnt, type UploadPorts } from "./carry";
 import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";

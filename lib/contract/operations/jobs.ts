@@ -3,18 +3,15 @@ import { defineOperations, json } from "../operation";
 import {
   cancelAnswerSchema,
   cancelsAnswerSchema,
+  historyAnswerSchema,
+  historyDetailSchema,
+  historyManageAnswerSchema,
+  historyQuerySchema,
   jobAssetsAnswerSchema,
   jobDetailSchema,
   jobsAnswerSchema,
   jobsQuerySchema,
   jobStatusSchema,
-} from "../schemas/job";
-import { integerText, maybe } from "../schemas/lenient";
-import {
-  historyAnswerSchema,
-  historyDetailSchema,
-  historyManageAnswerSchema,
-  historyQuerySchema,
   manageBodySchema,
   olderHistoryQuerySchema,
   olderHistorySchema,
@@ -24,7 +21,8 @@ import {
   queueAnswerSchema,
   queueDepthSchema,
   queueListSchema,
-} from "../schemas/queue";
+} from "../schemas/job";
+import { integerText, maybe } from "../schemas/lenient";
 
 const idsBody = z.looseObject({ job_ids: z.array(z.string().max(200)).min(1).max(100) });
 const pageQuery = z.object({ limit: integerText({ min: 1, max: 500 }).default(20), offset: integerText({ min: 0 }).default(0) });

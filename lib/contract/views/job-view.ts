@@ -4,8 +4,7 @@ import { isObject, objectOf, textOf } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { type JobWaits } from "../runners/runners";
 import { type ExecutionError } from "../schemas/execution";
-import { type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
-import { type HistoryEntry } from "../schemas/queue";
+import { type HistoryEntry, type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
 import { toMilliseconds } from "../times";
 import { listOutputs, type OutputView, toPreviewView } from "./outputs-view";
 

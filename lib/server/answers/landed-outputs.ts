@@ -8,7 +8,7 @@ import { type ComfyMessage, readMessage } from "@/lib/comfyui/socket";
 import { type JsonObject, numberOf, objectOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
-import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
 /** `jobs` and `bytes` are limits for each socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };

@@ -9,7 +9,7 @@ import { parseServiceJson } from "@/lib/contract/json/parse-json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Outputs } from "@/lib/contract/schemas/execution";
-import { feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 import { type Parts, type Target } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { keyGate } from "../upstream/key-gate";

@@ -7,7 +7,7 @@ import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { manageBodySchema } from "@/lib/contract/schemas/queue";
+import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";

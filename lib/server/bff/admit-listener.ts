@@ -8,7 +8,7 @@ import { CONNECTION_PARAMETER } from "@/lib/contract/console";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/sign-in";
-import { type FeedAdmission } from "@/lib/shared/message-feed";
+import { type FeedAdmission } from "@/lib/shared/http-types";
 import { passMessages } from "../answers/landed";
 import { givenToken } from "../auth/credentials";
 import { admit, countedAs, endOf, readViewer, type Viewer } from "../auth/viewer";

@@ -6,8 +6,14 @@ import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contra
 import { type Failure } from "@/lib/contract/failure";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
-import { type JobDetail, type JobListItem, type JobsAnswer, type JobsQuery, type JobStatus } from "@/lib/contract/schemas/job";
-import { type HistoryAnswer } from "@/lib/contract/schemas/queue";
+import {
+  type HistoryAnswer,
+  type JobDetail,
+  type JobListItem,
+  type JobsAnswer,
+  type JobsQuery,
+  type JobStatus,
+} from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { noteTotalsInQueue } from "../answers/landed";
 import { readCatalogue } from "../answers/node-classes";

@@ -5,7 +5,7 @@
 import "server-only";
 import { WebSocket } from "ws";
 import { isTooLarge, openSocket } from "@/lib/comfyui/socket";
-import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 import { keyHeader } from "./outgoing";
 
 /** A preview is a picture of a few hundred thousand bytes. */

@@ -1,6 +1,6 @@
 import { errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
-import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/queue";
+import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/job";
 import { noteSubmitted } from "../figures";
 import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
 import { findJob, findJobIds, listText, objectText, type StoredJob } from "../jobs/job-row";

@@ -3,7 +3,7 @@ import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json"
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
-import { type PromptBody } from "@/lib/contract/schemas/queue";
+import { type PromptBody } from "@/lib/contract/schemas/job";
 import { isLink } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";

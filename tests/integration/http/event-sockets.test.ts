@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { createHttpServer } from "@/lib/http/server";
-import { type Feed, type FeedAdmission } from "@/lib/shared/message-feed";
+import { type Feed, type FeedAdmission } from "@/lib/shared/http-types";
 import { openEvents, refusedWith } from "@/tests/support/event-socket";
 import { until } from "@/tests/support/until";
 

@@ -1,14 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jobDetailSchema, jobsAnswerSchema, jobsQuerySchema, jobStatusSchema } from "@/lib/contract/schemas/job";
 import {
   historyAnswerSchema,
+  jobDetailSchema,
+  jobsAnswerSchema,
+  jobsQuerySchema,
+  jobStatusSchema,
   manageBodySchema,
   promptAnswerSchema,
   promptBodySchema,
   queueAnswerSchema,
   queueListSchema,
-} from "@/lib/contract/schemas/queue";
+} from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 
 const file = { filename: "3ac9e1.png", subfolder: "", type: "output" };

@@ -3,7 +3,7 @@ import { render } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { useHostJobs } from "@/components/embed/use-host-jobs";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { announceAnswer } from "@/lib/browser/answers";
+import { announceAnswer } from "@/lib/browser/api";
 
 const origins = ["https://app.example.com"];
 const around = { postMessage: vi.fn() };

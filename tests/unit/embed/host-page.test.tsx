@@ -1,7 +1,7 @@
 // The messages between an embedded page and the page around it: whose messages count, and when a session is renewed.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startRenewal } from "@/components/embed/renewal";
-import { announceAnswer } from "@/lib/browser/answers";
+import { announceAnswer } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, tellHost } from "@/lib/browser/embed/host-page";
 
 const HOST = "https://app.example.com";

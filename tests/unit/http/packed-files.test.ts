@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { packedFiles } from "@/lib/http/packed-files";
+import { packedFiles } from "@/lib/http/routes";
 
 let folder = "";
 beforeAll(() => {

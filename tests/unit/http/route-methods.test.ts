@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { judgeMethods } from "@/lib/http/route-methods";
+import { judgeMethods } from "@/lib/http/routes";
 
 const judge = judgeMethods({
   "/api/[...unknown]": ["GET", "POST"],

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { removeBasePath } from "@/lib/http/request-line";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
-import { type VisitorAnswer } from "@/lib/shared/visitors";
+import { type VisitorAnswer } from "@/lib/shared/http-types";
 import { until } from "@/tests/support/until";
 
 const MAX_RUNNING_AND_WAITING = 2 + 64;

@@ -1,7 +1,7 @@
 // The sockets and the memory for outputs of running jobs: with the test's own services and clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createLandedOutputs } from "@/lib/server/answers/landed-outputs";
-import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/message-feed";
+import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
 const LOOK_MS = 30_000;
 type Opened = { hear: FeedTarget; isStopped: boolean; objection: Feed["objection"] };

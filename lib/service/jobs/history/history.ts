@@ -1,5 +1,5 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type ManageBody } from "@/lib/contract/schemas/queue";
+import { type ManageBody } from "@/lib/contract/schemas/job";
 import { type Database, type Reader } from "@/lib/service/store/database";
 import {
   extraDataTexts,

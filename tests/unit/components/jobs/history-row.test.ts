@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toHistoryView } from "@/components/jobs/history/history-view";
-import { historyAnswerSchema } from "@/lib/contract/schemas/queue";
+import { historyAnswerSchema } from "@/lib/contract/schemas/job";
 
 const rowOf = (entry: object) => toHistoryView(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];
 const status = (status_str: string, ...messages: unknown[]) => ({ status: { status_str, completed: status_str === "success", messages } });
