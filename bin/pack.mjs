@@ -1,5 +1,4 @@
-// `npm run pack -- FOLDER`: copies only what a start in production reads: the built program, its pages and packages. The Dockerfile runs
-// from it.
+// `npm run pack -- FOLDER`: copies only what a start in production reads, for the Dockerfile.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,5 +1,4 @@
-// What must exist before our programs run: a new enough Node, the packages, the bundles, the build. Plain Node only, since a fresh clone
-// has no packages. Messages go to stderr.
+// What must exist before our programs run. Plain Node only, since a fresh clone has no packages. Messages go to stderr.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";

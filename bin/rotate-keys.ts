@@ -1,5 +1,4 @@
-// Seals everything that is stored sealed with the first key of the ring: API keys, requests of downloads, and secrets of host pages. The
-// console may run meanwhile. Ends with code 1 unless the first key alone opens them all.
+// Seals everything that is stored sealed with the first key of the ring. Ends with code 1 unless that key alone opens all of it.
 import { sealedHosts } from "@/lib/server/embed/hosts";
 import { sealedKeys } from "@/lib/server/keys/api-keys";
 import { findReusedId, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";

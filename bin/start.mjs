@@ -1,5 +1,4 @@
-// `npm start` runs the console; `npm run service` and other commands name their program: installs and builds what is missing, then becomes
-// the program, in one process, so that a Ctrl-C arrives once. `npm run build` only builds.
+// `npm start` runs the console, other scripts name their program. Builds what is missing, then becomes the program, in one process.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
 const [name = "console"] = process.argv.splice(2, 1);

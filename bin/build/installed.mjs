@@ -1,5 +1,4 @@
-// Installs packages when node_modules doesn't match package-lock.json; a stamp file makes the check fast. Only the checks need development
-// packages.
+// Installs packages when node_modules doesn't match package-lock.json. Only the checks need development packages.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

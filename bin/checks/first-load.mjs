@@ -1,5 +1,4 @@
-// Gzip kB of the JavaScript that each page loads first. With --check, fails if Jobs exceeds a budget, alone or over the frame that every
-// page loads.
+// Gzip kB of the JavaScript that each page loads first. With --check, fails if Jobs exceeds a budget.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";

@@ -1,5 +1,4 @@
-// Runs test files on another Node: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`. Downloads it once, since as a dependency it would
-// replace the user's Node.
+// Runs test files on another Node, downloaded once: `node bin/checks/on-node.mjs 24.21.0 RESULT FILE...`.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../run.mjs";

@@ -54,7 +54,6 @@ export function isAccepted({ outcome }: ConnectionCheck): boolean {
   return outcome === "active" || outcome === "waitlisted";
 }
 
-/** Every id is in one of the lists. */
 export type StopReceipt = {
   stopped: string[];
   stopping: string[];
@@ -172,7 +171,6 @@ export const readOnlyBodySchema = z.object({
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";
 export type InvitationView =
   { state: "open"; email: string; role: (typeof roles)[number]; resets: boolean } | { state: Exclude<InvitationState, "open"> };
-/** Never with its link: the console keeps only a hash of it. */
 export type InvitationItem = {
   id: string;
   email: string;
@@ -183,7 +181,6 @@ export type InvitationItem = {
   expiresAt: number;
 };
 export const invitationBodySchema = z.object({ email: emailSchema, role: z.enum(roles).exclude(["owner"]) });
-/** A link that sets a new password needs no name. */
 export const invitationAcceptSchema = z.object({
   token: z.string().min(1).max(200),
   name: nameSchema.optional(),

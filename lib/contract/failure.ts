@@ -34,7 +34,6 @@ export type Failure = {
   status: number;
   details?: unknown;
   nodeErrors?: NodeErrors;
-  /** The `error` of a refused prompt as it came; the console's answer repeats it beside its own envelope. */
   promptError?: JsonObject;
   retryAfterMs?: number;
   requestId?: string;
@@ -74,7 +73,6 @@ export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now())
   };
 }
 
-/** True only for a plain rate limit: the only refusal after which the same request is worth sending again. */
 export function isPlainRateLimit(failure: Pick<Failure, "status" | "code" | "message">): boolean {
   return failure.status === 429 && !refusalCode.test(failure.code) && !refusalMessage.test(failure.message);
 }

@@ -50,7 +50,7 @@ export function coreListIn({ tells }: Operation): (typeof coreLists)[number] | u
   return coreLists.find((list) => list === tells);
 }
 
-export function isRead({ method }: Operation): boolean {
+export function isRead({ method }: Pick<Operation, "method">): boolean {
   return method === "GET" || method === "HEAD";
 }
 
@@ -63,16 +63,17 @@ export function answersBytes({ answers }: Operation): boolean {
   return Object.values(answers)[0]?.kind === "bytes";
 }
 
-type Definition = Omit<Operation, "name" | "tier">;
-type Defined<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"] } };
+type Definition = Omit<Operation, "name" | "tier" | "role"> & Partial<Pick<Operation, "role">>;
+type Defined<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"]; role: Role } };
 
-/** The key is the operation's name. An operation with a capability is an extension. */
+/** The key is the name. Operations with a capability are extensions. Reads need a viewer, changes an operator, unless a role is given. */
 export function defineOperations<const T extends Record<string, Definition>>(table: T): Defined<T>;
 export function defineOperations(table: Record<string, Definition>): Record<string, Operation> {
-  const entries = Object.entries(table);
-  return Object.fromEntries(
-    entries.map(([name, operation]) => [name, { ...operation, name, tier: operation.capability ? "extension" : "core" }]),
-  );
+  const entries = Object.entries(table).map(([name, definition]): [string, Operation] => {
+    const tier = definition.capability ? "extension" : "core";
+    return [name, { role: isRead(definition) ? "viewer" : "operator", ...definition, name, tier }];
+  });
+  return Object.fromEntries(entries);
 }
 
 export function json<const S extends z.ZodType>(schema: S): { kind: "json"; schema: S } {

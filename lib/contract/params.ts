@@ -5,7 +5,6 @@ export type Param =
   | { kind: "boolean"; usual?: boolean }
   | { kind: "word"; values: readonly string[]; usual?: string }
   | { kind: "words"; values: readonly string[]; usual?: undefined }
-  /** `read`: turns the text into the page's value; undefined if it makes no sense. */
   | { kind: "text"; most: number; isTrimmed?: true; usual?: string; read?: (text: string) => string | undefined };
 export type Params = Readonly<Record<string, Param>>;
 
@@ -22,7 +21,6 @@ export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, k
 
 const LONGEST_IGNORED = 100;
 
-/** `ignored`: values that could not be read. A name that occurs several times is a list. */
 export function readAddress<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
 export function readAddress(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
   const ignored: string[] = [];

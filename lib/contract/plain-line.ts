@@ -6,7 +6,6 @@ export function toPlainLine(text: string): string {
   return text.replace(misleading, "");
 }
 
-/** For file names that are stored or written into an archive or a header. Never empty. */
 export function toFileName(text: string): string {
   return toPlainLine(text) || "file";
 }

@@ -30,7 +30,6 @@ export type ShareBody = z.input<typeof shareBodySchema>;
 
 /** Answered only once: the console keeps just a hash of the token. */
 export type MadeShare = { id: string; title: string; path: `/share/${string}`; expiresAt: number; count: number };
-/** The details of an UNPROCESSABLE refusal: names of files whose metadata cannot be removed. */
 export type NotCleanableDetails = { notCleanable: string[] };
 
 export const sharePasswordSchema = z.object({ password: z.string().min(1).max(MAX_PASSWORD_LENGTH) });

@@ -12,8 +12,7 @@ export function foldName(name: string): string {
 
 function foldLetter(letter: string): string {
   if (letter === DOTLESS_I) return letter;
-  // First to small letters, for a capital that has no other ("ẞ"); then to capitals, for small letters that share one; then each capital by
-  // itself, because one letter may have become two.
+  // Small first, for a capital that has no other ("ẞ"); then each capital by itself, because one letter may have become two.
   const capitals = letter.toLowerCase().toUpperCase();
   return Array.from(capitals, (capital) => capital.toLowerCase()).join("");
 }

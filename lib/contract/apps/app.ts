@@ -61,7 +61,6 @@ export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest })
   inputs: inputs.map((input) => withUsual(input, rest.graph)),
 }));
 
-/** `roles`: every member who has one of these roles now. */
 const appAccessSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("team") }),
   z.object({

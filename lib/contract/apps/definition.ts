@@ -86,7 +86,6 @@ export const definitionShape = z.object({
 });
 export type AppDefinition = z.infer<typeof definitionShape>;
 
-/** `label`: of the input or output concerned; for a changed one, its present label. */
 export type AppChange =
   | { what: "created" | "title" | "text" | "tags" | "cover" | "workflow" | "input_order" | "output_order" }
   | { what: "input_added" | "input_removed" | "input_changed" | "output_added" | "output_removed" | "output_changed"; label: string };
@@ -122,7 +121,6 @@ function compareLists<T extends { label: string }>(
   return changes;
 }
 
-/** The order of an object's fields does not count. */
 function isSame(one: unknown, other: unknown): boolean {
   return writeExactJson(sorted(one)) === writeExactJson(sorted(other));
 }

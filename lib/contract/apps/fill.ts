@@ -137,7 +137,6 @@ export function problemOf({ name, label, control }: AppField, code: AppProblem["
   return { input: name, label, control: control.kind, code, ...(limit !== undefined && { limit }) };
 }
 
-/** Reads a text field of a multipart form as the input's own type; text that cannot be read stays text and is refused as such. */
 export function valueOfText({ control }: AppInput, text: string): unknown {
   if (control.kind === "number" || control.kind === "seed" || control.kind === "switch") return text === "" ? undefined : scalarOf(text);
   if (control.kind === "choice") return control.choices.find(({ value }) => String(value) === text)?.value ?? text;

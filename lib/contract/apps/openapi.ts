@@ -92,7 +92,6 @@ function objectOf(properties: JsonSchema, required = Object.keys(properties)): J
   return { type: "object", properties, required };
 }
 
-/** The name of the file may be used in any number of runs. */
 function giving(inputs: readonly AppInput[]): JsonSchema {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };

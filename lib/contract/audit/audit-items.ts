@@ -26,7 +26,6 @@ export function writeThings(
 
 type Read = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
 
-/** `more`: how many further things are not named; `isAtLeast`: there may have been others. */
 export function readThings(written: string | undefined): Read {
   const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };

@@ -53,7 +53,6 @@ const changeText = z.string().max(400);
 const roleSchema = z.enum(roles);
 const changeSchema = z
   .object({
-    /** Older entries have only the new role. */
     role: z.union([roleSchema.transform((to) => ({ to })), z.object({ from: roleSchema.optional(), to: roleSchema })]),
     disabled: z.boolean(),
     by: changeText,

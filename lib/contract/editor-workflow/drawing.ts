@@ -50,7 +50,6 @@ export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | unde
   return file;
 }
 
-/** A node that a run would send under its own id. */
 export function isPlain(file: EditorFile, node: EditorNode): boolean {
   return isRunning(node) && !isNeverSent(node) && !file.definitions.has(node.type) && !isGroupNode(node);
 }

@@ -51,7 +51,6 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
   };
 }
 
-/** Caches the result per object. */
 export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, { made: Made }>();
   return (of) => {
@@ -193,7 +192,6 @@ function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definition
   });
 }
 
-/** 0, "*" and an absent type fit everything. */
 function typeText(type: unknown): string {
   if (Array.isArray(type)) return "COMBO";
   return type === undefined || type === null || type === "" || type === 0 ? "*" : String(type);

@@ -130,7 +130,6 @@ function outputType(place: Place, output: number, { info, inside }: Following): 
   return Array.isArray(type) ? "COMBO" : String(type);
 }
 
-/** "*" fits everything; lists fit if they share a type. */
 function fits(one: string, other: string): boolean {
   const names = new Set(one.toLowerCase().split(","));
   const others = other.toLowerCase().split(",");

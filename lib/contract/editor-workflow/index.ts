@@ -149,7 +149,6 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
     };
   }
 
-  /** Values that are sent unchanged keep their spelling from the file. */
   function spelledAsInFile(nodeId: string, inputs: JsonObject): JsonObject {
     for (const name of Object.keys(inputs)) {
       const home = homes.get(`${nodeId} ${name}`);

@@ -16,7 +16,6 @@ export type EditorProblem =
   | { code: "too_many_nodes"; most: number }
   | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
-  /** Several nodes have this id. Links and values use the last one. */
   | { code: "duplicate_id"; nodeId: string; count: number }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
@@ -24,7 +23,6 @@ export type EditorProblem =
   /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
   | { code: "broken_link"; nodeId: string; input: string }
   | { code: "bypass_passes_nothing"; nodeId: string; input: string }
-  /** A Get node is connected to it, but no linked Set node has this name. */
   | { code: "not_set"; nodeId: string; input: string; name: string }
   /** The editor itself would round this number. */
   | { code: "digits_kept"; nodeId: string; input: string }
@@ -33,7 +31,6 @@ export type EditorProblem =
   /** A node pack links nodes by its own rules, which the file does not spell out. */
   | { code: "links_by_rule" };
 
-/** Resolved automatically: an editor-only node was left out, or a Get node was replaced by its Set node's input. */
 export type EditorNotice =
   { code: "left_out"; nodeId: string; classType: string; title?: string } | { code: "resolved"; nodeId: string; name: string };
 
@@ -50,7 +47,6 @@ export function sentValue(value: unknown, raw: unknown): unknown {
 
 /** The editor's own limits, for classes that have none. */
 const [LEAST, MOST] = [0, 2048];
-/** The limit of `Number.prototype.toFixed`. */
 const MOST_DIGITS = 100;
 
 /** A number as a PrimitiveNode writes it over a widget: within the class's limits and on its steps. Other values are returned unchanged. */

@@ -24,7 +24,6 @@ export function idIn({ path }: Scope, { id }: EditorNode): string {
 const slotsFound = once<Following, Map<string, readonly Slot[]>>(() => new Map());
 const widgetsFound = once<Following, Map<EditorNode, readonly Widget[]>>(() => new Map());
 
-/** In the editor's order, by which a bypassed node and a link inside a subgraph choose one. */
 export function slotsOf(place: Place, following: Following): readonly Slot[] {
   const found = slotsFound(following);
   const id = idIn(place.scope, place.node);

@@ -27,7 +27,6 @@ export function valueOfUse(use: Use, inside: Scope, input: number, following: Fo
   return value;
 }
 
-/** The enclosing use's value for one of a node's widgets, at the widget's position in `proxyWidgets`. */
 export function valueOfHost({ scope: { use }, node }: Place, widget: string): Value | undefined {
   return use && proxiedValue(use.node, [sourceOf(node, widget)]);
 }

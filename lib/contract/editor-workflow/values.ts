@@ -17,7 +17,6 @@ const widgetTypes = new Set([
 ]);
 /** Saved in place of a list that had not arrived from the server yet. */
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
-/** A refresh button, which only some of these lists have. */
 const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
 const DEEPEST = 4;
@@ -57,12 +56,10 @@ export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
   return byName(orderedInputs(info), values, 0);
 }
 
-/** Entries before a value in the list of values, which belong to no input. */
 export function listedBefore(raw: unknown): readonly string[] {
   return widgetTypeOf(raw) === "LOAD_3D" ? viewButtons : [];
 }
 
-/** A widget's entries in the list of values: the value itself, then the entries that belong to no input. */
 export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
   const behind = valuesBehind(name, raw, true);
   if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...behind];

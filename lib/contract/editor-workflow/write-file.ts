@@ -81,7 +81,6 @@ type Given = { name: string; value: unknown };
 function withValue(values: Values, { node, key }: Home, given: Given, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
   if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: given.value });
   const at = Number(key);
-  // A use of a subgraph has no class.
   const [known, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
   // The entries after a choice are of another number now, and a list that is too short does not give the values before it.
   if (known && (at > values.length || all.some(({ raw }) => isDynamicCombo(raw)))) return listOfValues(known, inputs, { node, values });
@@ -95,7 +94,6 @@ function isBox(raw: unknown): boolean {
   return typeOf(raw) === "BOUNDING_BOX";
 }
 
-/** All of a node's values in the editor's order. A linked input keeps the file's value; without a value it gets the class's default. */
 function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
   const read = node ? widgetsOf(node, info) : [];
@@ -119,7 +117,6 @@ function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { n
   return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
 }
 
-/** A list is wrapped when it is sent, but not in a file. */
 function bare(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }

@@ -51,7 +51,6 @@ type InputDifference = {
 
 const MAX_VALUE_LENGTH = 300;
 
-/** `workflows` as jobs carry them: `{ prompt, extra_data }` or a bare graph. An absent one differs from nothing. */
 export function inputDifferences(workflows: readonly unknown[], most = 200): { differences: InputDifference[]; isCut: boolean } {
   const graphs = workflows.map(looseGraph);
   const readableGraphs = graphs.filter((graph) => graph !== undefined);

@@ -2,10 +2,8 @@
 
 import { weakMapOf } from "./own";
 
-/** By container: the spellings of its numbers by key or list index, where JavaScript would write them differently. */
 const spellings = weakMapOf<object, ReadonlyMap<string | number, string>>("number-spellings");
 
-/** Copies the original's spellings to a changed copy, for equal values. Returns the copy. */
 export function withSpellingsOf<T extends object>(original: object, copy: T): T {
   const originalSpellings = spellings.get(original);
   if (originalSpellings) spellings.set(copy, new Map([...originalSpellings, ...(spellings.get(copy) ?? [])]));
@@ -32,7 +30,6 @@ export function writeExactJson(value: unknown, indent = 0): string {
   return write(value, indent, "\n") ?? "null";
 }
 
-/** Whether it contains a BigInt or a spelling. A circular value is left for JSON.stringify to reject. */
 function needsSpelling(root: unknown): boolean {
   const open: unknown[] = [root];
   const seen = new Set<unknown>();

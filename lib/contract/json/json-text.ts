@@ -42,7 +42,6 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
-/** The offset after `"key" :`, or -(offset of the error) - 1. */
 function readKey(text: string, at: number): number {
   if (text[at] !== '"') return -at - 1;
   const end = skip(string, text, at);

@@ -72,7 +72,6 @@ export function parseLenientJson(text: string): unknown {
 
 const textOrNaN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
 
-/** `as`: replaces each NaN and Infinity, padded to its length. Quoted strings are unchanged. */
 export function withoutNaN(text: string, as: "null" | "0" = "null"): string {
   return text.replace(textOrNaN, (found) => (found.startsWith('"') ? found : as.padEnd(found.length)));
 }

@@ -9,7 +9,6 @@ export type Reader<T> = (value: unknown) => T | undefined;
 export type ReadBy<R> = R extends Reader<infer T> ? T : never;
 
 export const anything: Reader<unknown> = (value) => value;
-/** Accepts blank text too, unlike `text`. */
 export const anyText: Reader<string> = (value) => (typeof value === "string" ? value : undefined);
 export const isTrue: Reader<boolean> = (value) => value === true || undefined;
 

@@ -73,7 +73,6 @@ function widgetsIn(graph: Graph): WidgetOf {
   return (name, widget) => own(named.get(name)?.inputs, widget);
 }
 
-/** `widgetOf`: a widget's value on the node with this name; if that is undefined or an object, the text stays as it is. */
 export function withReplacements(value: string, at: Date, widgetOf: WidgetOf): string {
   return value.replace(/%([^%]+)%/g, (whole, text: string) => {
     const [first = "", second, ...more] = text.split(".");
@@ -127,7 +126,6 @@ export function withChoices(text: string, seed: string): string {
   return options.join("");
 }
 
-/** A comment without an end is text, except for line comments in it. */
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/.*/g, (comment) =>
     comment.startsWith("//") || (comment.length > 3 && comment.endsWith("*/")) ? "" : comment.replace(/\/\/.*/g, ""),

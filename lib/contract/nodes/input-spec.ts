@@ -20,7 +20,6 @@ export type InputSpec =
   | { kind: "connection"; type: string };
 
 export type Limit = number | bigint;
-/** Files of the server that a person chooses from and may add to; pictures have a control of their own. */
 export type Media = "video" | "audio";
 export type ChoiceValue = string | number | boolean;
 

@@ -86,7 +86,6 @@ function bodyOf(body: OperationBody, ref: string): JsonSchema {
   return { required: true, content: { "multipart/form-data": { schema } } };
 }
 
-/** A part is text; other values travel as JSON. */
 function asText(schema: unknown): unknown {
   if (typeof schema === "object" && schema !== null && "type" in schema && schema.type !== "string")
     return { type: "string", contentMediaType: "application/json", contentSchema: schema };

@@ -4,7 +4,7 @@ import { defineOperations, json } from "../operation";
 import { component, exactFields, named, reads } from "../schemas/exact";
 import { anyNumber, booleanText, entries, integerText, loosely, maybe, moment } from "../schemas/lenient";
 
-export const imageUploadFieldsSchema = z.object({
+const imageUploadFieldsSchema = z.object({
   type: z.string().max(50).default("output"),
   subfolder: z.string().max(500).default(""),
   overwrite: z.string().max(10).optional(),
@@ -49,15 +49,15 @@ export const maskUploadAnswerSchema = named(
   }),
 );
 
-export const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
-export const maskLayersSchema = component("MaskLayers", {
+const maskLayersQuerySchema = z.object({ filename: z.string().min(1).max(1000) });
+const maskLayersSchema = component("MaskLayers", {
   mask: loosely(z.string()),
   paint: loosely(z.string()),
   painted: loosely(z.string()),
   painted_masked: loosely(z.string()),
 });
 
-export const viewQuerySchema = z.object({
+const viewQuerySchema = z.object({
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).optional(),
   type: z.string().max(50).optional(),
@@ -79,7 +79,7 @@ export const userdataQuerySchema = z.object({
   full_info: booleanText.default(true),
 });
 
-export const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
+const userdataWriteQuerySchema = z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) });
 
 const userdataFileSchema = z.looseObject({ path: z.string(), size: loosely(anyNumber), modified: loosely(moment) });
 export type UserdataFile = z.infer<typeof userdataFileSchema>;
@@ -90,7 +90,6 @@ export const userdataListSchema = named(
   "UserFiles",
   reads(entries(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
 );
-/** The exact form: only the path if full_info is false. */
 export const userdataWriteAnswerSchema = named("WrittenFile", reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])));
 
 export const fileOperations = defineOperations({
@@ -98,7 +97,6 @@ export const fileOperations = defineOperations({
     summary: "Uploads an image for LoadImage.",
     method: "POST",
     path: "/api/upload/image",
-    role: "operator",
     body: { kind: "multipart", file: "image", fields: imageUploadFieldsSchema },
     refusals: ["INVALID_IMAGE"],
     answers: { 200: json(imageUploadAnswerSchema) },
@@ -107,7 +105,6 @@ export const fileOperations = defineOperations({
     summary: "Uploads a mask that was painted over an image.",
     method: "POST",
     path: "/api/upload/mask",
-    role: "operator",
     item: "other",
     body: { kind: "multipart", file: "image", fields: maskUploadFieldsSchema },
     refusals: ["INVALID_IMAGE"],
@@ -117,7 +114,6 @@ export const fileOperations = defineOperations({
     summary: "Lists the user's data files in a folder.",
     method: "GET",
     path: "/api/userdata",
-    role: "viewer",
     item: "other",
     query: userdataQuerySchema,
     refusals: ["FORBIDDEN", "NOT_FOUND"],
@@ -127,7 +123,6 @@ export const fileOperations = defineOperations({
     summary: "Writes a data file, whole or not at all.",
     method: "POST",
     path: "/api/userdata/{file}",
-    role: "operator",
     item: "file",
     tail: "file",
     query: userdataWriteQuerySchema,
@@ -141,7 +136,6 @@ export const fileOperations = defineOperations({
     method: "GET",
     path: "/api/view",
     capability: "view",
-    role: "viewer",
     reads: "jobFiles",
     item: "other",
     query: viewQuerySchema,
@@ -153,7 +147,6 @@ export const fileOperations = defineOperations({
     method: "GET",
     path: "/api/userdata/{file}",
     capability: "userdata.read",
-    role: "viewer",
     item: "file",
     tail: "file",
     refusals: ["FORBIDDEN"],
@@ -164,7 +157,6 @@ export const fileOperations = defineOperations({
     method: "DELETE",
     path: "/api/userdata/{file}",
     capability: "userdata.delete",
-    role: "operator",
     item: "file",
     tail: "file",
     refusals: ["FORBIDDEN"],
@@ -175,7 +167,6 @@ export const fileOperations = defineOperations({
     method: "POST",
     path: "/api/userdata/{file}/move/{dest}",
     capability: "userdata.move",
-    role: "operator",
     item: "file",
     servedBy: "writeUserdata",
     query: z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) }),
@@ -187,7 +178,6 @@ export const fileOperations = defineOperations({
     method: "GET",
     path: "/api/files/mask-layers",
     capability: "maskLayers",
-    role: "viewer",
     item: "other",
     query: maskLayersQuerySchema,
     refusals: ["NOT_FOUND"],

@@ -13,7 +13,7 @@ export const userSchema = component("User", {
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
-export const modelNamesSchema = named("ModelNames", z.array(z.string()));
+const modelNamesSchema = named("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {
   supports_preview_metadata: loosely(z.boolean()),
@@ -40,7 +40,7 @@ const exactDevice = z.object({
   torch_vram_free: count,
 });
 
-export const systemStatsSchema = component("SystemStats", {
+const systemStatsSchema = component("SystemStats", {
   system: reads(z.looseObject({ os: loosely(z.string()) }), exactSystem),
   devices: reads(z.array(z.looseObject({})).catch([]), z.array(exactDevice)),
 });
@@ -53,14 +53,12 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/user",
     isLackedByLocal: true,
-    role: "viewer",
     answers: { 200: json(userSchema) },
   },
   getTask: {
     summary: "A background task, with its progress.",
     method: "GET",
     path: "/api/tasks/{task_id}",
-    role: "viewer",
     item: "task",
     answers: { 200: json(taskSchema) },
   },
@@ -68,7 +66,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/tasks",
     capability: "tasks.list",
-    role: "viewer",
     query: tasksQuerySchema,
     answers: { 200: json(tasksAnswerSchema) },
   },
@@ -77,7 +74,6 @@ export const serviceOperations = defineOperations({
     method: "DELETE",
     path: "/api/tasks/{task_id}",
     capability: "tasks.cancel",
-    role: "operator",
     item: "task",
     refusals: ["CONFLICT"],
     answers: { 204: { kind: "empty" } },
@@ -87,7 +83,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/object_info",
     capability: "objectInfo",
-    role: "viewer",
     tells: "nodes",
     answers: { 200: json(objectInfoSchema) },
   },
@@ -96,7 +91,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/object_info/{class}",
     capability: "objectInfo.class",
-    role: "viewer",
     tells: "nodes",
     item: "other",
     answers: { 200: json(objectInfoSchema) },
@@ -106,7 +100,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/models",
     capability: "models",
-    role: "viewer",
     answers: { 200: json(modelNamesSchema) },
   },
   listModels: {
@@ -114,7 +107,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/models/{folder}",
     capability: "models",
-    role: "viewer",
     item: "other",
     answers: { 200: json(modelNamesSchema) },
   },
@@ -123,7 +115,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/features",
     capability: "features",
-    role: "viewer",
     answers: { 200: json(featuresSchema) },
   },
   getSystemStats: {
@@ -131,7 +122,6 @@ export const serviceOperations = defineOperations({
     method: "GET",
     path: "/api/system_stats",
     capability: "systemStats",
-    role: "viewer",
     answers: { 200: json(systemStatsSchema) },
   },
   freeMemory: {
@@ -139,7 +129,6 @@ export const serviceOperations = defineOperations({
     method: "POST",
     path: "/api/free",
     capability: "free",
-    role: "operator",
     body: json(freeBody),
     answers: { 200: { kind: "empty" } },
   },

@@ -37,6 +37,5 @@ function addAmounts(amounts: readonly Amount[]): Amount {
   const value = known.reduce((total, one) => total + one, 0);
   const isAtLeast = known.length < amounts.length || amounts.some((amount) => amount.isAtLeast);
   if (!isAtLeast) return { value };
-  // Zero plus an unknown amount is unknown.
   return value === 0 && !amounts.some((amount) => amount.isAtLeast) ? {} : { value, isAtLeast: true };
 }

@@ -12,5 +12,4 @@ export const runnerProblems = [
 ] as const;
 export type RunnerProblem = (typeof runnerProblems)[number];
 
-/** `ready` also brings back a runner that was set aside. */
 export const runnerOrders = ["ready", "draining", "paused"] as const;

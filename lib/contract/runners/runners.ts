@@ -41,7 +41,6 @@ export const runnerDeviceSchema = z.object({
 export type Runner = {
   id: string;
   label: string;
-  /** Null: the built-in one. */
   address: string | null;
   tags: string[];
   /** How many jobs it runs at once; the built-in one: a setting (LIGHTDESK_CONCURRENCY), summed over the services of a database. */
@@ -60,7 +59,6 @@ export type Runner = {
   lastSeenMs: number | null;
 };
 
-/** Without a label it is named after its host. `keep`: add it even if the check finds a problem. */
 export const newRunnerSchema = z.object({
   address: runnerAddressSchema,
   label: label.optional(),
@@ -96,7 +94,6 @@ export type ServiceRunners = {
   remove(id: string): Promise<RunnerOutcome<undefined>>;
 };
 
-/** In the details of a job: the runner it runs or ran on. A runner that was removed keeps its label. */
 export const jobRunnerSchema = z.object({ id, label: z.string(), attempt: z.int().min(1) });
 export type JobRunner = z.infer<typeof jobRunnerSchema>;
 

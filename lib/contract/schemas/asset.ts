@@ -134,7 +134,6 @@ export const assetEditBodySchema = z
     message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
   });
 
-/** Not a full asset: merge it into the one that the caller has. */
 export const assetEditAnswerSchema = named(
   "EditedAsset",
   reads(
@@ -167,7 +166,6 @@ export const remoteMetadataSchema = component("RemoteMetadata", {
 
 export const tagsBodySchema = z.looseObject({ tags: tagsSchema.min(1) });
 
-/** Only total_tags is always there; the others may be absent. */
 export const tagChangeSchema = component("TagChange", {
   total_tags: entries(z.string()),
   added: texts,

@@ -8,7 +8,6 @@ export type Link = [string, number];
 export const graphNodeSchema = z.looseObject({
   class_type: z.string(),
   inputs: freeForm.default({}),
-  /** Only for people: another shape does not make the graph invalid. */
   _meta: loosely(z.looseObject({ title: loosely(z.string()) })),
 });
 export type GraphNode = z.infer<typeof graphNodeSchema>;

@@ -32,12 +32,11 @@ import {
   unreadableCount,
 } from "./lenient";
 
-/** `marks`: start and end (exclusive) of each word in the text. */
 const searchMatchSchema = z.object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()])) });
 export type SearchMatch = z.infer<typeof searchMatchSchema>;
 
 /** Added by the console, from the submission. */
-export const submissionFields = {
+const submissionFields = {
   workflow_name: foreign(loosely(z.string())),
   job_label: foreign(loosely(z.string())),
   submitted_by: foreign(loosely(z.string())),
@@ -52,7 +51,6 @@ export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 export const jobListItemSchema = component("Job", {
   id: reads(z.string(), z.guid()),
   status: reads(z.string(), z.enum(jobStates)),
-  /** A local server may have forgotten this time. */
   create_time: reads(loosely(moment), milliseconds),
   workflow_id: reads(loosely(z.string()), z.string().optional()),
   outputs_count: reads(loosely(anyCount), count.optional()),
@@ -91,7 +89,6 @@ export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 export const jobDetailSchema = named(
   "JobDetail",
   jobListItemSchema.extend({
-    /** If it is unreadable, the rest of the job is still shown. */
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
     /** The catalogue's names for the classes of the workflow, as far as it has been read. */
     class_names: foreign(loosely(z.record(z.string(), z.string()))),

@@ -103,7 +103,6 @@ const words = z
 
 export const booleanText = onWire(z.union([z.boolean(), words], { error: "must be true or false" }), { kind: "boolean" });
 
-/** JSON text of an object, kept as text: the service judges what it means. */
 export const objectText = onWire(
   z
     .string()
@@ -112,7 +111,6 @@ export const objectText = onWire(
   { kind: "object-text" },
 );
 
-/** A comma list; blanks are dropped, so an empty value means "no filter". */
 export function commaList<T extends z.ZodType<string, string>>(item: T, most = 100) {
   const schema = z
     .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(partsOf)])

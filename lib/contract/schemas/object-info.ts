@@ -5,7 +5,6 @@ import { named, reads } from "./exact";
 import { freeForm, loosely } from "./lenient";
 
 export const nodeInfoSchema = z.looseObject({
-  /** Input name to [type, options], by group; a value that is not a list is a node pack's own. */
   input: loosely(z.looseObject({ required: loosely(freeForm), optional: loosely(freeForm), hidden: loosely(freeForm) })),
   input_order: loosely(freeForm),
   output: loosely(z.array(z.unknown())),

@@ -14,7 +14,6 @@ export type SecretPlace =
 
 const MOST_PLACES = 50;
 const DEEPEST = 100;
-/** The editor's drawing repeats the inputs, so it counts as one place. */
 const DRAWING = ["extra_pnginfo", "workflow"];
 
 export function placesInWorkflow(workflow: unknown): SecretPlace[] {

@@ -39,7 +39,6 @@ export function maskText(text: string, literals: readonly string[] = []): string
 
 /** A pattern that is given more text at once may run out of stack. */
 export const WINDOW = 256 * 1024;
-/** No key is longer than this. */
 const LONGEST_KEY = 8 * 1024;
 
 /** Ends after a blank or a quote, so that no secret is cut in two; else after a character that no key has. */
@@ -51,7 +50,6 @@ export function endOfWindow(text: string, from: number): number {
     const last = [...tail.matchAll(outside)].at(-1);
     if (last === undefined) continue;
     const to = end - LONGEST_KEY + last.index + 1;
-    // Keep "bearer" together with the token that follows the blank.
     const lead = /bearer\s{1,100}$/i.exec(text.slice(Math.max(from, to - 200), to))?.[0].length ?? 0;
     return to - lead > from ? to - lead : to;
   }
@@ -118,14 +116,12 @@ const SHORTEST_LITERAL = 6;
 
 const DEEPEST = 100;
 
-/** Whether a mask is anywhere in it; what lies too deep to be searched counts as masked. */
 export function isMasked(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.includes(MASK);
   if (typeof value !== "object" || value === null) return false;
   return depth > DEEPEST || Object.values(value).some((item) => isMasked(item, depth + 1));
 }
 
-/** Leaves out fields with a masked text; of a list item or a bare text, only the mask. */
 export function withoutMasks(value: JsonObject): JsonObject;
 export function withoutMasks(value: unknown): unknown;
 export function withoutMasks(value: unknown): unknown {

@@ -18,7 +18,6 @@ export type AssetView = {
   updatedAtMs?: number;
   lastUsedAtMs?: number;
   hash?: string;
-  /** Where GET /api/view finds it, for a service that knows files by place. */
   file?: OutputFile;
   previewUrl?: string;
   previewId?: string;

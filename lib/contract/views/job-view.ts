@@ -60,7 +60,6 @@ export function toListedError(sent: unknown): ExecutionError | undefined {
   );
 }
 
-/** error_message of the status view: plain, or the JSON of an execution error or of a refusal. */
 function fromText(text: string): JobErrorView | undefined {
   if (text.trim() === "") return undefined;
   const parsed = objectOf(parseJson(text));
@@ -226,7 +225,6 @@ export function previewOf(files: readonly OutputView[]): OutputView | undefined 
   return visual.find(({ temporary }) => !temporary) ?? visual[0];
 }
 
-/** A cancelled job is listed as an error that was interrupted. */
 function wordOf({ status }: HistoryEntry): string {
   if (status?.status_str === "success") return "completed";
   const wasInterrupted = status?.messages.some(([event]) => event === "execution_interrupted");

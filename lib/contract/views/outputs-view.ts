@@ -130,7 +130,6 @@ function toView(place: Place, item: unknown, animated: boolean): OutputView[] {
   return [file ?? jsonView(place, item)];
 }
 
-/** A single flag applies to the whole list. */
 function isAnimated(flags: unknown, index: number): boolean {
   return Array.isArray(flags) && (flags[index] ?? (flags.length === 1 ? flags[0] : false)) === true;
 }

@@ -13,7 +13,6 @@ export function isLink(value: unknown): value is Link {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && Number.isInteger(value[1]) && Number(value[1]) >= 0;
 }
 
-/** An input from which a node takes its randomness: "seed", "noise_seed", "sampler_seed". */
 export function isSeedName(name: string): boolean {
   return /(^|_)seed$/i.test(name);
 }
@@ -97,7 +96,6 @@ export function findCycle(graph: Graph): string[] | undefined {
   return undefined;
 }
 
-/** `list` is in descending order, so that its smallest index is popped first. */
 function insertDescending(list: number[], value: number): void {
   let low = 0;
   let high = list.length;
