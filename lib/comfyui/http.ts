@@ -2,9 +2,9 @@
 
 import { type Readable } from "node:stream";
 import { Agent, type FormData, request } from "undici";
+import { type RunnerProblem } from "@/lib/contract/connections";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { maxExactNumbers, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
 import { guardedConnector } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";

@@ -67,3 +67,19 @@ export function hasFeature(connection: Lacking | undefined, feature: ConnectionF
 /** `strange`: answers, but not with this interface; `failing`: fails by itself; `unpaid`: the account must pay. */
 export const checkOutcomes = ["active", "waitlisted", "refused", "forbidden", "unpaid", "failing", "strange", "unreachable"] as const;
 export type CheckOutcome = (typeof checkOutcomes)[number];
+
+/** `wrong_protocol`: http and https were mixed up; `failing`: it answers with failures of its own. */
+export const runnerProblems = [
+  "not_reachable",
+  "timeout",
+  "redirects",
+  "wrong_protocol",
+  "cloud_service",
+  "not_a_server",
+  "too_old",
+  "failing",
+  "over_limits",
+] as const;
+export type RunnerProblem = (typeof runnerProblems)[number];
+
+export const runnerOrders = ["ready", "draining", "paused"] as const;

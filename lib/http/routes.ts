@@ -9,7 +9,7 @@ import { embedAddressAt } from "./request-line";
 
 const types: Readonly<Record<string, string>> = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
 
-export type PreferPacked = (request: IncomingMessage, response: ServerResponse) => void;
+type PreferPacked = (request: IncomingMessage, response: ServerResponse) => void;
 
 export function packedFiles(folder: string, prefix: string): PreferPacked {
   const packed = new Set(
@@ -42,7 +42,7 @@ function readsBrotli(accepted: string): boolean {
   return accepted.split(",").some((one) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one));
 }
 
-export type RouteMethods = Readonly<Record<string, readonly string[]>>;
+type RouteMethods = Readonly<Record<string, readonly string[]>>;
 
 const known = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 

@@ -8,6 +8,9 @@ import { isInNetworks, isPublicAddress, networks } from "./ip-address";
 type All = LookupOptions & { all: true };
 export type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
 type Done = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+type Socket = { remoteAddress?: string; destroy(): unknown };
+type Connected<S> = (...outcome: [null, S] | [Error, null]) => void;
+type Connector<T, S> = (target: T, done: Connected<S>) => void;
 type Lookup = (host: string, options: LookupOptions, done: Done) => void;
 
 function checkedLookup(resolve: Resolve, isRefused: (address: string) => boolean, refusal: () => Error): Lookup {
@@ -42,18 +45,25 @@ export function isForbiddenAddress(address: string): boolean {
   return isInNetworks(host, never);
 }
 
-/** Opens no connection to such an address: checked as written and again once connected, since a name may lead anywhere. */
-export function guardedConnector(timeout: number): buildConnector.connector {
-  const plain = buildConnector({ timeout });
+/** Never connects to a refused address: checked as written and again once connected, since a name may lead anywhere. */
+function checkedConnector<T extends { hostname: string }, S extends Socket>(
+  connect: Connector<T, S>,
+  isRefused: (address: string) => boolean,
+  refusal: () => Error,
+): Connector<T, S> {
   return (target, done) => {
-    if (isForbiddenAddress(target.hostname)) return done(forbidden(), null);
-    plain(target, (...outcome) => {
+    if (isAddress(target.hostname) && isRefused(bare(target.hostname))) return done(refusal(), null);
+    connect(target, (...outcome) => {
       const [error, socket] = outcome;
-      if (error !== null || !isForbiddenAddress(socket.remoteAddress ?? "")) return done(...outcome);
+      if (error !== null || !isRefused(socket.remoteAddress ?? "")) return done(...outcome);
       socket.destroy();
-      done(forbidden(), null);
+      done(refusal(), null);
     });
   };
+}
+
+export function guardedConnector(timeout: number): buildConnector.connector {
+  return checkedConnector(buildConnector({ timeout }), isForbiddenAddress, forbidden);
 }
 
 function forbidden(): Error {
@@ -64,24 +74,12 @@ export function guardedLookup(resolve: Resolve): Lookup {
   return checkedLookup(resolve, isForbiddenAddress, forbidden);
 }
 
-type Socket = { remoteAddress?: string; destroy(): unknown };
-type Connected<S> = (...outcome: [null, S] | [Error, null]) => void;
-type Connector<T, S> = (target: T, done: Connected<S>) => void;
-
 export function publicConnector<T extends { hostname: string }, S extends Socket>(
   { resolve, refusal }: { resolve: Resolve; refusal: () => Error },
   build: (lookup: Lookup) => Connector<T, S>,
 ): Connector<T, S> {
-  const connect = build(checkedLookup(resolve, (address) => !isPublicAddress(address), refusal));
-  return (target, done) => {
-    if (isInside(target.hostname)) return done(refusal(), null);
-    connect(target, (...outcome) => {
-      const [error, socket] = outcome;
-      if (error !== null || isPublicAddress(socket.remoteAddress ?? "")) return done(...outcome);
-      socket.destroy();
-      done(refusal(), null);
-    });
-  };
+  const isRefused = (address: string) => !isPublicAddress(address);
+  return checkedConnector(build(checkedLookup(resolve, isRefused, refusal)), isRefused, refusal);
 }
 
 /** True if the host is written as an IP address. A name may lead anywhere; it is checked when it is connected to. */

@@ -4,10 +4,9 @@ import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { type AuditItem, type MemberChange } from "@/lib/contract/audit/audit";
-import { checkOutcomes } from "@/lib/contract/connections";
+import { checkOutcomes, runnerOrders, runnerProblems } from "@/lib/contract/connections";
 import { own } from "@/lib/contract/json/own";
 import { roles } from "@/lib/contract/people/roles";
-import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
 import { type AuditFact } from "./audit-facts";
 
 /** Fixed notes as the log stores them, and the keys of their sentences. */

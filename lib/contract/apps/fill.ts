@@ -148,7 +148,7 @@ function scalarOf(text: string): unknown {
   return typeof read === "number" || typeof read === "bigint" || typeof read === "boolean" ? read : text;
 }
 
-const needed: Readonly<Record<AppControl["kind"], string>> = {
+const kindNames: Readonly<Record<AppControl["kind"], string>> = {
   picture: "an image",
   video: "a video",
   audio: "a sound",
@@ -158,38 +158,24 @@ const needed: Readonly<Record<AppControl["kind"], string>> = {
   switch: "true or false",
   choice: "a choice",
 };
+const sentences: Readonly<Record<AppProblem["code"], string>> = {
+  missing: "needs KIND",
+  wrong_type: "must be KIND",
+  not_whole: "must be a whole number",
+  too_small: "must be at least LIMIT",
+  too_large: "must be at most LIMIT",
+  too_long: "may have at most LIMIT characters",
+  not_a_choice: "is none of its choices",
+  unknown_input: "is no input of this app",
+  not_yours: "is not a file that you have given to this app. Send it again",
+  file_too_large: "may have at most LIMIT bytes",
+  too_many_pixels: "may have at most LIMIT pixels",
+  unreadable_file: "is not a picture that can be read",
+  not_taken: "is not taken by the service",
+};
 
-export function problemSentence(problem: AppProblem): string {
-  return `${problem.label}: ${whatIsWrong(problem)}`;
-}
-
-function whatIsWrong({ code, control = "text", limit }: AppProblem): string {
-  switch (code) {
-    case "missing":
-      return `needs ${needed[control]}`;
-    case "wrong_type":
-      return isFileKind(control) ? "must be a file, or the name of one" : `must be ${needed[control]}`;
-    case "not_whole":
-      return "must be a whole number";
-    case "too_small":
-      return `must be at least ${limit}`;
-    case "too_large":
-      return `must be at most ${limit}`;
-    case "too_long":
-      return `may have at most ${limit} characters`;
-    case "not_a_choice":
-      return "is none of its choices";
-    case "unknown_input":
-      return "is no input of this app";
-    case "not_yours":
-      return "is not a file that you have given to this app. Send it again";
-    case "file_too_large":
-      return `may have at most ${limit} bytes`;
-    case "too_many_pixels":
-      return `may have at most ${limit} pixels`;
-    case "unreadable_file":
-      return "is not a picture that can be read";
-    case "not_taken":
-      return "is not taken by the service";
-  }
+/** In English, for programs; screens have their own sentence for each code. */
+export function problemSentence({ label, code, control = "text", limit }: AppProblem): string {
+  const kind = code === "wrong_type" && isFileKind(control) ? "a file, or the name of one" : kindNames[control];
+  return `${label}: ${sentences[code].replace("KIND", kind).replace("LIMIT", String(limit))}`;
 }

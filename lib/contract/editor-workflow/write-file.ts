@@ -162,16 +162,16 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
     const known = own(info, node.class_type);
     const widgets = new Map(namedWidgets(known ?? {}, withoutLinks(node)).map((widget) => [widget.name, widget.raw]));
     const specs = new Map(orderedInputs(known).map(({ name, raw }) => [name, raw]));
-    const inputs = inputNames(node, known, widgets).map((name) => {
+    const inputs = inputNames(node, known, widgets).map((name, slot) => {
       const value = node.inputs[name];
       const raw = widgets.get(name) ?? specs.get(name);
       const type = raw === undefined || /^COMFY_(AUTOGROW|MATCHTYPE)_V3$/.test(typeOf(raw)) ? "*" : typeOf(raw);
-      const link = isLink(value) && Object.hasOwn(graph, value[0]) ? newLink(value, nodeId, type) : null;
+      const link = isLink(value) && Object.hasOwn(graph, value[0]) ? newLink(value, [nodeId, slot], type) : null;
       return { name, type, ...(widgets.has(name) && { widget: { name } }), link };
     });
-    function newLink([origin, slot]: readonly [string, number], target: string, type: string): number {
+    function newLink([origin, slot]: readonly [string, number], [target, targetSlot]: readonly [string, number], type: string): number {
       const linkId = links.length + 1;
-      links.push([linkId, idOf(origin), slot, idOf(target), 0, type]);
+      links.push([linkId, idOf(origin), slot, idOf(target), targetSlot, type]);
       const slots = outputs.get(origin) ?? new Map<number, number[]>();
       outputs.set(origin, slots);
       const others = slots.get(slot);
@@ -179,10 +179,6 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       else slots.set(slot, [linkId]);
       return linkId;
     }
-    inputs.forEach(({ link }, slot) => {
-      const row = link === null ? undefined : links[link - 1];
-      if (row) row[4] = slot;
-    });
     const title = node._meta?.title;
     const values = known ? listOfValues(known, node.inputs) : withoutLinks(node);
     const texts = [...widgets.values()].filter((raw) => settingsOf(raw).multiline).length;
@@ -284,22 +280,15 @@ function idOf(id: string): string | number {
 }
 
 function spread(nodes: readonly { nodeId: string; height: number }[], places: Options["places"]): Map<string, readonly [number, number]> {
-  const columns = new Map<number, { nodeId: string; height: number; y: number }[]>();
-  for (const { nodeId, height } of nodes) {
-    const { x, y } = places.get(nodeId) ?? { x: 0, y: 0 };
-    const column = columns.get(x);
-    if (column) column.push({ nodeId, height, y });
-    else columns.set(x, [{ nodeId, height, y }]);
-  }
+  const placed = nodes.map((node) => ({ ...node, ...(places.get(node.nodeId) ?? { x: 0, y: 0 }) }));
+  const columns = [...new Set(placed.map(({ x }) => x))].sort((one, other) => one - other);
+  const columnOf = new Map(columns.map((x, index) => [x, { left: index * (WIDTH + GAP), nextTop: 0 }]));
   const positions = new Map<string, readonly [number, number]>();
-  [...columns.keys()]
-    .sort((one, other) => one - other)
-    .forEach((x, index) => {
-      let y = 0;
-      for (const node of (columns.get(x) ?? []).sort((one, other) => one.y - other.y)) {
-        positions.set(node.nodeId, [index * (WIDTH + GAP), y]);
-        y += node.height + GAP;
-      }
-    });
+  for (const { nodeId, height, x } of placed.sort((one, other) => one.y - other.y)) {
+    const column = columnOf.get(x);
+    if (!column) continue;
+    positions.set(nodeId, [column.left, column.nextTop]);
+    column.nextTop += height + GAP;
+  }
   return positions;
 }

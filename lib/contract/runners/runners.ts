@@ -1,9 +1,8 @@
 // Runners of the embedded service: the built-in one, and plain local servers. Not the role of the same name.
 
 import { z } from "zod";
-import { toBaseUrl, withScheme } from "../connections";
+import { runnerOrders, type RunnerProblem, toBaseUrl, withScheme } from "../connections";
 import { toPlainLine } from "../plain-line";
-import { runnerOrders, type RunnerProblem } from "./runner-problems";
 
 export const BUILT_IN_RUNNER = "built-in";
 

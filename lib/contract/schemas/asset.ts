@@ -190,14 +190,9 @@ export const tagsAnswerSchema = component("TagList", {
   unreadable: unreadableCount,
 });
 
-export const refineQuerySchema = z.object({
-  include_tags: commaList(tagSchema).optional(),
-  exclude_tags: commaList(tagSchema).optional(),
-  name_contains: z.string().max(500).optional(),
-  metadata_filter: objectText.optional(),
-  limit: integerText({ min: 1, max: 1000 }).default(100),
-  include_public: booleanText.default(true),
-});
+export const refineQuerySchema = assetsQuerySchema
+  .pick({ include_tags: true, exclude_tags: true, name_contains: true, metadata_filter: true, include_public: true })
+  .extend({ limit: integerText({ min: 1, max: 1000 }).default(100) });
 export const refineAnswerSchema = component("TagCounts", { tag_counts: entriesById(anyCount), unreadable: unreadableCount });
 
 export const taskStartedSchema = component("TaskStarted", {

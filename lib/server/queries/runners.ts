@@ -3,8 +3,8 @@
 // failure. Must never: be called by a route that is not for admins.
 
 import "server-only";
+import { runnerProblems } from "@/lib/contract/connections";
 import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
-import { runnerProblems } from "@/lib/contract/runners/runner-problems";
 import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";

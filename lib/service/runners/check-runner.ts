@@ -1,6 +1,6 @@
 import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
+import { type RunnerProblem } from "@/lib/contract/connections";
 import { isObject, numberOf, textOf } from "@/lib/contract/json/json";
-import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 import { runnerAddressSchema, type RunnerFacts } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 

@@ -1,8 +1,8 @@
 // The tables as kysely types. Times are milliseconds since 1970, free-form values are JSON text, flags are 0 or 1.
 
 import { type Generated } from "kysely";
+import { type RunnerProblem } from "@/lib/contract/connections";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
-import { type RunnerProblem } from "@/lib/contract/runners/runner-problems";
 
 export type UserRow = {
   id: Generated<number>;

@@ -11,7 +11,7 @@ import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunnersNotice } from "@/components/overview/runners-notice";
 import { unavailableRunners } from "@/components/overview/unavailable-runners";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
-import { runnerOrders, runnerProblems } from "@/lib/contract/runners/runner-problems";
+import { runnerOrders, runnerProblems } from "@/lib/contract/connections";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { jobDetailSchema } from "@/lib/contract/schemas/job";
 import { messagesOf } from "@/lib/server/i18n/messages";
