@@ -1,4 +1,4 @@
-// Reads an editor file (schema 0.4 and 1) as the editor does (docs/decisions/0045-files-of-the-editor.md).
+// Reads an editor file (schema 0.4 and 1) as the editor does (docs/decisions/0045-convert-editor-files.md).
 
 import { isObject, type JsonObject, numberOf, objectOf } from "../json/json";
 import { own } from "../json/own";
