@@ -135,7 +135,7 @@ const config = [
             {
               name: "next/navigation",
               importNames: ["useRouter", "usePathname"],
-              message: "Use components/ui/hooks/use-router: an embedded page has an address of its own.",
+              message: "Use components/ui/link: an embedded page has an address of its own.",
             },
           ],
           patterns: [{ group: ["../../*"], message: "Use @/…" }],
@@ -153,7 +153,7 @@ const config = [
     files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],
     rules: { "@next/next/no-img-element": "off" },
   },
-  { files: ["components/ui/link.tsx", "components/ui/hooks/use-router.ts"], rules: { "no-restricted-imports": "off" } },
+  { files: ["components/ui/link.tsx"], rules: { "no-restricted-imports": "off" } },
   // The readers of process.env; instrumentation needs NEXT_RUNTIME literally so the bundler can drop the branch.
   {
     files: [

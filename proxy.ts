@@ -37,11 +37,12 @@ async function embedded(request: NextRequest): Promise<NextResponse> {
 
 function shown(request: NextRequest, ancestors: string, answer: (headers: Headers) => NextResponse): NextResponse {
   const { pathname, search } = request.nextUrl;
+  const embed = embedAddressOf(pathname);
   const nonce = btoa(crypto.randomUUID());
   const policy = contentPolicy(nonce, ancestors);
   const headers = new Headers(request.headers);
   headers.set("x-nonce", nonce);
-  headers.set(PAGE_HEADER, pathname + search);
+  headers.set(PAGE_HEADER, (embed ? embed.rest || "/" : pathname) + search);
   headers.set("content-security-policy", policy);
   const response = answer(headers);
   response.headers.set("content-security-policy", policy);

@@ -16,7 +16,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { useStoredAssets } from "@/components/frame/stored-assets";
 import { WaysInMenu } from "@/components/frame/ways-in-menu";
 import { Button } from "@/components/ui/controls/button";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { useShown } from "@/components/viewer/use-shown";
 import { useViewing } from "@/components/viewer/use-viewing";
 import { type Stamped } from "@/lib/browser/poll/use-poll";

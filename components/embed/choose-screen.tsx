@@ -10,7 +10,7 @@ import { Button } from "@/components/ui/controls/button";
 import { SearchField } from "@/components/ui/controls/search-field";
 import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { callApi } from "@/lib/browser/api";
 import { tellHost } from "@/lib/browser/embed/host-page";

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { turnEmbedTheme } from "@/components/frame/look/embed-theme";
-import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
+import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed/embed-session";

@@ -16,7 +16,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { type Dropped, filesOfDrop } from "@/lib/browser/files/dropped-files";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Capability } from "@/lib/contract/capabilities";

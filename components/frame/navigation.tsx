@@ -3,8 +3,7 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
-import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
-import { Link } from "@/components/ui/link";
+import { Link, usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";

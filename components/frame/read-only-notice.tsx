@@ -3,7 +3,7 @@
 import { Lock } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useTransition } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { onAnswer } from "@/lib/browser/api";
 import { type ReadOnlyView } from "@/lib/contract/console";

@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
 import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-keys";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection/connection-context";
 import { destinationsOf } from "./destinations";

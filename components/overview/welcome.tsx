@@ -10,8 +10,7 @@ import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
-import { useRouter } from "@/components/ui/hooks/use-router";
-import { Link } from "@/components/ui/link";
+import { Link, useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
 type WelcomeProps = { canRun: boolean; canManage: boolean };

@@ -4,8 +4,8 @@ import { useTranslations } from "next-intl";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { Link } from "@/components/ui/link";
+import { isEmbedded } from "@/lib/browser/urls";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
-import { embedPath } from "@/lib/shared/console-paths";
 
 const parts = [
   { part: "connections", href: "/settings" },
@@ -31,7 +31,7 @@ export function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();
   const open = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
-  const shown = embedPath() === "" ? open : open.filter(({ href }) => embedPageOf(href) !== undefined);
+  const shown = isEmbedded() ? open.filter(({ href }) => embedPageOf(href) !== undefined) : open;
   return (
     <nav
       ref={showCurrent}

@@ -7,7 +7,7 @@ import { useConnection, useFeature } from "@/components/frame/connection/connect
 import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn, waysOf } from "@/components/frame/ways-in";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
-import { usePathname } from "@/components/ui/hooks/use-router";
+import { usePathname } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";

@@ -1,8 +1,9 @@
 "use client";
 
 import NextLink from "next/link";
-import { type ComponentProps, type ReactNode, useState } from "react";
-import { inEmbedPath } from "@/lib/shared/console-paths";
+import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
+import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
+import { embedAddressOf, embedPath, inEmbedPath } from "@/lib/shared/console-paths";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
   /** Never prefetches: for one of many links side by side, or one that only changes the present page. */
@@ -38,4 +39,28 @@ export function DisabledLink({ reason, className, children }: DisabledLinkProps)
       {children}
     </span>
   );
+}
+
+/** Next's router for the console's addresses: an embedded page stays below its session's address. */
+export function useRouter(): ReturnType<typeof useNextRouter> {
+  const router = useNextRouter();
+  return useMemo(
+    () =>
+      embedPath() === ""
+        ? router
+        : {
+            ...router,
+            push: (href, options) => router.push(inEmbedPath(href), options),
+            replace: (href, options) => router.replace(inEmbedPath(href), options),
+            prefetch: (href, options) => router.prefetch(inEmbedPath(href), options),
+          },
+    [router],
+  );
+}
+
+/** The page's address within the console, also when embedded. */
+export function usePathname(): string {
+  const whole = useWholePathname();
+  const found = embedAddressOf(whole ?? "");
+  return found ? found.rest || "/" : whole;
 }

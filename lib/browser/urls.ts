@@ -21,9 +21,13 @@ export function outsidePath(path: `/${string}`): string {
   return `${basePath}${path}`;
 }
 
+export function isEmbedded(): boolean {
+  return embedPath() !== "";
+}
+
 /** How a link to a file opens: in its own tab. An embedded page has no session in another tab, so the file is saved instead. */
 export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
-  return embedPath() === "" ? { target: "_blank", rel: "noreferrer" } : { download: true };
+  return isEmbedded() ? { download: true } : { target: "_blank", rel: "noreferrer" };
 }
 
 /** Leaves out undefined values and empty lists; a list becomes one comma-joined value, as the interface expects. */

@@ -60,11 +60,16 @@ export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answ
 }
 
 export function isApi(path: string): boolean {
-  return /^\/api(\/|$)/.test(embedAddressAt(path)?.rest ?? path);
+  return /^\/api(\/|$)/.test(routeAddress(path));
+}
+
+/** The address that routes are matched with: without the path of an embedded session. */
+export function routeAddress(address: string): string {
+  return embedAddressAt(address)?.rest ?? address;
 }
 
 /** The base path is removed already: later in an address, the same text may be the name of a file. */
-export function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
+function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
   const found = embedAddressOf(address);
   return found && address.startsWith(found.path) ? found : undefined;
 }

@@ -5,7 +5,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { own } from "@/lib/contract/json/own";
 import { type Refused } from "@/lib/shared/http-types";
-import { embedAddressAt } from "./request-line";
+import { routeAddress } from "./request-line";
 
 const types: Readonly<Record<string, string>> = { ".js": "application/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
 
@@ -67,7 +67,7 @@ export type NameRequest = (request: Pick<IncomingMessage, "method" | "url">) => 
 export function nameRequests(paths: readonly string[]): NameRequest {
   const routeOf = findRoute(paths);
   return ({ method = "", url = "" }) => {
-    const path = pathOf(embedAddressAt(url)?.rest ?? url);
+    const path = pathOf(routeAddress(url));
     const route = /^\/(_next|samples)\//.exec(path)?.[0].concat("*") ?? routeOf(path) ?? "other";
     return { method: known.has(method) ? method : "other", route };
   };

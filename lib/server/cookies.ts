@@ -47,7 +47,7 @@ export function cookieAttributes({ publicUrl, basePath }: Place, seconds: number
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
 }
 
-/** A page's own address, which pages cannot read otherwise. Not trusted: the sign-in leads only to paths of this application. */
+/** A page's path within the console, which pages cannot read otherwise. Not trusted: the sign-in leads only to paths of this application. */
 export const PAGE_HEADER = "x-lightdesk-page";
 /** The address that the reverse proxy vouches for. Our HTTP server writes it after removing what a client sent under that name. */
 export const VOUCHED_HEADER = "x-lightdesk-vouched";

@@ -1,5 +1,4 @@
 import { type Metadata } from "next";
-import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
 import { toAssetPage } from "@/components/assets/asset-page";
@@ -8,11 +7,10 @@ import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { withQuery } from "@/lib/browser/urls";
-import { openPage } from "@/lib/server/bff/open-page";
+import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { listAssets } from "@/lib/server/queries/assets";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { inEmbedPath } from "@/lib/shared/console-paths";
 import { isBareAddress, textParam } from "../params";
 import { stamp } from "../stamp";
 import { firstRead, parseAssetsQuery } from "./assets-query";
@@ -29,7 +27,7 @@ export default async function AssetsPage({ searchParams }: PageProps<"/assets">)
   const connection = textParam(params, "connection");
   const preferred = await defaultView(context, "assets");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
-    redirect(inEmbedPath(withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
+    redirectInConsole(withQuery("/assets", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
   }
   const assets = stamp(listAssets(context, query, connection), toAssetPage);
   return (

@@ -1,5 +1,4 @@
 import { type Metadata } from "next";
-import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
 import { PageMessages } from "@/components/frame/page-messages";
@@ -9,13 +8,12 @@ import { readList } from "@/components/jobs/list/list-address";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
 import { withQuery } from "@/lib/browser/urls";
 import { isSearch } from "@/lib/contract/jobs/job-list";
-import { openPage } from "@/lib/server/bff/open-page";
+import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { hasManySubmitters, searchJobs } from "@/lib/server/jobs/job-search";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { inEmbedPath } from "@/lib/shared/console-paths";
 import { isBareAddress, textParam, toSearchParams } from "../params";
 import { endsSoon, stamp } from "../stamp";
 
@@ -30,7 +28,7 @@ export default async function JobsPage({ searchParams }: PageProps<"/jobs">) {
   const connection = textParam(params, "connection");
   const preferred = await defaultView(context, "jobs");
   if (preferred && preferred.query !== "" && isBareAddress(params)) {
-    redirect(inEmbedPath(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection })));
+    redirectInConsole(withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(preferred.query)), connection }));
   }
   const reading = isSearch(query) ? searchJobs(context, query, connection) : listJobs(context, query, connection);
   const isTeam = hasManySubmitters(context, connection);

@@ -1,8 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { usePathname } from "@/components/ui/hooks/use-router";
-import { Link } from "@/components/ui/link";
+import { Link, usePathname } from "@/components/ui/link";
 import { WholePageNote } from "@/components/ui/whole-page-note";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection-context";

@@ -2,7 +2,7 @@
 
 import { useSearchParams } from "next/navigation";
 import { useEffect, useEffectEvent, useRef } from "react";
-import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
+import { usePathname, useRouter } from "@/components/ui/link";
 import { useConnection } from "./connection-context";
 
 const CHANNEL = "lightdesk-connection";

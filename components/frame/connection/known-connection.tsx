@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { type ReactNode } from "react";
-import { usePathname } from "@/components/ui/hooks/use-router";
+import { usePathname } from "@/components/ui/link";
 import { isClosed } from "../destinations";
 import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
 

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { usePathname, useRouter } from "@/components/ui/hooks/use-router";
+import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

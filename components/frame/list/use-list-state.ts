@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useOptimistic, useRef, useTransition } from "react";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 
 /** The list's query, and ways to change it. */
 export type ListState<Query> = {

@@ -1,7 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { addressWith } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 

@@ -1,5 +1,5 @@
 import { useLocale } from "next-intl";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { type Language, LANGUAGE_COOKIE } from "@/lib/shared/languages";
 
 const A_YEAR = 365 * 24 * 60 * 60;

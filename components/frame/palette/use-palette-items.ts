@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { useClock } from "@/components/ui/time/use-clock";
 import { withQuery } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";

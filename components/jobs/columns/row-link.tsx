@@ -1,8 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent, type ReactNode, useCallback } from "react";
 import { useCopy } from "@/components/ui/hooks/use-copy";
-import { useRouter } from "@/components/ui/hooks/use-router";
-import { DisabledLink } from "@/components/ui/link";
+import { DisabledLink, useRouter } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 

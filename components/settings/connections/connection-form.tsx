@@ -7,7 +7,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";

@@ -8,7 +8,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionView, type MemberView, type PersonalConnectionView } from "@/lib/contract/console";

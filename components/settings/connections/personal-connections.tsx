@@ -3,7 +3,7 @@ import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useRefreshCounts } from "@/components/frame/counts-context";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";

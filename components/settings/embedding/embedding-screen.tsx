@@ -6,7 +6,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-field";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { type EmbedHostSaved, type EmbedHostView } from "@/lib/contract/embed/embedding";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";

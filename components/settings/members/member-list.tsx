@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -7,7 +7,7 @@ import { fieldText } from "@/components/ui/controls/field-text";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Dialog } from "@/components/ui/dialog";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";

@@ -8,7 +8,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useRouter } from "@/components/ui/hooks/use-router";
+import { useRouter } from "@/components/ui/link";
 import { useClock } from "@/components/ui/time/use-clock";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { apiPath, withQuery } from "@/lib/browser/urls";

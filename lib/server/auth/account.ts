@@ -8,7 +8,7 @@ import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
-import { findSessionOf, readEmbedAddress } from "../embed/sessions";
+import { findSessionOf, isInEmbed } from "../embed/sessions";
 import { type Member } from "../store/people/members";
 import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
@@ -117,7 +117,7 @@ export async function readSessionState(composition: Composition, sent: SentHeade
 
 async function whyEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (readEmbedAddress(sent)) return whyEmbeddedEnded(composition, sent);
+  if (isInEmbed(sent)) return whyEmbeddedEnded(composition, sent);
   const vouched = env.proxySignIn ? sent.get(VOUCHED_HEADER) : null;
   if (vouched !== null) {
     const email = vouched.trim().toLowerCase();

@@ -7,7 +7,6 @@ import { allOperations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { APPS, EVENTS, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
-import { embedAddressOf } from "@/lib/shared/console-paths";
 import { bearerIn } from "@/lib/shared/headers";
 import { type Composition, type Parts } from "../composition-type";
 import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
@@ -173,8 +172,7 @@ export async function viewerByEmbeddingId(composition: Composition, id: string):
   return found && toEmbedViewer(composition, found);
 }
 
-export function mayShow({ pages }: EmbedCredential, address: string): boolean {
-  const path = embedAddressOf(address)?.rest ?? address;
+export function mayShow({ pages }: EmbedCredential, path: string): boolean {
   const page = embedPageOf(path);
   return page === undefined ? /^\/choose(\?|$)/.test(path) : pages.includes(page);
 }

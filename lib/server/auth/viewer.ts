@@ -11,7 +11,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Composition } from "../composition-type";
 import { VOUCHED_HEADER } from "../cookies";
-import { readEmbedAddress } from "../embed/sessions";
+import { isInEmbed } from "../embed/sessions";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import {
   type EmbedCredential,
@@ -55,7 +55,7 @@ export async function peekViewer(composition: Composition, sent: SentHeaders): P
 async function findViewer(composition: Composition, sent: SentHeaders): Promise<{ viewer: Viewer | undefined; live?: Live } | undefined> {
   await composition.ready;
   // Below an embedded session's address only that session counts, whatever else the browser sends.
-  if (readEmbedAddress(sent)) return { viewer: await viewerByEmbedding(composition, sent) };
+  if (isInEmbed(sent)) return { viewer: await viewerByEmbedding(composition, sent) };
   const given = givenToken(sent);
   // Cookies are ignored: a token must not gain rights because a cookie comes along.
   if (given !== undefined) return given === "two" ? undefined : { viewer: await viewerByToken(composition, given.token) };

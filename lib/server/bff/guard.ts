@@ -16,8 +16,7 @@ import { admit, countedAs, type Credential, endOf, readViewer } from "../auth/vi
 import { composition } from "../composition";
 import { type Composition, type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
-import { readEmbedAddress } from "../embed/sessions";
-import { consolePath, pathInConsole } from "../env";
+import { isInEmbed, startAddressOfTab } from "../embed/sessions";
 import { failureAnswer, finish, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
@@ -84,17 +83,9 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContex
   });
 }
 
-/**
- * A picture or file of an embedded page that a browser opens in its own tab, where the page's session is missing: redirects to a page that
- * says what to do there, and leads members who are signed in to the console itself to the file.
- */
 function toStartPage({ request, composition: { env } }: RouteContext): Result<Response, Failure> | undefined {
-  const embed = readEmbedAddress(request.headers);
-  if (!embed || isChange(request) || request.headers.get("sec-fetch-dest") !== "document") return undefined;
-  const { pathname, search } = new URL(request.url);
-  const from = pathInConsole(env, pathname) + search;
-  const location = consolePath(env, `${embed.path}/start?from=${encodeURIComponent(from)}`);
-  return ok(new Response(null, { status: 302, headers: { location } }));
+  const location = isChange(request) ? undefined : startAddressOfTab(env, request);
+  return location === undefined ? undefined : ok(new Response(null, { status: 302, headers: { location } }));
 }
 
 function ifReadOnly(composition: Composition, { whileReadOnly }: Guard, request: Request): Promise<Failure | undefined> | undefined {
@@ -125,7 +116,7 @@ function handler(guard: Guard, run: (opened: RouteContext) => Promise<Result<Res
       async () => {
         await current.ready;
         // A token is not stored by browsers, so another site cannot send it.
-        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !readEmbedAddress(request.headers);
+        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !isInEmbed(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
         const annotateAudit = (facts: AuditNote) => void (noted = { ...noted, ...facts });

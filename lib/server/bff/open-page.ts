@@ -5,14 +5,14 @@ import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { type ReadOnlyView } from "@/lib/contract/console";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
-import { embedAddressOf } from "@/lib/shared/console-paths";
+import { inEmbedPath } from "@/lib/shared/console-paths";
 import { mayShow } from "../auth/credentials";
 import { readReadOnly } from "../auth/read-only";
 import { readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Composition } from "../composition-type";
 import { PAGE_HEADER } from "../cookies";
-import { readEmbedAddress } from "../embed/sessions";
+import { readEmbedAddress, startPath } from "../embed/sessions";
 import { type EmbedHost } from "../store/embed-hosts";
 
 /** `can`: whether the viewer, or `role`, may do what needs `needed`. Always false while the console is read-only. */
@@ -41,10 +41,9 @@ export async function openPage({ isFrame = false, isOwn = false } = {}): Promise
   const page = sent.get(PAGE_HEADER) ?? "";
   const embed = readEmbedAddress(sent);
   // The start page gets a ticket from the host page, then returns here.
-  if (embed && !viewer) return redirect(`${embed.path}/start?from=${encodeURIComponent(embedAddressOf(page)?.rest ?? "")}`);
+  if (embed && !viewer) return redirect(startPath(embed, page));
   if (viewer && viewer.credential.kind !== "token") {
-    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(embedAddressOf(page)?.rest ?? page))
-      return redirect(`${embed?.path ?? ""}/apps`);
+    if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(page)) return redirect(`${embed?.path ?? ""}/apps`);
     if (!isFrame && viewer.credential.kind === "embed" && (isOwn || !mayShow(viewer.credential, page))) return notFound();
     const readOnly = await readReadOnly(current);
     const can: PageViewer["can"] = (needed, role = viewer.role) => !readOnly && hasRole(role, needed);
@@ -54,6 +53,11 @@ export async function openPage({ isFrame = false, isOwn = false } = {}): Promise
   if (viewer) return notFound();
   if (!(await current.store.members.hasOwner())) return redirect("/set-up");
   return redirect(page ? `/sign-in?callbackUrl=${encodeURIComponent(page)}` : "/sign-in");
+}
+
+/** To another page of the console; within an embedded page, below its session's address. */
+export function redirectInConsole(path: `/${string}`): never {
+  return redirect(inEmbedPath(path));
 }
 
 /** The host page of the current URL. */

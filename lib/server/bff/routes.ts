@@ -3,7 +3,7 @@
 import "server-only";
 import "server-only";
 import { type z } from "zod";
-import { EMBED_SESSION_MS, type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
+import { type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
 import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
@@ -11,8 +11,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type AuthedContext, type RouteContext } from "../context";
-import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
-import { beginEmbedded, readEmbedAddress } from "../embed/sessions";
+import { beginEmbedded, storeTokenInCookie } from "../embed/sessions";
 import { clientAddress } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
 import { connectionIn, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
@@ -59,27 +58,17 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const { headers } = request;
-    const embed = readEmbedAddress(headers);
-    const begun = embed && (await beginEmbedded(composition, embed, body.value, headers));
-    if (!begun || (!begun.ok && begun.failure === "host"))
-      return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+    const begun = await beginEmbedded(composition, body.value, headers);
+    if (!begun.ok && begun.failure === "host") return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
     if (!begun.ok && begun.failure === "keys")
       return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
     if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
     const { token, session, member, isSame } = begun.value;
     // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
-    const { env } = composition;
-    const [own, probe] = [embedCookie(embed.slot, env), probeCookie(embed.slot, env)];
-    const keeps = [own, probe].some((name) => readCookie(headers.get("cookie"), name) !== undefined);
-    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!keeps && { bearer: token }) };
-    const sent = new Headers();
-    if (keeps) {
-      const seconds = EMBED_SESSION_MS / 1000;
-      sent.append("set-cookie", `${own}=${token}; Max-Age=${seconds}; ${embedCookieRules(env)}`);
-      sent.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(env)}`);
-    }
-    return ok(jsonAnswer(answer, 201, sent));
+    const cookies = storeTokenInCookie(composition.env, headers, session, token);
+    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
+    return ok(jsonAnswer(answer, 201, cookies));
   });
 }
 

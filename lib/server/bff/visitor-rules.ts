@@ -9,13 +9,14 @@ import { type IncomingHttpHeaders } from "node:http";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
-import { EMBED_PATH_HEADER, embedAddressOf } from "@/lib/shared/console-paths";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 import { isApi, type VisitorAnswer, type VisitorRules, withoutRouterQuery } from "@/lib/shared/http-types";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { readInvitation } from "../auth/members";
 import { admit, readViewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "../cookies";
+import { isInEmbed, startPath } from "../embed/sessions";
 import { consoleUrl } from "../env";
 import { visitShare } from "../queries/shares";
 import { getSetUp } from "../queries/sign-in";
@@ -101,7 +102,7 @@ async function answerEmbedded({ store }: Parts<"store">, url: string, path: stri
   if (embed.rest === "/start" || embed.rest === "/doctor") return { kind: "own" };
   if (embed.rest !== "/choose" && !embedPageOf(embed.rest)) return nothingHere;
   const from = withoutRouterQuery(url).slice(embed.path.length);
-  return { kind: "redirect", location: `${embed.path}/start${from.length > MAX_RETURN_CHARS ? "" : `?from=${encodeURIComponent(from)}`}` };
+  return { kind: "redirect", location: startPath(embed, from.length > MAX_RETURN_CHARS ? undefined : from) };
 }
 
 const nothingHere: VisitorAnswer = {
@@ -130,13 +131,13 @@ function isProgram({ accept = "", authorization, rsc, ...headers }: IncomingHttp
   if (headers["x-api-key"] !== undefined) return true;
   const isBrowser = accept.includes("text/html") || headers["sec-fetch-mode"] === "navigate" || rsc !== undefined;
   if (authorization === undefined) return accept.includes("application/json") && !isBrowser;
-  if (/^bearer +lde_/i.test(authorization) && headers[EMBED_PATH_HEADER] !== undefined) return false;
+  if (/^bearer +lde_/i.test(authorization) && isInEmbed(toHeaders(headers))) return false;
   return /^bearer\b/i.test(authorization) || !isBrowser;
 }
 
 function hasCredential({ cookie = "", authorization, ...headers }: IncomingHttpHeaders): boolean {
   if (authorization !== undefined || headers["x-api-key"] !== undefined || headers[VOUCHED_HEADER] !== undefined) return true;
-  return SESSION_COOKIES.some((name) => cookie.includes(name)) || (headers[EMBED_PATH_HEADER] !== undefined && cookie !== "");
+  return SESSION_COOKIES.some((name) => cookie.includes(name)) || (isInEmbed(toHeaders(headers)) && cookie !== "");
 }
 
 function toHeaders(sent: IncomingHttpHeaders): Pick<Headers, "get"> {

@@ -16,8 +16,8 @@ import { hasRole, type Role, roles, weaker } from "@/lib/contract/people/roles";
 import { EMBED_PATH_HEADER, type EmbedAddress, embedAddressOf } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
-import { embedCookie, embedCookieRules, readCookie } from "../cookies";
-import { consoleUrl, type Env } from "../env";
+import { embedCookie, embedCookieRules, probeCookie, readCookie } from "../cookies";
+import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
 import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
@@ -82,6 +82,43 @@ export function readEmbedAddress(sent: Sent): EmbedAddress | undefined {
   return embedAddressOf(sent.get(EMBED_PATH_HEADER) ?? "");
 }
 
+/** Below the address of an embedded session, only that session counts. */
+export function isInEmbed(sent: Sent): boolean {
+  return readEmbedAddress(sent) !== undefined;
+}
+
+/** The page that gets a ticket from the host page, then opens `from`. */
+export function startPath({ path }: EmbedAddress, from: string | undefined): `/${string}` {
+  return `${path}/start${from === undefined ? "" : `?from=${encodeURIComponent(from)}`}`;
+}
+
+/**
+ * The start page for a file of an embedded page that a browser opens in its own tab, where the page's session is missing. It says what to do
+ * there, and redirects members who are signed in to the console itself to the file.
+ */
+export function startAddressOfTab(env: Env, { headers, url }: Request): string | undefined {
+  const embed = readEmbedAddress(headers);
+  if (!embed || headers.get("sec-fetch-dest") !== "document") return undefined;
+  const { pathname, search } = new URL(url);
+  return consolePath(env, startPath(embed, pathInConsole(env, pathname) + search));
+}
+
+/** True if the browser has returned the cookie of the start page. */
+export function hasProbeCookie(env: Env, sent: Sent): boolean {
+  const embed = readEmbedAddress(sent);
+  return embed !== undefined && readCookie(sent.get("cookie"), probeCookie(embed.slot, env)) !== undefined;
+}
+
+/** The headers that store the token in a cookie; undefined for a browser that keeps none. */
+export function storeTokenInCookie(env: Env, sent: Sent, { slot }: EmbedSession, token: string): Headers | undefined {
+  const [own, probe] = [embedCookie(slot, env), probeCookie(slot, env)];
+  if ([own, probe].every((name) => readCookie(sent.get("cookie"), name) === undefined)) return undefined;
+  const headers = new Headers();
+  headers.append("set-cookie", `${own}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${embedCookieRules(env)}`);
+  headers.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(env)}`);
+  return headers;
+}
+
 export async function readEmbedded(composition: Composition, sent: Sent): Promise<Embedded | undefined> {
   const session = await findSessionOf(composition, sent);
   return session && whileValid(composition, session);
@@ -118,12 +155,12 @@ type Begun = { token: string; session: EmbedSession; member: Member; isSame: boo
 /** The reason of a refusal is for the log and for the admins of the host. */
 export async function beginEmbedded(
   composition: Composition,
-  embed: EmbedAddress,
   given: { ticket: string; origin: string },
   sent: Sent,
 ): Promise<Result<Begun, EmbedRefusal | "host">> {
   const { store, now } = composition;
-  const host = await store.embedHosts.get(embed.host);
+  const embed = readEmbedAddress(sent);
+  const host = embed && (await store.embedHosts.get(embed.host));
   if (!host) return failed("host");
   const refuse = async (why: EmbedRefusal) => {
     // Refused even if this cannot be stored.

@@ -12,7 +12,7 @@ import * as chinese from "@/lib/messages/zh-CN";
 import { type Language } from "@/lib/shared/languages";
 import { composition } from "../composition";
 import { PAGE_HEADER } from "../cookies";
-import { readEmbedAddress, readEmbedded } from "../embed/sessions";
+import { isInEmbed, readEmbedded } from "../embed/sessions";
 
 type Messages = typeof english;
 
@@ -41,7 +41,7 @@ declare module "next-intl" {
 /** The product name for this request's page: embedded pages and shares may use another one. */
 export async function productHere(): Promise<string> {
   const sent = await headers();
-  const isForVisitors = readEmbedAddress(sent) !== undefined || sent.get(PAGE_HEADER)?.startsWith("/share/");
+  const isForVisitors = isInEmbed(sent) || sent.get(PAGE_HEADER)?.startsWith("/share/");
   return (isForVisitors ? composition().env.productName : undefined) ?? "Lightdesk";
 }
 
@@ -58,7 +58,7 @@ export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<P
 /** Theme and language that the host page has chosen. */
 export const embedLook = cache(async (): Promise<EmbedLook> => {
   const sent = await headers();
-  if (!readEmbedAddress(sent)) return {};
+  if (!isInEmbed(sent)) return {};
   const embedded = await readEmbedded(composition(), sent);
   if (embedded) return embedded.session;
   const query = new URLSearchParams(sent.get(PAGE_HEADER)?.split("?")[1]);

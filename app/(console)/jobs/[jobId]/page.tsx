@@ -1,5 +1,4 @@
 import { type Metadata } from "next";
-import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
 import { pathParam, textParam } from "@/app/(console)/params";
@@ -7,13 +6,12 @@ import { stamp } from "@/app/(console)/stamp";
 import { PageMessages } from "@/components/frame/page-messages";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
-import { openPage } from "@/lib/server/bff/open-page";
+import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { pickMessages } from "@/lib/server/i18n/messages";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
 import { getJob } from "@/lib/server/queries/jobs";
 import { withTimeout } from "@/lib/shared/async";
-import { inEmbedPath } from "@/lib/shared/console-paths";
 
 /** How long the title waits for the job's name: a service that does not answer must not hold it up. */
 const TITLE_MS = 1_000;
@@ -60,6 +58,6 @@ async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await pageOnce(), jobId);
   // The ledger's knowledge may be old.
   if (connection !== undefined && (await getJob(await pageOnce(), jobId, connection)).ok)
-    redirect(inEmbedPath(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`));
+    redirectInConsole(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
   return null;
 }

@@ -1,7 +1,6 @@
 import { type EmbedCheck, embedCheckQuerySchema } from "@/lib/contract/embed/embedding";
 import { unguarded } from "@/lib/server/bff/guard";
-import { probeCookie, readCookie } from "@/lib/server/cookies";
-import { readEmbedAddress } from "@/lib/server/embed/sessions";
+import { hasProbeCookie } from "@/lib/server/embed/sessions";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
@@ -11,10 +10,8 @@ export const GET = unguarded("embedCheck", async ({ request, composition }) => {
   const query = readQuery(searchOf(request), embedCheckQuerySchema);
   if (!query.ok) return query;
   const host = await composition.store.embedHosts.get(query.value.host);
-  const embed = readEmbedAddress(request.headers);
-  const cookie = embed !== undefined && readCookie(request.headers.get("cookie"), probeCookie(embed.slot, composition.env)) !== undefined;
   const answer: EmbedCheck = {
-    cookie,
+    cookie: hasProbeCookie(composition.env, request.headers),
     known: host !== undefined,
     framing: host?.origins.includes(query.value.origin) ?? false,
     now: composition.now(),

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => world.dispose());
 
 async function isShown(page: string, options: { isOwn?: boolean } = {}): Promise<boolean> {
-  sent.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: path + page });
+  sent.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: page });
   try {
     return (await openPage(options)).viewer.role === "admin";
   } catch (error) {
