@@ -1,8 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { errorStatus } from "@/lib/contract/failure";
-import { knownSettings, readEnv } from "@/lib/server/env";
+import { knownSettings, readEnv, unknownSettings } from "@/lib/server/env";
 
 const page = (name: string) => readFileSync(`docs/admin/${name}.md`, "utf8");
 
@@ -22,6 +24,21 @@ describe("docs/admin/configuration.md", () => {
     const source = name.startsWith("LIGHTDESK_OIDC_") ? provider : {};
     expect(JSON.stringify(readEnv({ ...source, [name]: byDefault }))).toBe(JSON.stringify(readEnv(source)));
   });
+});
+
+const pages = readdirSync("docs/admin").map((name) => name.replace(".md", ""));
+/** Code blocks that contain nothing but settings. */
+const examples = pages.flatMap((name) =>
+  [...page(name).matchAll(/```sh\n((?: *[A-Z_0-9]+=\S+(?: +#.*)?\n)+) *```/g)].map(([, text = ""]) => [name, text]),
+);
+
+it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, text) => {
+  const secret = join(mkdtempSync(join(tmpdir(), "lightdesk-docs-")), "secret");
+  writeFileSync(secret, "a secret of a provider");
+  const filled = text.replaceAll(/\/run\/secrets\/\S+/g, secret).replaceAll(/NEW_KEY|OLD_KEY/g, Buffer.alloc(32).toString("base64"));
+  const source = parseEnv(filled);
+  expect(readEnv(source)).toBeDefined();
+  expect(unknownSettings(source)).toEqual([]);
 });
 
 it("docs/admin/monitoring.md lists every metric", () => {
@@ -51,8 +68,8 @@ function anchorsOf(file: string): string[] {
 
 it("resolves every relative link of the docs", () => {
   const inDocs = readdirSync("docs", { recursive: true, encoding: "utf8" }).map((name) => `docs/${name}`);
-  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...inDocs.filter((name) => name.endsWith(".md"))];
-  const broken = pages.flatMap((file) =>
+  const files = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...inDocs.filter((name) => name.endsWith(".md"))];
+  const broken = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(([, link = ""]) => {
       const [path = "", anchor] = link.split("#");
       const target = path === "" ? file : join(dirname(file), path);
