@@ -7,9 +7,10 @@ import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection-context";
 
 /** Another member's private connection, of which only the jobs are visible. */
-export function JobsOnly({ name, owner }: { name: string; owner: string }) {
+export function JobsOnly() {
   const t = useTranslations("frame.connection.jobsOnly");
   const connection = useLinkedConnection();
+  const { name = "", seenOf: owner = "" } = useConnection() ?? {};
   return (
     <WholePageNote
       title={t("title", { name })}

@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { type ReactNode } from "react";
 import { usePathname } from "@/components/ui/link";
 import { isClosed } from "../destinations";
-import { useConnection, useConnections, useLinkedConnection } from "./connection-context";
+import { useConnections, useFeature, useLinkedConnection } from "./connection-context";
 
 const JobsOnly = dynamic(() => import("./closed-page").then((module) => module.JobsOnly));
 const NoSuchConnection = dynamic(() => import("./closed-page").then((module) => module.NoSuchConnection));
@@ -14,8 +14,8 @@ export function KnownConnection({ children }: { children: ReactNode }) {
   const wanted = useLinkedConnection();
   const pathname = usePathname();
   const isKnown = useConnections().some(({ id }) => id === wanted);
-  const { name = "", seenOf } = useConnection() ?? {};
-  if (seenOf !== undefined && isClosed(pathname ?? "")) return <JobsOnly name={name} owner={seenOf} />;
+  const hasAccess = useFeature("fullAccess");
+  if (!hasAccess && isClosed(pathname ?? "")) return <JobsOnly />;
   // Settings are about all connections, and are where one is added.
   if (!wanted || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
   return <NoSuchConnection />;

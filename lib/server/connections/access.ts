@@ -89,7 +89,11 @@ export async function findVisible(context: Context, id: string | undefined): Pro
 /** The role on that connection: at most viewer, if it is another member's and only its jobs are seen. */
 export async function roleOn(context: Context, id: string | undefined): Promise<Role> {
   const found = await findVisible(context, id);
-  return found.ok && found.value.seenOf !== undefined ? weaker("viewer", context.viewer.role) : context.viewer.role;
+  return found.ok ? roleAt(found.value, context.viewer) : context.viewer.role;
+}
+
+function roleAt(connection: Connection, { role }: Viewer): Role {
+  return hasFeature(connection, "fullAccess") ? role : weaker("viewer", role);
 }
 
 /** For acts of a person: the ledger of the connection's jobs is read on while someone works with it. */
@@ -150,7 +154,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
   return ok({
     composition: context.composition,
     // A member who may only see the jobs does not get what is meant for those who may run them.
-    viewer: connection.seenOf === undefined ? context.viewer : { ...context.viewer, role: weaker("viewer", context.viewer.role) },
+    viewer: { ...context.viewer, role: roleAt(connection, context.viewer) },
     connection,
     apiKey,
     target,
