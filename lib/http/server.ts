@@ -37,14 +37,7 @@ function descriptors(): number {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-type Connections = {
-  /** Node parses and hands over all requests that arrive in one piece; without this, answers that wait for each other would all pile up. */
-  oneAtATime(handle: Handle): Handle;
-  isBusy(socket: Duplex): boolean;
-  destroyAll(): void;
-};
-
-function boundConnections(server: Server, bounds: ConnectionBounds): Connections {
+function boundConnections(server: Server, bounds: ConnectionBounds) {
   const open = new Set<Socket>();
   const ofNetwork = new Map<string, number>();
   /** Requests that arrived ahead of their turn, on connections with a request in work. */
@@ -74,7 +67,8 @@ function boundConnections(server: Server, bounds: ConnectionBounds): Connections
   });
 
   return {
-    oneAtATime(handle) {
+    /** Node hands over all requests that arrive in one piece; without this, answers that wait for each other would pile up. */
+    oneAtATime(handle: Handle): Handle {
       return (request, response) => {
         const { socket } = request;
         if (socket.destroyed) return;
@@ -95,7 +89,7 @@ function boundConnections(server: Server, bounds: ConnectionBounds): Connections
         else socket.destroy();
       };
     },
-    isBusy: (socket) => waitingOn.has(socket),
+    isBusy: (socket: Duplex) => waitingOn.has(socket),
     destroyAll: () => open.forEach((socket) => socket.destroy()),
   };
 }
@@ -187,16 +181,13 @@ type HttpOptions = RequestRules & {
   nameOf?: NameRequest;
 };
 
-export type HttpServer = {
-  listen(port: number, host: string): Promise<number>;
-  close(graceMs: number): Promise<void>;
-};
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 const CHECK_EVERY_MS = 5000;
 /** Proxies keep idle connections for about 60 s, and an earlier end may meet their next request. Others get Node's 5 s. */
 const PROXY_IDLE_MS = 75_000;
 
-export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void): HttpServer {
+export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void) {
   const { patienceMs, isProxy, upgrades = {}, basePath = "" } = options;
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, patienceMs / 4);
   const server = createServer({ connectionsCheckingInterval, requireHostHeader: false, ServerResponse: Answer });
@@ -237,8 +228,8 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   server.on("request", answer);
 
   return {
-    listen: (port, host) => listen(server, port, host),
-    close: (graceMs) => close(server, graceMs, connections.destroyAll),
+    listen: (port: number, host: string) => listen(server, port, host),
+    close: (graceMs: number) => close(server, graceMs, connections.destroyAll),
   };
 }
 

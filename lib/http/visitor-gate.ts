@@ -5,6 +5,7 @@ import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { createLimiter } from "@/lib/shared/async";
 import { type Refused, type VisitorRules } from "@/lib/shared/http-types";
 import { createLru } from "@/lib/shared/lru";
 import { refuse } from "./refusals";
@@ -116,20 +117,17 @@ type Page = { at: number; page: Promise<SharedPage | undefined> };
 
 export function createVisitorGate({ rules, render, limit, now = Date.now }: Options) {
   const pages = createLru<string, Page>({ max: MAX_PAGES });
-  const waiting: (() => void)[] = [];
-  let rendering = 0;
+  const inTurn = createLimiter(MAX_RENDERS);
+  let renders = 0;
   let health: { at: number; page: Promise<SharedPage> } | undefined;
 
   async function renderInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (rendering < MAX_RENDERS) rendering += 1;
-    else if (waiting.length >= MAX_WAITING) return undefined;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    if (renders >= MAX_RENDERS + MAX_WAITING) return undefined;
+    renders += 1;
     try {
-      return await work();
+      return await inTurn(work);
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else rendering -= 1;
+      renders -= 1;
     }
   }
 

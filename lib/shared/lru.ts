@@ -1,16 +1,7 @@
-export type Lru<K, V> = {
-  readonly size: number;
-  get(key: K): V | undefined;
-  has(key: K): boolean;
-  /** Counts as a use, then evicts entries until the total size is at most `max`. */
-  set(key: K, value: V): void;
-  delete(key: K): boolean;
-  clear(): void;
-  entries(): MapIterator<[K, V]>;
-};
+export type Lru<K, V> = ReturnType<typeof createLru<K, V>>;
 
 /** `sizeOf` returns an entry's size, 1 by default. An entry larger than `max` is not stored. */
-export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf?: (value: V) => number }): Lru<K, V> {
+export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf?: (value: V) => number }) {
   const values = new Map<K, V>();
   const sizes = new Map<K, number>();
   let total = 0;
@@ -22,17 +13,18 @@ export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf
   }
 
   return {
-    get size() {
+    get size(): number {
       return values.size;
     },
-    get(key) {
+    get(key: K): V | undefined {
       const value = values.get(key);
       if (value === undefined || !values.delete(key)) return undefined;
       values.set(key, value);
       return value;
     },
-    has: (key) => values.has(key),
-    set(key, value) {
+    has: (key: K) => values.has(key),
+    /** Counts as a use, then evicts entries until the total size is at most `max`. */
+    set(key: K, value: V): void {
       remove(key);
       const size = sizeOf(value);
       if (size > max) return;
@@ -45,7 +37,7 @@ export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf
       }
     },
     delete: remove,
-    clear() {
+    clear(): void {
       values.clear();
       sizes.clear();
       total = 0;

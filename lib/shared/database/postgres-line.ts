@@ -1,6 +1,7 @@
 // A connection to PostgreSQL that stays open for notices (LISTEN) and advisory locks. A lost one is opened again and reported.
 
 import { type Client } from "pg";
+import { createLimiter } from "../async";
 import { StoreAway } from "../error-codes";
 
 const CONNECT_MS = 5_000;
@@ -8,13 +9,6 @@ const AGAIN_MS = 1_000;
 const LOOK_EVERY_MS = 15_000;
 /** Lets the server notice soon that a process is cut off, and release its locks. */
 const whenCutOff = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3";
-
-export type PostgresLine = {
-  start(): Promise<void>;
-  /** Runs one query after the other. Fails at once while the line is lost; if an answer stays away, the line is closed. */
-  ask<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  close(): Promise<void>;
-};
 
 type Options = {
   url: string;
@@ -24,11 +18,11 @@ type Options = {
   missed(): void;
 };
 
-export function createPostgresLine({ url, channel, receive, setUp, missed }: Options): PostgresLine {
+export function createPostgresLine({ url, channel, receive, setUp, missed }: Options) {
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = createLimiter(1);
 
   async function connect(): Promise<void> {
     const { default: pg } = await import("pg");
@@ -72,12 +66,11 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
     }, AGAIN_MS).unref();
   }
 
+  /** Runs one query after the other. Fails at once while the line is lost; if an answer stays away, the line is closed. */
   function ask<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const asked = client;
     if (!asked) return Promise.reject(new StoreAway("the line to the database is lost"));
-    const answer = turn.then(() => asked.query<Row>(text, [...values]));
-    turn = answer.catch(() => undefined);
-    return answer.then(
+    return inTurn(() => asked.query<Row>(text, [...values])).then(
       ({ rows }) => rows,
       (error: unknown) => {
         lose(asked);
@@ -89,7 +82,7 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   return {
     start: connect,
     ask,
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);
       const last = client;
