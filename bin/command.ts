@@ -15,7 +15,7 @@ export function fail(message: string): void {
 
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    if (isFullDisk(error)) fail("The disk is full. Free space there and run it again: what was copied stays, and it goes on from there.");
+    if (isFullDisk(error)) fail("The disk is full. Free space there and run it again.");
     else fail(error instanceof Error ? error.message : String(error));
   });
 }
