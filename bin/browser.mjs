@@ -32,7 +32,6 @@ function find(names, env = process.env) {
   return [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...elsewhere].find((file) => existsSync(file));
 }
 
-/** Passes its path to later processes. Throws with the output of the last attempt. */
 export async function ensureBrowser() {
   const { LIGHTDESK_BROWSER: named } = process.env;
   if (named) {
@@ -53,7 +52,6 @@ export async function ensureBrowser() {
   process.env.LIGHTDESK_BROWSER = own;
 }
 
-/** The path of a program, installed from Debian if it is missing; undefined if it could not be had. */
 export async function findOrInstall(name, from) {
   const env = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin` };
   if (find([name], env) === undefined) await installByApt(from);
@@ -64,7 +62,6 @@ export async function findOrInstall(name, from) {
 async function installByApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  // Another check may be installing at this moment.
   const bounds = ["Acquire::http::Timeout=20", "Acquire::Retries=1", "DPkg::Lock::Timeout=120"].flatMap((bound) => ["-o", bound]);
   const apt = (...args) => run("apt-get", [...bounds, ...args], { env });
   const install = () => apt("install", "-y", "--no-install-recommends", name);

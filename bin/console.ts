@@ -34,7 +34,6 @@ const STOP_MS = 50_000;
 const VISITOR_BURST = 240;
 const VISITOR_REFILL_MS = 250;
 const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
-/** Far beyond what a busy machine takes; an incomplete build is the only other reason to wait. */
 const INSTRUMENTATION_MS = 120_000;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -148,7 +147,6 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
 }
 
-/** The build's own list of pages and routes, read only if metrics or traces are on. */
 function nameOwnRequests(env: Env): NameRequest | undefined {
   const { metrics, traces } = telemetry();
   if (!metrics && !traces) return undefined;

@@ -22,7 +22,6 @@ async function main(): Promise<void> {
 const say = (progress: string) => void process.stdout.write(`${progress}\n`);
 
 async function toPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<void> {
-  // An earlier version moved only the console's rows.
   const { tables, rows } = await copyStores({
     from: { dataDir },
     to: { url },

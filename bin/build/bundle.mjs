@@ -57,7 +57,6 @@ export async function runBundled(entry, name, others = {}) {
   await import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** lib/http/routes.ts reads the list. */
 async function listMethods(outFile) {
   const files = readdirSync(join(root, "app/api"), { recursive: true, encoding: "utf8" }).filter((file) => /[\\/]route\.ts$/.test(file));
   const entryPoints = files.map((file) => `app/api/${file}`);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 
 const folders = ["app", "components", "lib", "bin", "public"];
 const rootFile = /^(\.env.*|.*\.(ts|js|mjs|cjs|json))$/;
-/** Generated, or read only by the checks. */
 const withoutEffect = new Set([
   "next-env.d.ts",
   "knip.json",

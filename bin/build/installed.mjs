@@ -16,7 +16,6 @@ export function isInstalled(root, withDevelopment) {
 export async function ensureInstalled(root, withDevelopment) {
   if (isInstalled(root, withDevelopment)) return;
   const record = readPackages(join(root, "node_modules/.package-lock.json"));
-  // Development packages that are already installed stay installed.
   const includesDevelopment = withDevelopment || Object.values(record ?? {}).some(({ dev }) => dev);
   if (!record || !agreesWithLock(root, record, includesDevelopment)) await install(root, includesDevelopment, record !== undefined);
   writeFileSync(stampOf(root), stampText(root, includesDevelopment));

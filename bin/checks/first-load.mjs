@@ -26,11 +26,9 @@ export function measureFirstLoad() {
   return pages.map(({ page, kB }) => ({ page, kB, overFrameKB: kB - frameKB })).sort((a, b) => a.page.localeCompare(b.page));
 }
 
-/** The routes of the pages inside the console's frame. */
 function framedRoutes() {
   const files = readdirSync(framed, { recursive: true }).filter((file) => /(^|[\\/])page\.tsx$/.test(file));
   const partsOf = (file) => file.split(/[\\/]/).slice(0, -1);
-  // A folder in brackets is not part of the address.
   return files.map(
     (file) =>
       `/${partsOf(file)

@@ -17,7 +17,6 @@ if (node) {
   writeFileSync(result, JSON.stringify({ testResults: left }));
 }
 
-/** Returns the path of the Node binary. Prints npm's output and returns undefined if the download fails. */
 async function fetchNode(version) {
   const { platform, arch } = process;
   const name = [platform === "darwin" && arch === "arm64" ? "node-bin" : "node", platform === "win32" ? "win" : platform, arch].join("-");

@@ -1,4 +1,3 @@
-// Reads the reports of test runners.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";

@@ -59,7 +59,6 @@ async function readCsrfToken(): Promise<string | undefined> {
   return result.ok ? result.value?.csrfToken : undefined;
 }
 
-/** next-auth answers a refusal with the address of its own error page. */
 function outcomeOfUrl(url: string | undefined): SignInOutcome {
   const error = url && URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost").searchParams.get("error") : undefined;
   if (!error) return "signed-in";

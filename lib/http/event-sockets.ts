@@ -48,7 +48,6 @@ const most = {
   perAddress: 256,
   waitingBytes: 8 * 1024 * 1024,
 };
-/** Clients only announce their abilities, so they need to send little. */
 const MOST_SENT_BYTES = 64 * 1024;
 const MOST_SENT_MESSAGES = 1000;
 const PING_MS = 30_000;
@@ -141,7 +140,6 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
 const broken: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
 const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database does not answer. Try again in a moment." };
 
-/** Does not wait for a peer that fails to close in turn. */
 function end(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);
   setTimeout(() => peer.terminate(), CLOSE_MS).unref();

@@ -4,7 +4,6 @@ import { type Readable } from "node:stream";
 
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-/** Can be read once, by one reader; nothing is read from the socket before that. */
 export function incomingBody(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
 }

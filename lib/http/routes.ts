@@ -60,10 +60,8 @@ export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) =
   };
 }
 
-/** Names for a request from a small set, whatever is sent: a method, and one of the program's own routes. */
 export type NameRequest = (request: Pick<IncomingMessage, "method" | "url">) => { method: string; route: string };
 
-/** `paths`: with Next's brackets, or with the contract's `{name}`. */
 export function nameRequests(paths: readonly string[]): NameRequest {
   const routeOf = findRoute(paths);
   return ({ method = "", url = "" }) => {

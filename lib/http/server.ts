@@ -31,7 +31,6 @@ function shareDescriptors(): { all: number; ofAddress: number } {
 
 function descriptors(): number {
   const { soft } = objectOf(objectOf(objectOf(process.report?.getReport())?.userLimits)?.open_files) ?? {};
-  // "unlimited" if the system has no bound.
   return typeof soft === "number" ? soft : Number(soft) || USUAL_DESCRIPTORS;
 }
 
@@ -40,12 +39,10 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 function boundConnections(server: Server, bounds: ConnectionBounds) {
   const open = new Set<Socket>();
   const ofNetwork = new Map<string, number>();
-  /** Requests that arrived ahead of their turn, on connections with a request in work. */
   const waitingOn = new Map<Duplex, (() => void)[]>();
 
   server.maxConnections = bounds.all;
   server.prependListener("connection", (socket) => {
-    // Given back by the upgrade handler, and already counted.
     if (open.has(socket)) return;
     const network = networkOf(socket.remoteAddress ?? "");
     const count = ofNetwork.get(network) ?? 0;
@@ -151,7 +148,6 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   }
 
   private isLast(): boolean {
-    // For HTTP/1.0, Node decides this without a header.
     if (!this.shouldKeepAlive) return true;
     return [this.getHeader("connection"), this.req.headers.connection].some((value) => /\bclose\b/i.test(String(value)));
   }
@@ -173,7 +169,6 @@ function continueLate(server: Server): void {
 type HttpOptions = RequestRules & {
   patienceMs: number;
   isProxy?: (address: string) => boolean;
-  /** Replaces the usual limit, a quarter of all connections. */
   connectionsPerAddress?: number;
   /** Part of every address, unless a proxy removes it; it is removed before a request is judged, handled or upgraded. */
   basePath?: string;

@@ -147,7 +147,6 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     refuse(request, response, { ...tooMany, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } });
   }
 
-  /** For a page or a sign-in step. Resolves with false for a member's request, which the caller handles. */
   async function answerVisitor(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const visitorRules = rules();
     if (!visitorRules) return false;

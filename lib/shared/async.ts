@@ -61,7 +61,6 @@ export function createLimiter(atOnce: number): Limiter {
   };
 }
 
-/** Yields to the event loop: each turn resumes one waiting task per queue. */
 export function createYieldQueue(): () => Promise<void> {
   const oneByOne = createLimiter(1);
   return () => oneByOne(() => new Promise<void>((resolve) => setImmediate(resolve)));

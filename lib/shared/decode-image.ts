@@ -9,7 +9,6 @@ export const MAX_DECODE_PIXELS = Math.floor(MAX_DECODE_BYTES / MIN_PIXEL_BYTES);
 
 export class ImageTooLarge extends Error {
   override name = "ImageTooLarge";
-  /** `size`: undefined if the image was refused for a reason other than its pixels. */
   constructor(readonly size?: Size) {
     super(`The image takes too much memory to decode${size ? ` (${size.width} × ${size.height} pixels)` : ""}.`);
   }

@@ -36,7 +36,6 @@ function createBound(folder: string, maxBytes: number) {
 
     grew(by: number): void {
       writtenSince += by;
-      // A folder that cannot be read is tried again with the next file.
       if (sweptBytes === undefined || writtenSince > maxBytes * BETWEEN_SWEEPS) sweep().catch(() => undefined);
     },
   };
@@ -83,7 +82,6 @@ export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = f
     return entry;
   }
 
-  /** Work that was given up is not shared: a new request starts it again. */
   function leave(key: string, entry: Making<E>): void {
     if (making.get(key) === entry) making.delete(key);
   }

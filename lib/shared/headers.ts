@@ -1,6 +1,5 @@
 /** Next drops a content-length that a handler sets; lib/http turns this header into one. */
 export const LENGTH_HEADER = "x-lightdesk-length";
-/** For a list without a field for it: how many of its entries were unreadable. */
 export const UNREADABLE_HEADER = "x-lightdesk-unreadable";
 /** Sent with an answer to a member: 1 while the console is read-only, else 0. This is how an open page learns of it. */
 export const READ_ONLY_HEADER = "x-lightdesk-read-only";

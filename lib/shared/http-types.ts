@@ -15,7 +15,6 @@ export type VisitorRules = {
   answerFor(request: IncomingMessage): Promise<VisitorAnswer>;
 };
 
-/** A page's URL without the parameter that Next's router adds to its own requests. */
 export function withoutRouterQuery(url: string): string {
   const [path = "", query] = url.split("?", 2);
   const params = (query ?? "").split("&").filter((part) => part !== "" && part !== "_rsc" && !part.startsWith("_rsc="));
@@ -41,7 +40,6 @@ export type FeedTarget = {
 
 export type Feed = {
   stop(): void;
-  /** Why the listener would no longer be admitted; undefined while it would. Asked now and then. */
   objection(): string | undefined | Promise<string | undefined>;
 };
 
@@ -52,6 +50,5 @@ export const feedEnds = {
   goingAway: 1001,
   notAllowed: 1008,
   tryLater: 1013,
-  /** There is nothing to listen to; the code follows HTTP 404. */
   notFound: 4404,
 } as const;

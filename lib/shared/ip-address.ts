@@ -25,7 +25,6 @@ export function isInNetworks(text: string, list: BlockList): boolean {
   return version !== 0 && list.check(text, version === 6 ? "ipv6" : "ipv4");
 }
 
-/** From "10.0.0.0/8" and "fe80::/10". Throws on anything else. */
 export function networks(...texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {

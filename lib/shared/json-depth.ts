@@ -15,7 +15,6 @@ export const LARGE_BODY = 256 * 1024;
 
 type Bounds = { depth?: number; names?: number; values?: number };
 
-/** The limit that a text exceeds. Lists and objects count as values too. */
 export function exceededBound(text: string, { depth: deepest = Infinity, names: mostNames = Infinity, values: most = Infinity }: Bounds) {
   let depth = 0;
   let names = 0;

@@ -23,7 +23,6 @@ export function createLru<K, V>({ max, sizeOf = () => 1 }: { max: number; sizeOf
       return value;
     },
     has: (key: K) => values.has(key),
-    /** Counts as a use, then evicts entries until the total size is at most `max`. */
     set(key: K, value: V): void {
       remove(key);
       const size = sizeOf(value);

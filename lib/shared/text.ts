@@ -1,5 +1,3 @@
-// Folds names; writes CSV lines, UUIDs and storable texts.
-
 /** Its upper case is the letter I, but it folds to itself. */
 const DOTLESS_I = "ı";
 

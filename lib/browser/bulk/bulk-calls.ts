@@ -1,5 +1,3 @@
-// Runs bulk calls in batches or page by page, and waits out rate limits.
-
 import { isPlainRateLimit } from "@/lib/contract/failure";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
@@ -100,7 +98,6 @@ export async function walkPages<Answer, Item extends { id: string }>(
   return ok({ items: [...found.values()].slice(0, most), isCut: found.size > most || (!isOver && found.size === most) });
 }
 
-/** `left`: how many jobs remain after an answer was lost. */
 export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
 
 export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {

@@ -8,7 +8,6 @@ import { flacTexts, id3Texts, matroskaTexts, movieTexts, oggTexts } from "./audi
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
 import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
 
-/** `text`: for `readWorkflow`. `none`: a known kind of file, but without a workflow. `unknown`: not a kind that carries one. */
 export type Carried =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 

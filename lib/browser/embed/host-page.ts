@@ -18,14 +18,12 @@ export type HostMessage =
   | { type: "end" };
 export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
-/** An address of a page that hosts may show, even if it contains "..". */
 export function isEmbedAddress(to: unknown): to is `/${string}` {
   if (typeof to !== "string" || to.length > LONGEST_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
   const { pathname } = new URL(`http://here/place${to}`);
   return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
 }
 
-/** Data of the console, such as a file that an embedded page links to. */
 export function isFileAddress(to: string): to is `/${string}` {
   return to.startsWith("/api/");
 }

@@ -31,7 +31,6 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
       onProgress?.(offset);
     }
   } catch {
-    // Gone, changed, or unreadable: the caller treats them alike.
     return { kind: "unreadable" };
   }
   return { kind: "hashed", hash: hasher.digest() };

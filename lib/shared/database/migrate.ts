@@ -29,7 +29,6 @@ export function schemaState(applied: readonly string[], { baseline, older, later
   return sql === undefined ? { isTooOld: true } : { missing: [{ name: baseline.name, sql }, ...later] };
 }
 
-/** `whose`: "console's" or "service's". For a copy, which brings nothing up to date. */
 export function requireCurrent(applied: readonly string[], history: History, whose: string): void {
   const state = schemaState(applied, history);
   if ("newer" in state) throw new Error(`The ${whose} database is of a newer version. Back it up with that version.`);
@@ -88,7 +87,6 @@ export async function migratePostgres(
       }
       await run("COMMIT");
     } finally {
-      // Anything it began ends with the connection.
       client.release();
     }
   } catch (error) {
@@ -98,7 +96,6 @@ export async function migratePostgres(
   }
 }
 
-/** For PostgreSQL: texts are compared by their bytes, as in SQLite. */
 export function textsByBytes(sql: string): string {
   return sql.replaceAll(/(?<=^|[ (,\n])("?\w+"?) text\b(?!\[)/g, '$1 text COLLATE "C"');
 }

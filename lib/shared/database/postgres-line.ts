@@ -50,7 +50,6 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
     if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
   }
 
-  /** The server releases its locks, and no more questions are sent over it. */
   function lose(lost: Client): void {
     void lost.end().catch(() => undefined);
     if (client !== lost) return;

@@ -39,7 +39,6 @@ async function copyAtOnce(from: string, to: string): Promise<void> {
   makeOneFile(to, from);
 }
 
-/** Makes a database with `fill`, or updates the existing one. Removes it if that fails. */
 export async function fillDatabase(file: string, fill: () => Promise<void>): Promise<Content> {
   try {
     // SQLite would create a file that others may read, so it is created here first.

@@ -76,7 +76,6 @@ export class SqliteConnection {
     return this.prepare(`PRAGMA ${text}`).pluck().get();
   }
 
-  /** Runs `work` in an exclusive transaction, and rolls back if it throws. */
   exclusively<T>(work: () => T): T {
     this.exec("BEGIN EXCLUSIVE");
     try {
