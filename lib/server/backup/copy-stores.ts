@@ -1,5 +1,5 @@
 // Copies the stores of console and service between a data folder and a PostgreSQL database: both, or the one that exists.
-// It is one copy: no console starts there until it has ended.
+// Guarantees: it is one copy that continues where it was interrupted; no console starts there until it has ended.
 // Must never: overwrite another installation than the one it copies.
 
 import "server-only";

@@ -12,7 +12,7 @@ const MARK = "unfinished_copy";
 
 export type Row = Record<string, unknown>;
 type Column = { name: string; kind: "whole" | "text" | "other" };
-type Table = { name: string; columns: Column[]; key: Column[]; where: RawBuilder<unknown> };
+type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
 export type Copied = { tables: number; rows: number };
 
 /** A count that triggers keep of rows in other tables: it is compared, not copied. */
@@ -33,20 +33,16 @@ export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
   const tables = all.filter(({ name }) => !counters.some(({ table }) => table === name));
-  // Rows that refer to others are removed first.
-  for (const table of tables.toReversed()) await empty(table, to);
+  for (const table of tables.toReversed()) await removeGone(table, copying);
   let rows = 0;
   for (const table of tables) {
-    // Triggers of other tables may have filled it again.
-    await empty(table, to);
-    const copied = await walk(table, copying.from, (piece) => insert(copying, table, piece));
+    const copied = await walk(table, copying, (piece, there) => put(copying, table, piece, there));
     rows += copied;
     say(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
   }
   for (const table of [...tables, ...counters.map((counter) => counted(all, counter))])
-    await walk(table, copying.from, async (piece, range) => {
-      if (!isDeepStrictEqual(await read(to, table, range), piece))
-        throw new Error(`The rows of ${table.name} changed while they were copied: stop whatever writes there, then run this again.`);
+    await walk(table, copying, () => {
+      throw new Error(`The rows of ${table.name} changed while they were copied: stop whatever writes there, then run this again.`);
     });
   await copying.beforeEnd?.();
   for (const table of tables) await numberOn(table, copying);
@@ -76,18 +72,18 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
   return database.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** Calls `take` with the rows of each piece, and with the range of keys that selects them and one row more. */
-async function walk<DB>(
-  table: Table,
-  from: Kysely<DB>,
-  take: (piece: Row[], range: RawBuilder<unknown>) => Promise<void>,
-): Promise<number> {
+type Change = (piece: Row[], there: Row[]) => Promise<void>;
+type Both<DB> = Pick<Copying<DB>, "from" | "to">;
+
+/** Calls `change` for each piece that differs in the target. */
+async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): Promise<number> {
   let rows = 0;
   for (let after: Row | undefined; ;) {
     const length = await lengthOfPiece(from, table, after);
     const piece = length === 0 ? [] : await read(from, table, sql`${beyond(table, after)} ${first(table, length)}`);
     const last = piece.at(-1);
-    await take(piece, sql`${between(table, after, last)} ${first(table, length + 1)}`);
+    const there = await read(to, table, sql`${between(table, after, last)} ${first(table, length + 1)}`);
+    if (!isDeepStrictEqual(there, piece)) await change(piece, there);
     rows += piece.length;
     if (last === undefined) return rows;
     after = last;
@@ -106,20 +102,37 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
-async function empty<DB>({ name }: Table, to: Kysely<DB>): Promise<void> {
-  await sql`DELETE FROM ${sql.table(name)}`.execute(to);
-}
-
-async function insert<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[]): Promise<void> {
+async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], there: Row[]): Promise<void> {
+  const known = new Map(there.map((row) => [nameOf(table, row), row]));
+  const changed = piece.filter((row) => !isDeepStrictEqual(known.get(nameOf(table, row)), row));
+  const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
+  const update = others.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  const then = others.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
+  const onConflict = table.hasKey ? sql`ON CONFLICT (${namesOf(table.key)}) DO ${then}` : sql``;
   await to.transaction().execute(async (trx) => {
-    for (let at = 0; at < piece.length; at += WRITTEN_AT_ONCE) {
-      const rows = piece
+    for (let at = 0; at < changed.length; at += WRITTEN_AT_ONCE) {
+      const rows = changed
         .slice(at, at + WRITTEN_AT_ONCE)
         .map((row) => sql`(${sql.join(table.columns.map((column) => valueOf(row, column)))})`);
-      await sql`INSERT INTO ${sql.table(table.name)} (${namesOf(table.columns)}) VALUES ${sql.join(rows)}`.execute(trx);
+      await sql`
+        INSERT INTO ${sql.table(table.name)} (${namesOf(table.columns)}) VALUES ${sql.join(rows)} ${onConflict}`.execute(trx);
     }
-    if (putBeside) for (const row of piece) await putBeside(trx, table.name, row);
+    if (putBeside) for (const row of changed) await putBeside(trx, table.name, row);
   });
+}
+
+async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
+  const keys = { ...table, columns: table.key };
+  for (let after: Row | undefined; ;) {
+    const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MOST_ROWS)}`);
+    const last = piece.at(-1);
+    if (last === undefined) return;
+    const left = await read(from, keys, anyOf(table, piece));
+    const known = new Set(left.map((row) => nameOf(table, row)));
+    const gone = piece.filter((row) => !known.has(nameOf(table, row)));
+    if (gone.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, gone)}`.execute(to);
+    after = last;
+  }
 }
 
 /** Whole numbers are read as texts: some have more digits than a double holds. */
@@ -132,6 +145,7 @@ async function read<DB>(database: Kysely<DB>, { name, columns, where }: Table, r
 }
 
 const valueOf = (row: Row, { name, kind }: Column) => (kind === "whole" && typeof row[name] === "string" ? BigInt(row[name]) : row[name]);
+const nameOf = ({ key }: Table, row: Row) => key.map(({ name }) => String(row[name])).join("\0");
 const namesOf = (columns: readonly Column[]) => sql.join(columns.map(({ name }) => sql.ref(name)));
 // The table's own column, not the text that is selected under the same name.
 const keyOf = ({ name, key }: Table) => sql.join(key.map((column) => sql.ref(`${name}.${column.name}`)));
@@ -140,6 +154,11 @@ const rowOf = ({ key }: Table, row: Row) => sql.join(key.map((column) => valueOf
 const beyond = (table: Table, after: Row | undefined) => (after ? sql`(${keyOf(table)}) > (${rowOf(table, after)})` : sql`1 = 1`);
 const between = (table: Table, after: Row | undefined, until: Row | undefined) =>
   until ? sql`${beyond(table, after)} AND (${keyOf(table)}) <= (${rowOf(table, until)})` : beyond(table, after);
+const anyOf = (table: Table, rows: readonly Row[]) =>
+  sql`(${sql.join(
+    rows.map((row) => sql`(${keyOf(table)}) = (${rowOf(table, row)})`),
+    sql` OR `,
+  )})`;
 
 /** Tables come after those they refer to. Tables without references either way come last: triggers of others may write to them. */
 async function tablesInOrder<DB>({ from, to, isLeftOut }: Copying<DB>): Promise<Table[]> {
@@ -176,17 +195,17 @@ async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
     kind: /^(integer|bigint)$/i.test(type) ? "whole" : /^text$/i.test(type) ? "text" : "other",
   });
   const key = rows.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk);
-  return { name, columns: rows.map(of), key: (key.length > 0 ? key : rows).map(of), where: sql`1 = 1` };
+  return { name, columns: rows.map(of), key: (key.length > 0 ? key : rows).map(of), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
 function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
   const found = tables.find(({ name }) => name === table);
   const pick = (names: readonly string[]) => (found?.columns ?? []).filter(({ name }) => names.includes(name));
-  return { name: table, columns: pick([...by, count]), key: pick(by), where: sql`${sql.ref(count)} <> 0` };
+  return { name: table, columns: pick([...by, count]), key: pick(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
 }
 
 /** A new row must get a number that no row has had before, not even a deleted one. */
-async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Pick<Copying<DB>, "from" | "to">): Promise<void> {
+async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>): Promise<void> {
   if (key?.kind !== "whole") return;
   const there = await lastNumber(to, name, key.name);
   if (there === undefined) return;
