@@ -7,9 +7,8 @@ import { jobParams, searchParams } from "./jobs/job-list";
 import { userdataQuerySchema } from "./operations/files";
 import { roles } from "./people/roles";
 import { MAX_PASSWORD_LENGTH, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
-import { toPlainLine } from "./plain-line";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
-import { commaList, querySchema } from "./schemas/lenient";
+import { commaList, plainLine, querySchema, webAddress } from "./schemas/lenient";
 
 export const CONNECTION_PARAMETER = "connection";
 /** Returns a service's JSON answer as a raw file, for answers too large to show. */
@@ -99,7 +98,7 @@ export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).
 
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
-const nameSchema = z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(100));
+const nameSchema = plainLine(100);
 const passwordSchema = z.string().min(SHORTEST_PASSWORD, `must have at least ${SHORTEST_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
@@ -110,10 +109,6 @@ export const setUpBodySchema = z.object({
   password: passwordSchema,
 });
 
-const webAddress = z
-  .url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" })
-  .max(2000)
-  .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
 const keySchema = z
   .string()
   .trim()
@@ -165,7 +160,7 @@ export type EndedSession =
 export type SessionState = { state: "live"; memberId: string; role: (typeof roles)[number] } | ({ state: "ended" } & EndedSession);
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({
-  note: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().max(200)).optional(),
+  note: plainLine(200, 0).optional(),
 });
 /** `withdrawn`: taken back, or its maker was removed or may no longer invite. */
 export type InvitationState = "open" | "used" | "expired" | "withdrawn" | "unknown";

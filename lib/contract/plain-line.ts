@@ -9,3 +9,12 @@ export function toPlainLine(text: string): string {
 export function toFileName(text: string): string {
   return toPlainLine(text) || "file";
 }
+
+/** Undefined if the text is not percent-encoded as it should be. */
+export function decodePercent(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

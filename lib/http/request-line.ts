@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/console-paths";
 import { type Refused } from "@/lib/shared/http-types";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
@@ -101,12 +102,8 @@ export function judgeRequest(request: IncomingMessage, { hosts, isPage }: Reques
 
 /** Refuses an address whose path cannot be decoded; Next would report a fault of its own. */
 export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefined {
-  try {
-    decodeURIComponent(url.split(/[?#]/)[0] ?? "");
-    return undefined;
-  } catch {
-    return badRequest("The address is not encoded as it should be: a part of it was cut off or changed.");
-  }
+  if (decodePercent(url.split(/[?#]/)[0] ?? "") !== undefined) return undefined;
+  return badRequest("The address is not encoded as it should be: a part of it was cut off or changed.");
 }
 
 function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {

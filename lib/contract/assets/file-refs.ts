@@ -1,4 +1,5 @@
 import { type UserdataFile } from "../operations/files";
+import { decodePercent } from "../plain-line";
 
 export type FileRef = { filename: string; subfolder: string; type: string };
 
@@ -54,11 +55,8 @@ export function maskedAddress(address: string): string {
 export function fileOfAddress(masked: string): string {
   const [path = ""] = masked.split("?");
   const name = path.slice(path.lastIndexOf("/") + 1);
-  try {
-    return decodeURIComponent(name) || masked;
-  } catch {
-    return name;
-  }
+  const decoded = decodePercent(name) ?? name;
+  return decoded || masked;
 }
 
 export function maskAddresses(text: string): string {

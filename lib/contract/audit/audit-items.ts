@@ -1,5 +1,6 @@
 import { writeExactJson } from "../json/exact-json";
 import { objectOf, textOf } from "../json/json";
+import { parseJson } from "../json/parse-json";
 import { toPlainLine } from "../plain-line";
 
 export type AuditThing = { id: string; name?: string };
@@ -31,7 +32,9 @@ export function readThings(written: string | undefined): Read {
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
   const end = head.length + Number(length);
   const outcome = written.slice(end + 1);
-  const list = parsed(written.slice(head.length, end));
+  // If it is from another version, or cut, the entry still says who did what.
+  const parsed = parseJson(written.slice(head.length, end));
+  const list: unknown[] = Array.isArray(parsed) ? parsed : [];
   const more = list.at(-1);
   return {
     things: list.flatMap(thingIn),
@@ -39,15 +42,6 @@ export function readThings(written: string | undefined): Read {
     ...(list.includes(OR_MORE) && { isAtLeast: true }),
     ...(outcome && { outcome }),
   };
-}
-
-function parsed(text: string): unknown[] {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list : [];
-  } catch {
-    return []; // from another version, or cut: the entry still says who did what
-  }
 }
 
 function thingIn(each: unknown): AuditThing[] {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
+import { parseJson } from "../json/parse-json";
 import { type Params, type ValuesOf } from "../params";
 import { roles } from "../people/roles";
 import { querySchema } from "../schemas/lenient";
@@ -85,12 +86,7 @@ function bounded(change: MemberChange): MemberChange {
 }
 
 export function readMemberChange(outcome: string): MemberChange | undefined {
-  if (!outcome.startsWith("{")) return undefined;
-  try {
-    return changeSchema.safeParse(JSON.parse(outcome)).data;
-  } catch {
-    return undefined; // cut, or from another version: it is shown as written
-  }
+  return outcome.startsWith("{") ? changeSchema.safeParse(parseJson(outcome)).data : undefined;
 }
 
 export function describeMemberChange({ role, disabled, by, provider, groups, signUp, invitedBy, of }: MemberChange): string {

@@ -1,6 +1,7 @@
 // Job states, filters of the job list, and ids of inputs as columns. Free of zod: browsers load it with the first page.
 
 import { type Params, type ValuesOf } from "../params";
+import { decodePercent } from "../plain-line";
 
 export const jobStates = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type KnownJobState = (typeof jobStates)[number];
@@ -77,7 +78,7 @@ export function inputIdOf(node: string, input: string): InputId {
 }
 
 export function readInputId(text: unknown): InputId | undefined {
-  return typeof text === "string" && isInputId(text) && decodes(text) ? text : undefined;
+  return typeof text === "string" && isInputId(text) && decodePercent(text) ? text : undefined;
 }
 
 export function readInputIds(text: string): InputId[] {
@@ -91,12 +92,4 @@ export function inputOf(id: InputId): { node: string; input: string; name: strin
 
 function isInputId(text: string): text is InputId {
   return idPattern.test(text);
-}
-
-function decodes(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== "";
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 // Personal access tokens. Expiry and connection are always chosen. Components import types and short lists only.
 
 import { z } from "zod";
-import { toPlainLine } from "../plain-line";
+import { plainLine } from "../schemas/lenient";
 import { type Role, roles } from "./roles";
 import { tokenLifetimes } from "./sign-in";
 
@@ -13,7 +13,7 @@ const idSchema = z.string().min(1).max(200);
 
 /** `connection`: the default. Without `connections`, all that the member may use. `days: null`: never expires. */
 export const tokenBodySchema = z.object({
-  name: z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(60)),
+  name: plainLine(60),
   role: z.enum(roles),
   connection: idSchema,
   connections: z.array(idSchema).min(1).max(200).optional(),

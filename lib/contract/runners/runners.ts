@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { runnerOrders, type RunnerProblem, toBaseUrl, withScheme } from "../connections";
 import { toPlainLine } from "../plain-line";
+import { plainLine, webAddress } from "../schemas/lenient";
 
 export const BUILT_IN_RUNNER = "built-in";
 
@@ -10,7 +11,7 @@ export const BUILT_IN_RUNNER = "built-in";
 export const runnerStates = ["ready", "draining", "paused", "set_aside", "unreachable", "checking"] as const;
 
 const id = z.string().min(1).max(200);
-const label = z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(1).max(60));
+const label = plainLine(60);
 const tags = z
   .array(z.string().max(200).transform(toPlainLine).pipe(z.string().trim().min(1).max(40)))
   .max(20)
@@ -24,8 +25,7 @@ export const runnerAddressSchema = z
   .min(1)
   .max(2000)
   .transform((typed) => toBaseUrl(withScheme(typed)))
-  .pipe(z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" }))
-  .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password")
+  .pipe(webAddress)
   .refine((text) => !/[?#]/.test(text), "must not contain a query or a fragment")
   .transform((text) => (URL.canParse(text) ? toBaseUrl(new URL(text).href) : text))
   .pipe(z.string().max(2000));

@@ -6,6 +6,7 @@ import { parseJson } from "../json/parse-json";
 import { noteSkipped } from "../json/readers";
 import { nearestOf } from "../nodes/input-spec";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
+import { toPlainLine } from "../plain-line";
 import { count, exactOf, foreign, reads } from "./exact";
 
 /** How a value is written in a query, if its schema reads text: for documents made from the contract. */
@@ -157,4 +158,14 @@ function schemaOf(param: Param): z.ZodType {
   if (param.kind === "word") return z.enum(param.values);
   if (param.kind === "words") return commaList(z.string().toLowerCase().pipe(z.enum(param.values)));
   return (param.isTrimmed ? z.string().trim() : z.string()).min(1).max(param.most);
+}
+
+export const webAddress = z
+  .url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" })
+  .max(2000)
+  .refine((text) => !/^[a-z]+:\/\/[^/]*@/i.test(text), "must not contain a user name or password");
+
+/** One line that a person wrote, without signs that change the direction of writing. */
+export function plainLine(max: number, min = 1) {
+  return z.string().max(1000).transform(toPlainLine).pipe(z.string().trim().min(min).max(max));
 }

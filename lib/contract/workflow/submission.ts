@@ -2,6 +2,7 @@
 
 import { type Failure } from "../failure";
 import { object, oneOf, text } from "../json/readers";
+import { decodePercent } from "../plain-line";
 
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 const key = /^[A-Za-z0-9-]{16,64}$/;
@@ -29,13 +30,9 @@ function toLabel(text: string): string | undefined {
   return Array.from(line).slice(0, LONGEST_LABEL).join("") || undefined;
 }
 
+/** A label is only for people, so no job is refused for a bad one. */
 export function readLabel(header: string | null): string | undefined {
-  try {
-    return toLabel(decodeURIComponent(header ?? ""));
-  } catch {
-    // A stray per cent sign: a label is only for people, so no job is refused for it.
-    return undefined;
-  }
+  return toLabel(decodePercent(header ?? "") ?? "");
 }
 
 /** The outcome of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
