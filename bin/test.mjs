@@ -126,7 +126,7 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
   // Ignores a base path in the caller's environment: checks use the build without one.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, givesWay });
-  const { passed, failed, slowest, failures: own, unchecked: left } = read?.(code) ?? readByItself(code);
+  const { passed, failed, failures: own, unchecked: left } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;
   unchecked.push(...left);
@@ -135,11 +135,10 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
   process.stdout.write(
     `${failed > 0 ? "FAILED" : "ok    "}  ${name}  (${seconds(started)}${read ? `, ${passed} passed, ${failed} failed` : ""})\n`,
   );
-  for (const { file, ms } of slowest) process.stdout.write(`        ${(ms / 1000).toFixed(1).padStart(5)} s  ${file}\n`);
 }
 
 function readByItself(code) {
-  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, slowest: [], failures: [], unchecked: [] };
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, failures: [], unchecked: [] };
 }
 
 function seconds(since) {

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 /**
  * @typedef {{ name: string, error: string }} Failure
  * @typedef {{ name: string, missing?: string }} Unchecked a test that was not run, and the program that it lacked
- * @typedef {{ passed: number, failed: number, slowest: { file: string, ms: number }[], failures: Failure[], unchecked: Unchecked[] }} Results
+ * @typedef {{ passed: number, failed: number, failures: Failure[], unchecked: Unchecked[] }} Results
  */
 
 /**
@@ -27,8 +27,7 @@ export function readVitest(code, path) {
       .filter(({ status }) => status !== "passed" && status !== "failed")
       .map(({ fullName, meta }) => ({ name: `${fromHere(file)} › ${fullName}`, missing: meta?.missing })),
   );
-  const times = files.map(({ name: file, startTime, endTime }) => ({ file: fromHere(file), ms: endTime - startTime }));
-  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), slowest: slowest(times), failures, unchecked };
+  return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), failures, unchecked };
 }
 
 /**
@@ -40,11 +39,8 @@ export function readPlaywright(code, path) {
   const { config, suites = [], errors = [], stats } = readJson(path) ?? {};
   const runs = suites.flatMap((suite) => runsOf(suite, fromHere(join(config.rootDir, suite.file))));
   const failures = runs.filter(({ error }) => error !== "").map(({ file, title, error }) => ({ name: `${file} › ${title}`, error }));
-  const times = new Map();
-  for (const { file, ms } of runs) times.set(file, (times.get(file) ?? 0) + ms);
   return {
     ...counted(code, stats?.expected ?? 0, (stats?.unexpected ?? 0) + (stats?.flaky ?? 0)),
-    slowest: slowest([...times].map(([file, ms]) => ({ file, ms }))),
     failures: [...errors.map(({ message }) => ({ name: "outside of the tests", error: message ?? "" })), ...failures],
     unchecked: runs.filter(({ status }) => status === "skipped").map(({ file, title }) => ({ name: `${file} › ${title}` })),
   };
@@ -53,11 +49,10 @@ export function readPlaywright(code, path) {
 function runsOf({ specs = [], suites = [] }, file) {
   const own = specs.flatMap(({ title, tests }) =>
     tests.flatMap(({ status, results }) =>
-      results.map(({ duration, errors }) => ({
+      results.map(({ errors }) => ({
         file,
         title,
         status,
-        ms: duration,
         error: status === "expected" ? "" : errors.map(({ message }) => message ?? "").join("\n"),
       })),
     ),
@@ -107,10 +102,6 @@ function firstLines(error, most) {
     .filter((line) => line.trim() !== "")
     .slice(0, most)
     .map((line) => line.slice(0, 240));
-}
-
-function slowest(files) {
-  return files.toSorted((one, other) => other.ms - one.ms).slice(0, 10);
 }
 
 /** A runner that ends badly without a failed test (a file that does not load, no report at all) counts as one failure. */
