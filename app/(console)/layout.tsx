@@ -1,7 +1,7 @@
 import { type ReactNode } from "react";
 import { EmbedShell } from "@/components/embed/embed-shell";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
-import { ReadOnlyWatch } from "@/components/frame/read-only-notice";
+import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
@@ -15,14 +15,14 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const context = await openPage({ isFrame: true });
   const { composition, viewer } = context;
   const [{ connection, connections }, methods] = await Promise.all([getFrame(context), getSignInMethods(context)]);
-  const { memberId, name, email, role } = viewer;
-  const content = <KnownConnection>{children}</KnownConnection>;
-  const beside = (
+  const { memberId, name, email, role, readOnly } = viewer;
+  const content = (
     <>
-      <WaysIn canAdd={viewer.can("operator")} />
-      <ReadOnlyWatch isReadOnly={viewer.readOnly !== undefined} />
+      {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
+      <KnownConnection>{children}</KnownConnection>
     </>
   );
+  const beside = <WaysIn canAdd={viewer.can("operator")} />;
   if (viewer.credential.kind === "embed") {
     return (
       <EmbedShell
@@ -30,7 +30,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
         session={{ origin: viewer.credential.origin, leftMs: viewer.credential.leftMs }}
         connections={connections}
         currentId={connection?.id}
-        readOnly={viewer.readOnly}
+        canChange={!readOnly}
       >
         {content}
         {beside}
@@ -39,7 +39,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   }
   return (
     <Shell
-      readOnly={viewer.readOnly}
+      canChange={!readOnly}
       signOutAt={signOutAt(context)}
       member={{ id: memberId, name, email, role }}
       methods={methods}

@@ -3,10 +3,9 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { toCurrent } from "@/components/frame/connection/current-connection";
 import { CountsProvider } from "@/components/frame/counts-context";
 import { MemberProvider } from "@/components/frame/member-context";
-import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { SessionWatch } from "@/components/frame/session-watch";
 import { Toasts } from "@/components/ui/toasts";
-import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
+import { type ConnectionView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { EmbeddedTalk } from "./embedded-talk";
 import { type EmbeddedSession } from "./host-bridge";
@@ -16,21 +15,18 @@ type EmbedShellProps = {
   session: EmbeddedSession;
   connections: readonly ConnectionView[];
   currentId?: string;
-  readOnly?: ReadOnlyView;
+  canChange: boolean;
   children: ReactNode;
 };
 
 /** Replaces the frame on embedded pages: shows only why nothing can be changed, and exchanges messages with the surrounding page. */
-export function EmbedShell({ role, session, connections, currentId, readOnly, children }: EmbedShellProps) {
+export function EmbedShell({ role, session, connections, currentId, canChange, children }: EmbedShellProps) {
   return (
-    <MemberProvider role={role} isReadOnly={readOnly !== undefined}>
+    <MemberProvider role={role} canChange={canChange}>
       <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
         <CountsProvider>
           <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none">
-            <SessionWatch role={role}>
-              {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
-              {children}
-            </SessionWatch>
+            <SessionWatch role={role}>{children}</SessionWatch>
           </main>
         </CountsProvider>
         <Toasts />

@@ -5,17 +5,17 @@ import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { keepTo } from "@/lib/browser/persisted";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 
-/** `signOutAt`: where the proxy that signs people in signs them out; null: it does not say where. */
-type Member = { id?: string; role: Role; isReadOnly?: boolean; signOutAt?: string | null };
+/** `canChange`: false while the console is read-only. `signOutAt`: where the proxy that signs people in signs them out; null: it does not say where. */
+type Member = { id?: string; role: Role; canChange?: boolean; signOutAt?: string | null };
 
 const Current = createContext<Member | undefined>(undefined);
 
 /** The signed-in member, so that controls offer only allowed acts. The server alone decides what is allowed. */
-export function MemberProvider({ id, role, isReadOnly = false, signOutAt, children }: Member & { children: ReactNode }) {
+export function MemberProvider({ id, role, canChange = true, signOutAt, children }: Member & { children: ReactNode }) {
   useEffect(() => {
     if (id !== undefined) keepTo(id);
   }, [id]);
-  return <Current value={{ role, isReadOnly, signOutAt }}>{children}</Current>;
+  return <Current value={{ role, canChange, signOutAt }}>{children}</Current>;
 }
 
 export function useRole(): Role | undefined {
@@ -28,6 +28,11 @@ export function useRunsAppsOnly(): boolean {
   return role !== undefined && !hasRole(role, "viewer");
 }
 
+/** False while the console is read-only, whatever the role. */
+export function useCanChange(): boolean {
+  return useContext(Current)?.canChange ?? true;
+}
+
 export function useSignOutAt(): string | null | undefined {
   return useContext(Current)?.signOutAt;
 }
@@ -35,6 +40,6 @@ export function useSignOutAt(): string | null | undefined {
 /** Why an act is not offered: that the console is read-only, otherwise the given sentence about the role. */
 export function useWhyNot(): (ofRole: string) => string {
   const t = useTranslations("frame.readOnly");
-  const isReadOnly = useContext(Current)?.isReadOnly ?? false;
-  return (ofRole) => (isReadOnly ? t("short") : ofRole);
+  const canChange = useCanChange();
+  return (ofRole) => (canChange ? ofRole : t("short"));
 }

@@ -2,22 +2,8 @@
 
 import { Lock } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useTransition } from "react";
-import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { onAnswer } from "@/lib/browser/api";
 import { type ReadOnlyView } from "@/lib/contract/console";
-
-/** Renders an open page again once an answer shows a change: the notice appears or disappears, and so do the possible acts. */
-export function ReadOnlyWatch({ isReadOnly }: { isReadOnly: boolean }) {
-  const router = useRouter();
-  const [isPending, startTransition] = useTransition();
-  const look = useEffectEvent((reported: boolean | undefined) => {
-    if (reported !== undefined && reported !== isReadOnly && !isPending) startTransition(() => router.refresh());
-  });
-  useEffect(() => onAnswer((answer) => look(answer.isReadOnly)), []);
-  return null;
-}
 
 /** At the top of every page: says why nothing can be changed. */
 export function ReadOnlyNotice({ readOnly: { since, by, note } }: { readOnly: ReadOnlyView }) {

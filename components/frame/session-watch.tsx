@@ -3,10 +3,12 @@
 import dynamic from "next/dynamic";
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent } from "react";
 import { useSWRConfig } from "swr";
+import { useRouter } from "@/components/ui/link";
 import { onAnswer } from "@/lib/browser/api";
 import { SESSION_PATH, setSessionEnded, usePoll } from "@/lib/browser/poll/use-poll";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
+import { useCanChange } from "./member-context";
 import { type Notice } from "./session-notice";
 
 const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice), { ssr: false });
@@ -25,13 +27,22 @@ type SessionWatchProps = {
   children: ReactNode;
 };
 
-/** Shows one banner when the page's session ends or its role changes. Signing in in another tab removes it. */
+/**
+ * Shows one banner when the page's session ends or its role changes. Signing in in another tab removes it. Renders the page again when
+ * changes become possible or impossible.
+ */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   const { value, refresh } = usePoll<SessionState, SessionState>(SESSION_PATH, { read: asIs, motion: () => "counting" });
   const lookAgain = useEffectEvent((status: number, path: string) => {
-    if (status === 401 && path !== SESSION_PATH) void refresh();
+    if ((status === 401 || status === 403) && path !== SESSION_PATH) void refresh();
   });
   useEffect(() => onAnswer(({ status, path }) => lookAgain(status, path)), []);
+  const router = useRouter();
+  const canChange = useCanChange();
+  const isOutdated = value?.state === "live" && value.canChange !== canChange;
+  useEffect(() => {
+    if (isOutdated) router.refresh();
+  }, [isOutdated, router]);
   const { mutate } = useSWRConfig();
   // Embedded pages keep polling, because a refused request makes them fetch a new ticket.
   const isOver = value?.state === "ended" && memberId !== undefined;

@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { Avatar } from "@/components/ui/avatar";
 import { Link } from "@/components/ui/link";
 import { Toasts } from "@/components/ui/toasts";
-import { type ConnectionView, type ReadOnlyView } from "@/lib/contract/console";
+import { type ConnectionView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
 import { ConfirmGate } from "./account/confirm-gate";
@@ -17,7 +17,6 @@ import { ThemeSwitch } from "./look/theme-switch";
 import { MemberProvider } from "./member-context";
 import { BottomNavigation, Navigation } from "./navigation";
 import { PaletteButton } from "./palette/palette-button";
-import { ReadOnlyNotice } from "./read-only-notice";
 import { SessionWatch } from "./session-watch";
 import { Shortcuts } from "./shortcuts";
 
@@ -26,7 +25,7 @@ type ShellProps = {
   methods: SignInMethods;
   connections: readonly ConnectionView[];
   currentId?: string;
-  readOnly?: ReadOnlyView;
+  canChange: boolean;
   signOutAt?: string | null;
   children: ReactNode;
 };
@@ -35,10 +34,10 @@ type ShellProps = {
  * The frame: a sidebar on wide screens, a bar at the top and one at the bottom on narrow ones. The document itself scrolls, so that the
  * browser restores the scroll position on Back.
  */
-export function Shell({ member, methods, connections, currentId, readOnly, signOutAt, children }: ShellProps) {
+export function Shell({ member, methods, connections, currentId, canChange, signOutAt, children }: ShellProps) {
   const t = useTranslations("frame");
   return (
-    <MemberProvider id={member.id} role={member.role} isReadOnly={readOnly !== undefined} signOutAt={signOutAt}>
+    <MemberProvider id={member.id} role={member.role} canChange={canChange} signOutAt={signOutAt}>
       <ConnectionProvider currentId={currentId} connections={connections.map(toCurrent)}>
         <a
           href="#content"
@@ -69,7 +68,6 @@ export function Shell({ member, methods, connections, currentId, readOnly, signO
             </nav>
             <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus:outline-none md:min-h-dvh">
               <SessionWatch memberId={member.id} role={member.role}>
-                {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
                 {children}
               </SessionWatch>
             </main>

@@ -1,7 +1,6 @@
 // The only way from a browser to the console's own API: same origin, a value or a failure, never an exception.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { READ_ONLY_HEADER } from "@/lib/shared/headers";
 import { failed, type Result } from "@/lib/shared/result";
 import { confirmIdentity } from "./confirm";
 import { type ApiFailure, failureOfThrown } from "./read-failure";
@@ -33,14 +32,12 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     });
     const [body, { readAnswer }] = await Promise.all([response.text(), reader]);
     const { status } = response;
-    const readOnlyMark = response.headers.get(READ_ONLY_HEADER);
     const result = readAnswer<T>(response, body);
     announceAnswer({
       path,
       method: rest.method ?? "GET",
       status,
       ...(result.ok && { value: result.value }),
-      ...(readOnlyMark !== null && { isReadOnly: readOnlyMark === "1" }),
     });
     return result;
   } catch (cause) {
@@ -48,8 +45,8 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   }
 }
 
-/** An answer of the console's API, for the host of an embedded page and the read-only notice. */
-type Answer = { path: string; method: string; status: number; value?: unknown; isReadOnly?: boolean };
+/** An answer of the console's API, for the host of an embedded page and the watch of its session. */
+type Answer = { path: string; method: string; status: number; value?: unknown };
 type Listener = (answer: Answer) => void;
 
 const listeners = new Set<Listener>();

@@ -157,7 +157,8 @@ export type SessionView = {
 export type EndedSession =
   | { cause: "signed-out" | "ended" | "expired" | "suspended" | "removed" | "password" }
   | { cause: "role"; from: (typeof roles)[number]; to: (typeof roles)[number] };
-export type SessionState = { state: "live"; memberId: string; role: (typeof roles)[number] } | ({ state: "ended" } & EndedSession);
+export type SessionState =
+  { state: "live"; memberId: string; role: (typeof roles)[number]; canChange: boolean } | ({ state: "ended" } & EndedSession);
 export type ReadOnlyView = { since: number; by: string; note?: string };
 export const readOnlyBodySchema = z.object({
   note: plainLine(200, 0).optional(),

@@ -1,8 +1,6 @@
 /** Next drops a content-length that a handler sets; lib/http turns this header into one. */
 export const LENGTH_HEADER = "x-lightdesk-length";
 export const UNREADABLE_HEADER = "x-lightdesk-unreadable";
-/** Sent with an answer to a member: 1 while the console is read-only, else 0. This is how an open page learns of it. */
-export const READ_ONLY_HEADER = "x-lightdesk-read-only";
 
 export function bearerIn(authorization: string | null | undefined): string | undefined {
   return /^bearer +(.+)$/i.exec(authorization?.trim() ?? "")?.[1];

@@ -75,7 +75,7 @@ export function HistoryScreen({ query: asRead, linked, canRemove, isTeam, histor
         <>
           <JobSearchFilters search={asked} connection={connection} onGo={state.go} />
           <ClearFilters isSet={isSearch(asked)} onClear={() => state.go(noSearch)} />
-          <span className="text-ink-3">{canRemove ? t("stays") : whyNot(t("readOnly"))}</span>
+          <span className="text-ink-3">{canRemove ? t("stays") : whyNot(t("viewerHint"))}</span>
           {clearing.cleared ? (
             <ReceiptLine
               isAnswer

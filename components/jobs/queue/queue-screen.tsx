@@ -113,7 +113,7 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
             {isCounted ? t("summary", { running: running.length - others, pending: pendingTotal }) : t("unknown")}
             {others > 0 ? `, ${t("otherState", { count: others })}` : null}
           </span>
-          {canCancel ? null : <span className="text-ink-3">{whyNot(t("readOnly"))}</span>}
+          {canCancel ? null : <span className="text-ink-3">{whyNot(t("viewerHint"))}</span>}
           {pendingTotal > pending.length ? (
             <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
           ) : null}

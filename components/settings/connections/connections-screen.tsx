@@ -71,7 +71,7 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       </PageHeader>
       <SettingsTabs current="connections" />
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("readOnly"))}</p>}
+        {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
         {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
         {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
         <Card title={t("connections")} note={list.length} bodyClassName="p-0">

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { use } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useCanChange } from "@/components/frame/member-context";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
@@ -13,11 +14,10 @@ import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { RevocableList } from "../revocable-list";
 
-type InvitationListProps = { invitations: Promise<Result<InvitationItem[], Failure>>; isReadOnly?: boolean };
-
-export function InvitationList({ invitations, isReadOnly = false }: InvitationListProps) {
+export function InvitationList({ invitations }: { invitations: Promise<Result<InvitationItem[], Failure>> }) {
   const t = useTranslations("settings.invitations");
   const router = useRouter();
+  const canRevoke = useCanChange();
   const result = use(invitations);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
   return (
@@ -27,7 +27,7 @@ export function InvitationList({ invitations, isReadOnly = false }: InvitationLi
       title={t("title")}
       items={result.value.map((item) => ({ ...item, name: item.email }))}
       isOpen={({ state }) => state === "open"}
-      canRevoke={!isReadOnly}
+      canRevoke={canRevoke}
       none={<p className="px-3.5 py-3 text-ink-3">{t("none")}</p>}
       row={(item) => <Invitation invitation={item} />}
     />

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useCanChange } from "@/components/frame/member-context";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
@@ -19,13 +20,14 @@ import { MemberItem } from "./member-item";
 import { type GivenRole, mayChange, rolesToGive, type SettingsViewer } from "./member-rights";
 import { RoleDialog } from "./role-dialog";
 
-type MemberListProps = { viewer: SettingsViewer; isReadOnly: boolean; members: Promise<Result<MemberView[], Failure>> };
+type MemberListProps = { viewer: SettingsViewer; members: Promise<Result<MemberView[], Failure>> };
 
-export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
+export function MemberList({ viewer, members }: MemberListProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const acts = useMemberActs();
+  const canChange = useCanChange();
   const [changing, setChanging] = useState<MemberView>();
   const [leaving, setLeaving] = useState<MemberView>();
   const [suspending, setSuspending] = useState<MemberView>();
@@ -92,7 +94,7 @@ export function MemberList({ viewer, isReadOnly, members }: MemberListProps) {
               key={member.id}
               member={member}
               isViewer={member.id === viewer.id}
-              canChange={!isReadOnly && mayChange(viewer, member)}
+              canChange={canChange && mayChange(viewer, member)}
               isBusy={acts.busyWith === member.id}
               onChangeRole={() => setChanging(member)}
               onSuspend={() => setSuspending(member)}

@@ -2,10 +2,11 @@
 
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { useCanChange } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
-import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
+import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "../settings-tabs";
@@ -13,24 +14,24 @@ import { InvitationList } from "./invitation-list";
 import { InviteForm } from "./invite-form";
 import { MemberList } from "./member-list";
 import { rolesToGive, type SettingsViewer } from "./member-rights";
-import { ReadOnlyCard } from "./read-only-card";
 
 /** The address parameter that opens the invitation form. */
 const INVITE = "invite";
 
 type MembersScreenProps = {
   viewer: SettingsViewer;
-  /** If present, nothing but this can be changed. */
-  readOnly?: ReadOnlyView;
   /** Absent for roles that may not see them. */
   members?: Promise<Result<MemberView[], Failure>>;
   /** Present together with `members`. */
   invitations?: Promise<Result<InvitationItem[], Failure>>;
+  /** Below the lists. */
+  children?: ReactNode;
 };
 
-export function MembersScreen({ viewer, readOnly, members, invitations }: MembersScreenProps) {
+export function MembersScreen({ viewer, members, invitations, children }: MembersScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
+  const canChange = useCanChange();
   const asked = useSearchParams()?.has(INVITE) ?? false;
   const [wasAsked, setWasAsked] = useState(false);
   const [isInviting, setInviting] = useState(false);
@@ -48,7 +49,7 @@ export function MembersScreen({ viewer, readOnly, members, invitations }: Member
   return (
     <>
       <PageHeader title={t("title")}>
-        {members && !readOnly && !isInviting ? (
+        {members && canChange && !isInviting ? (
           <Button tone="primary" autoFocus={hasInvited} onClick={() => setInviting(true)}>
             {t("members.invite")}
           </Button>
@@ -58,10 +59,10 @@ export function MembersScreen({ viewer, readOnly, members, invitations }: Member
       <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
         {members ? (
           <>
-            {isInviting && !readOnly ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
-            <MemberList viewer={viewer} isReadOnly={readOnly !== undefined} members={members} />
-            {invitations ? <InvitationList invitations={invitations} isReadOnly={readOnly !== undefined} /> : null}
-            <ReadOnlyCard readOnly={readOnly} />
+            {isInviting && canChange ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
+            <MemberList viewer={viewer} members={members} />
+            {invitations ? <InvitationList invitations={invitations} /> : null}
+            {children}
           </>
         ) : (
           <p className="text-ink-2">{t("members.notYours", { role: roleName(viewer.role) })}</p>

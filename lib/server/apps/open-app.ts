@@ -6,8 +6,7 @@ import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/a
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { readReadOnly } from "../auth/read-only";
-import { type Context, type Viewer } from "../auth/viewer";
+import { canChange, type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { idOf } from "../requests/read-request";
@@ -55,7 +54,7 @@ export function seesWorkflows({ role }: Viewer): boolean {
 
 /** Turns stored apps into the cards that the member may see. */
 export async function cardsFor({ composition, viewer }: Context): Promise<(app: StoredCard) => AppCard> {
-  const canRun = !(await readReadOnly(composition));
+  const canRun = await canChange(composition);
   return (app) => {
     const { id, title, text, tags, cover, maker, access, version, updatedAt, isFavourite } = app;
     const canEdit = mayEdit(viewer, app);

@@ -14,7 +14,7 @@ import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
-import { type Context, peekViewer, type SentHeaders } from "./viewer";
+import { canChange, type Context, peekViewer, type SentHeaders } from "./viewer";
 
 /** `address`: the client's address, for the limit of attempts. */
 export async function changeAccount(
@@ -111,7 +111,7 @@ async function checkPassword(
 
 export async function readSessionState(composition: Composition, sent: SentHeaders): Promise<SessionState> {
   const viewer = await peekViewer(composition, sent);
-  if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role };
+  if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role, canChange: await canChange(composition) };
   return { state: "ended", ...(await whyEnded(composition, sent)) };
 }
 

@@ -25,8 +25,16 @@ export async function endReadOnly({ store }: Parts<"store">): Promise<void> {
   await store.settings.remove("readOnly");
 }
 
-export async function refusedAsReadOnly(composition: Composition): Promise<Failure | undefined> {
-  const readOnly = await readReadOnly(composition);
+/** Changes of one's own account, what takes a right away, reads that are no GET, and the switch itself. */
+export const actsWhileReadOnly: ReadonlySet<string> = new Set([
+  ...["beginReadOnly", "endReadOnly"],
+  ...["changeAccount", "confirmSession", "endSession", "endSessions", "embedLook", "endEmbedSession", "useConnection"],
+  ...["revokeToken", "checkConnection", "checkRunner", "chooseArchive", "exportJobs"],
+]);
+
+/** `action`: of a route; without one, any change. */
+export async function refusedAsReadOnly(composition: Composition, action?: string): Promise<Failure | undefined> {
+  const readOnly = action !== undefined && actsWhileReadOnly.has(action) ? undefined : await readReadOnly(composition);
   if (!readOnly) return undefined;
   const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
   return { code: "READ_ONLY", message, status: 403 };

@@ -22,6 +22,7 @@ import {
   viewerByToken,
   viewerByTokenId,
 } from "./credentials";
+import { readReadOnly, refusedAsReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
 import { liveByProxy } from "./vouched";
 
@@ -75,6 +76,16 @@ async function liveBy(composition: Composition, sent: SentHeaders): Promise<Live
 function viewerOf({ session, member }: Live): Viewer {
   const credential = { kind: "session", id: session.id, method: session.method, confirmedAt: session.confirmedAt } as const;
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
+}
+
+/** False while the console is read-only. */
+export async function canChange(composition: Composition): Promise<boolean> {
+  return (await readReadOnly(composition)) === undefined;
+}
+
+/** The same as `lostRights`, for a step that changes something. */
+export async function lostRightsToChange(context: Context): Promise<Failure | undefined> {
+  return (await lostRights(context)) ?? refusedAsReadOnly(context.composition);
 }
 
 /** Why a viewer may not continue: access has ended, or the role was lowered. Checked at each step of long work. */

@@ -8,13 +8,13 @@ import { randomUUID } from "node:crypto";
 import { errorStatus, type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
-import { ACT_HEADER, READ_ONLY_HEADER, readActId } from "@/lib/shared/headers";
+import { ACT_HEADER, readActId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { givenToken, isTokenInAddress } from "../auth/credentials";
-import { readReadOnly, refusedAsReadOnly } from "../auth/read-only";
+import { refusedAsReadOnly } from "../auth/read-only";
 import { admit, countedAs, type Credential, endOf, readViewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type Composition, type Parts } from "../composition-type";
+import { type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
 import { isInEmbed, startAddressOfTab } from "../embed/sessions";
 import { failureAnswer, finish, statusOf } from "../requests/responses";
@@ -25,8 +25,7 @@ const RECENT_MS = 15 * 60_000;
 export type NextRouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
 /**
  * `connection`: needs a connection and its key. `recent`: the member must have proved their identity within a quarter of an hour, with the
- * password or by a sign-in. `session`: not allowed for tokens and embedded pages; `recent` implies it. `whileReadOnly`: allowed while the
- * console is read-only, because it changes nothing of the team's although it is no GET.
+ * password or by a sign-in. `session`: not allowed for tokens and embedded pages; `recent` implies it.
  */
 export type Guard = {
   action: string;
@@ -34,7 +33,6 @@ export type Guard = {
   connection: boolean;
   recent?: true;
   session?: true;
-  whileReadOnly?: true;
   /** For the audit log: the target of a refused request. */
   about?: (asked: AuthedContext) => Promise<Pick<AuditNote, "target" | "outcome">>;
 };
@@ -58,7 +56,8 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContex
     const waitMs = await opened.composition.memberLimit.take(countedAs(viewer));
     if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
     const isRoleTooLow = !hasRole(viewer.role, guard.role);
-    const frozen = await ifReadOnly(opened.composition, guard, opened.request);
+    const refuseChange = () => (isChange(opened.request) ? refusedAsReadOnly(opened.composition, guard.action) : undefined);
+    const frozen = await refuseChange();
     // The same request is repeated after the confirmation: the log records that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.composition.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
@@ -73,9 +72,7 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContex
     const checked = checkedBody(opened.request, async () => {
       const now = await readViewer(opened.composition, headers);
       if (!now) return endOf(viewer.credential);
-      return hasRole(now.role, guard.role)
-        ? ifReadOnly(opened.composition, guard, opened.request)
-        : refusal("ROLE_TOO_LOW", `Your role has changed to ${now.role}.`);
+      return hasRole(now.role, guard.role) ? refuseChange() : refusal("ROLE_TOO_LOW", `Your role has changed to ${now.role}.`);
     });
     const result = await run({ ...opened, request: checked.request, viewer });
     const refused = checked.refused();
@@ -86,10 +83,6 @@ export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContex
 function toStartPage({ request, composition: { env } }: RouteContext): Result<Response, Failure> | undefined {
   const location = isChange(request) ? undefined : startAddressOfTab(env, request);
   return location === undefined ? undefined : ok(new Response(null, { status: 302, headers: { location } }));
-}
-
-function ifReadOnly(composition: Composition, { whileReadOnly }: Guard, request: Request): Promise<Failure | undefined> | undefined {
-  return isChange(request) && !whileReadOnly ? refusedAsReadOnly(composition) : undefined;
 }
 
 function isChange({ method }: Pick<Request, "method">): boolean {
@@ -125,7 +118,6 @@ function handler(guard: Guard, run: (opened: RouteContext) => Promise<Result<Res
       { requestId, action: guard.action },
     );
     const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (guard.role !== "public") await tellReadOnly(current, answer);
     if (noted.isWritten || (changes && noted.by))
       await audit(
         current,
@@ -139,17 +131,6 @@ function handler(guard: Guard, run: (opened: RouteContext) => Promise<Result<Res
     return new Response(null, answer);
   }
   return Object.assign(handle, { guard });
-}
-
-/** Reports read-only mode to open pages: not to strangers, and not with pictures. */
-async function tellReadOnly(composition: Composition, { status, headers }: Response): Promise<void> {
-  if (status === 401 || headers.get("content-type") !== "application/json") return;
-  try {
-    headers.set(READ_ONLY_HEADER, (await readReadOnly(composition)) ? "1" : "0");
-  } catch (err) {
-    // The request was handled; its answer is sent anyway.
-    composition.log.warn({ err }, "read-only state unavailable");
-  }
 }
 
 async function attempt(

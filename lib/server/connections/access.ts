@@ -11,8 +11,7 @@ import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/pass-on";
-import { refusedAsReadOnly } from "../auth/read-only";
-import { type Context, lostRights, type Viewer } from "../auth/viewer";
+import { type Context, lostRights, lostRightsToChange, type Viewer } from "../auth/viewer";
 import { type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
@@ -150,7 +149,8 @@ async function open(context: Context, id: string | undefined, find: typeof findV
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
   // Includes the fingerprint: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
-  const lost = async () => (await lostRights(context)) ?? (await lostSight(context, connection));
+  const lost = async (isChange = false) =>
+    (await (isChange ? lostRightsToChange : lostRights)(context)) ?? (await lostSight(context, connection));
   return ok({
     composition: context.composition,
     // A member who may only see the jobs does not get what is meant for those who may run them.
@@ -159,15 +159,12 @@ async function open(context: Context, id: string | undefined, find: typeof findV
     apiKey,
     target,
     fingerprint: stored?.fingerprint,
-    lostRights: lost,
+    lostRights: () => lost(),
     upstream: upstreamFor(target, {
       onAnswer: (operation, answer) => seenAssets.learn(reader, operation, answer),
-      // Each call is a step of its own: a member removed or lowered since the first makes no further one, and no one changes anything once
-      // the console is read-only.
+      // Checked before each call: rights may be lost between two calls of one request.
       refusalOf: async (operation, input) =>
-        (await lost()) ??
-        (await refusalOf(context.composition, connection, operation, input)) ??
-        (isRead(operation) ? undefined : refusedAsReadOnly(context.composition)),
+        (await lost(!isRead(operation))) ?? refusalOf(context.composition, connection, operation, input),
     }),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),

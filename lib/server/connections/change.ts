@@ -18,8 +18,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { refusedAsReadOnly } from "../auth/read-only";
-import { type Context, lostRights } from "../auth/viewer";
+import { type Context, lostRightsToChange } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
@@ -132,7 +131,7 @@ export async function createConnection(
   const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
   // The service decides how long the check takes: the member may have lost their rights meanwhile.
-  const refused = (await lostRights(context)) ?? (await refusedAsReadOnly(context.composition));
+  const refused = await lostRightsToChange(context);
   if (refused) return failed(refused);
   await store.connections.create({
     id,
@@ -166,7 +165,7 @@ export async function changeConnection(
   const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey });
   if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
   // The check takes time. What was checked must still be what is stored, or a key would be sent to an address it was not given for.
-  const refused = (await lostRights(context)) ?? (await refusedAsReadOnly(context.composition));
+  const refused = await lostRightsToChange(context);
   if (refused) return failed(refused);
   const now = await findOwnConnection(context, id);
   if (!now.ok) return now;

@@ -4,19 +4,17 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { type Database, prepareOne } from "./database";
 
-/** `authSecret`: sealed. */
-type SettingName = "readOnly" | "authSecret";
 export type SettingStore = ReturnType<typeof createSettingStore>;
 
 export function createSettingStore(database: Database) {
   const byName = prepareOne(database, database.selectFrom("settings").select("value").where("name", "=", ""));
   return {
-    async get(name: SettingName): Promise<string | undefined> {
+    async get(name: string): Promise<string | undefined> {
       return (await byName(name))?.value;
     },
 
     /** False if it is set already; the value then stays as it was. */
-    async add(name: SettingName, value: string): Promise<boolean> {
+    async add(name: string, value: string): Promise<boolean> {
       const done = await database
         .insertInto("settings")
         .values({ name, value })
@@ -26,7 +24,7 @@ export function createSettingStore(database: Database) {
     },
 
     /** Only if the value is still `before`; tells whether it was. */
-    async replace(name: SettingName, { before, after }: { before: string; after: string }): Promise<boolean> {
+    async replace(name: string, { before, after }: { before: string; after: string }): Promise<boolean> {
       const done = await database
         .updateTable("settings")
         .set({ value: after })
@@ -36,7 +34,7 @@ export function createSettingStore(database: Database) {
       return Number(done.numUpdatedRows) > 0;
     },
 
-    async remove(name: SettingName): Promise<void> {
+    async remove(name: string): Promise<void> {
       await database.deleteFrom("settings").where("name", "=", name).execute();
     },
   };

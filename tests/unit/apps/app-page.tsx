@@ -117,7 +117,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-type Who = { role: Role; isReadOnly?: boolean };
+type Who = { role: Role; canChange?: boolean };
 
 /** Rendered as by Next: `answered` holds the app's first answer. */
 export const appPage = (who: Who, answered = Promise.resolve(ok({ value: page.shown, atMs: Date.now() }))) => (

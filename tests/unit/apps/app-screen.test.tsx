@@ -86,7 +86,7 @@ it("keeps what was filled in over a reload of the page", async () => {
 
 it("says that the console is read-only where nobody can run anything", async () => {
   page.shown = app({ canRun: false });
-  await show({ role: "operator", isReadOnly: true });
+  await show({ role: "operator", canChange: false });
   expect(screen.getByText("Lightdesk is read-only for now.")).toBeDefined();
   expect(screen.queryByRole("button", { name: "Run" })).toBeNull();
 });

@@ -4,16 +4,19 @@ import { act, cleanup, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
+import { announceAnswer } from "@/lib/browser/api";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type SessionState } from "@/lib/contract/console";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
 
+const live = { state: "live", memberId: "ada", role: "operator", canChange: true } as const;
 let now: SessionState;
 beforeEach(() => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
-  now = { state: "live", memberId: "ada", role: "operator" };
+  now = live;
   vi.stubGlobal("fetch", async () => Response.json(now));
 });
 afterEach(() => {
@@ -44,8 +47,8 @@ it.each<[SessionState, string, string | undefined]>([
   [{ state: "ended", cause: "role", from: "operator", to: "viewer" }, "Your role changed from operator to viewer", "Sign in again"],
   [{ state: "ended", cause: "suspended" }, "Your account is suspended", undefined],
   [{ state: "ended", cause: "removed" }, "You were removed from this team", undefined],
-  [{ state: "live", memberId: "ada", role: "viewer" }, "Your role changed from operator to viewer", "Reload"],
-  [{ state: "live", memberId: "bob", role: "operator" }, "Another member is signed in in this browser", "Reload"],
+  [{ ...live, role: "viewer" }, "Your role changed from operator to viewer", "Reload"],
+  [{ ...live, memberId: "bob" }, "Another member is signed in in this browser", "Reload"],
 ])("shows one banner for %j within five seconds, and none after a new sign-in", async (next, title, action) => {
   await show();
   expect(screen.queryByRole("alert")).toBeNull();
@@ -54,7 +57,7 @@ it.each<[SessionState, string, string | undefined]>([
   expect((await screen.findByRole("alert")).textContent).toContain(title);
   const offered = [...screen.queryAllByRole("button"), ...screen.queryAllByRole("link")].map(({ textContent }) => textContent);
   expect(offered).toEqual(action === undefined ? [] : [action]);
-  now = { state: "live", memberId: "ada", role: "operator" };
+  now = live;
   await fiveSeconds();
   expect(screen.queryByRole("alert")).toBeNull();
 });
@@ -64,6 +67,33 @@ it("signs in again in a new tab, so that the page keeps what was typed", async (
   await show();
   const link = await screen.findByRole("link", { name: "Sign in again" });
   expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["/sign-in?callbackUrl=%2Fconfirmed", "_blank"]);
+});
+
+it("renders the page again when the console becomes read-only, within five seconds or once a change is refused", async () => {
+  const refresh = vi.fn();
+  const page = (canChange: boolean) => (
+    <AtPage router={{ refresh }}>
+      <SWRConfig value={{ provider: () => new Map() }}>
+        <MemberProvider role="operator" canChange={canChange}>
+          <SessionWatch memberId="ada" role="operator">
+            {null}
+          </SessionWatch>
+        </MemberProvider>
+      </SWRConfig>
+    </AtPage>
+  );
+  const { unmount } = await act(async () => renderInApp(page(true)));
+  expect(refresh).not.toHaveBeenCalled();
+  now = { ...live, canChange: false };
+  await act(async () => announceAnswer({ path: "/api/prompt", method: "POST", status: 403 }));
+  expect(refresh).toHaveBeenCalledOnce();
+  unmount();
+  await act(async () => renderInApp(page(false)));
+  await fiveSeconds();
+  expect(refresh).toHaveBeenCalledOnce();
+  now = live;
+  await fiveSeconds();
+  expect(refresh).toHaveBeenCalledTimes(2);
 });
 
 it("offers an embedded page to reload", async () => {
@@ -103,7 +133,7 @@ it("pauses all other requests while the session has ended, and resumes them when
   others();
   await act(() => vi.advanceTimersByTimeAsync(600_000));
   expect(others()).toEqual([]);
-  now = { state: "live", memberId: "ada", role: "operator" };
+  now = live;
   await fiveSeconds();
   expect(others()).toContain("/api/jobs");
 });

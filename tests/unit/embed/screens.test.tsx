@@ -1,8 +1,8 @@
 // Screens of the embedding that belong to no page of the console.
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { EmbedShell } from "@/components/embed/embed-shell";
 import { StartScreen } from "@/components/embed/start-screen";
+import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { renderInApp } from "../components/render";
 
 afterEach(cleanup);
@@ -19,13 +19,7 @@ it.each([
   expect(screen.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe(href);
 });
 
-it("a page says that the console is read-only, who made it so and why", () => {
-  const readOnly = { since: Date.now(), by: "Ada", note: "The disk is being changed." };
-  renderInApp(
-    <EmbedShell role="operator" readOnly={readOnly} session={{ origin, leftMs: 600_000 }} connections={[]}>
-      <h1>Jobs</h1>
-    </EmbedShell>,
-  );
-  const statuses = screen.getAllByRole("status").map(({ textContent }) => textContent);
-  expect(statuses).toContainEqual(expect.stringMatching(/read-only.*Ada.*The disk is being changed\./));
+it("a notice says that the console is read-only, who made it so and why", () => {
+  renderInApp(<ReadOnlyNotice readOnly={{ since: Date.now(), by: "Ada", note: "The disk is being changed." }} />);
+  expect(screen.getByRole("status").textContent).toMatch(/read-only.*Ada.*The disk is being changed\./);
 });

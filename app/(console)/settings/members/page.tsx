@@ -2,6 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { MembersScreen } from "@/components/settings/members/members-screen";
+import { ReadOnlyCard } from "@/components/settings/members/read-only-card";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
@@ -17,10 +18,11 @@ export default async function MembersPage() {
     <PageMessages messages={await pickMessages("settings")}>
       <MembersScreen
         viewer={{ id: context.viewer.memberId, role: context.viewer.role }}
-        readOnly={context.viewer.readOnly}
         members={hasRole(context.viewer.role, "admin") ? listMembers(context) : undefined}
         invitations={hasRole(context.viewer.role, "admin") ? listInvitations(context) : undefined}
-      />
+      >
+        <ReadOnlyCard readOnly={context.viewer.readOnly} />
+      </MembersScreen>
     </PageMessages>
   );
 }

@@ -14,7 +14,7 @@ export const GET = consoleRoute("readAccount", "runner", async (context) => {
 
 export const PUT = consoleBodyRoute(
   "changeAccount",
-  { role: "runner", session: true, whileReadOnly: true },
+  { role: "runner", session: true },
   accountChangeSchema,
   async ({ request, annotateAudit, ...context }, body) => {
     annotateAudit({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });

@@ -7,28 +7,25 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 /** Stores a choice, so that a plain link can fetch the file however long the choice is. */
-export const POST = guarded(
-  { action: "chooseArchive", role: "viewer", connection: true, whileReadOnly: true },
-  async ({ annotateAudit, ...context }) => {
-    const access = await openConnection(context, connectionIn(context.request));
-    if (!access.ok) return access;
-    const choice = await readJson(context, archiveChoiceSchema);
-    if (!choice.ok) return choice;
-    const counted = await countChosen(access.value, choice.value, context.request.signal);
-    if (!counted.ok) return counted;
-    const connectionId = access.value.connection.id;
-    const id = await context.composition.store.archives.keep(
-      context.viewer.memberId,
-      { connectionId, choice: choice.value },
-      context.composition.now(),
-    );
-    annotateAudit({ connectionId, outcome: `${counted.value ?? "?"} assets` });
-    const count = counted.value;
-    const answer: ArchiveAnswer = {
-      id,
-      ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
-      isCut: (count ?? 0) > MAX_ARCHIVED,
-    };
-    return ok(jsonAnswer(answer, 201));
-  },
-);
+export const POST = guarded({ action: "chooseArchive", role: "viewer", connection: true }, async ({ annotateAudit, ...context }) => {
+  const access = await openConnection(context, connectionIn(context.request));
+  if (!access.ok) return access;
+  const choice = await readJson(context, archiveChoiceSchema);
+  if (!choice.ok) return choice;
+  const counted = await countChosen(access.value, choice.value, context.request.signal);
+  if (!counted.ok) return counted;
+  const connectionId = access.value.connection.id;
+  const id = await context.composition.store.archives.keep(
+    context.viewer.memberId,
+    { connectionId, choice: choice.value },
+    context.composition.now(),
+  );
+  annotateAudit({ connectionId, outcome: `${counted.value ?? "?"} assets` });
+  const count = counted.value;
+  const answer: ArchiveAnswer = {
+    id,
+    ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
+    isCut: (count ?? 0) > MAX_ARCHIVED,
+  };
+  return ok(jsonAnswer(answer, 201));
+});

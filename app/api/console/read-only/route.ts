@@ -4,7 +4,7 @@ import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-const needs = { role: "admin", session: true, whileReadOnly: true } as const;
+const needs = { role: "admin", session: true } as const;
 
 export const PUT = consoleBodyRoute(
   "beginReadOnly",

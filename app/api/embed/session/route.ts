@@ -5,14 +5,12 @@ import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-/** Changes only the page's own session, nothing of the team's. */
-const ofThePage = { role: "runner", whileReadOnly: true } as const;
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
 
 /** The look of the page from now on, as the host page asked. */
 export const PATCH = consoleBodyRoute(
   "embedLook",
-  ofThePage,
+  "runner",
   embedLookSchema,
   async ({ viewer: { credential }, annotateAudit, composition }, look) => {
     annotateAudit({ by: undefined });
@@ -22,7 +20,7 @@ export const PATCH = consoleBodyRoute(
   },
 );
 
-export const DELETE = consoleRoute("endEmbedSession", ofThePage, async ({ request, viewer: { credential }, composition }) => {
+export const DELETE = consoleRoute("endEmbedSession", "runner", async ({ request, viewer: { credential }, composition }) => {
   if (credential.kind !== "embed") return none();
   return ok(new Response(null, { status: 204, headers: await endEmbedded(composition, credential.id, request.headers) }));
 });

@@ -76,7 +76,7 @@ describe("the list of members", () => {
   const names = () => screen.queryAllByRole("listitem").map(({ dataset }) => dataset.member);
 
   it("finds members by name, address and role, and says when none match", async () => {
-    const list = <MemberList viewer={{ id: "me", role: "admin" }} isReadOnly={false} members={Promise.resolve(ok([grace, ada]))} />;
+    const list = <MemberList viewer={{ id: "me", role: "admin" }} members={Promise.resolve(ok([grace, ada]))} />;
     await act(async () => renderInApp(<AtPage>{list}</AtPage>));
     expect(names()).toEqual(["grace", "ada"]);
     const search = screen.getByRole("searchbox", { name: "Search members" });

@@ -7,7 +7,7 @@ import { ok } from "@/lib/shared/result";
 
 export const POST = consoleBodyRoute(
   "confirmSession",
-  { role: "runner", session: true, whileReadOnly: true },
+  { role: "runner", session: true },
   confirmBodySchema,
   async ({ request, ...context }, { password }) => {
     const confirmed = await confirmWithPassword(context, password, clientAddress(request));

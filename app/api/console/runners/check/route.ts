@@ -9,7 +9,7 @@ const schema = z.object({ address: runnerAddressSchema });
 /** As for adding: a member who may not add an address may not have it checked either. */
 export const POST = consoleBodyRoute(
   "checkRunner",
-  { role: "admin", recent: true, whileReadOnly: true },
+  { role: "admin", recent: true },
   schema,
   async ({ composition, annotateAudit }, { address }) => {
     const check = await composition.serviceRunners().check(address);

@@ -5,7 +5,7 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-export const DELETE = consoleRoute("endSession", { role: "runner", session: true, whileReadOnly: true }, async (asked) => {
+export const DELETE = consoleRoute("endSession", { role: "runner", session: true }, async (asked) => {
   const browser = await endOwnSession(asked, idOf(asked));
   if (browser === undefined) return failed(refusal("NOT_FOUND", "There is no such session."));
   asked.annotateAudit({ target: browser });

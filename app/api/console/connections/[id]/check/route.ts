@@ -5,7 +5,7 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("checkConnection", { role: "viewer", whileReadOnly: true }, async (asked) => {
+export const POST = consoleRoute("checkConnection", "viewer", async (asked) => {
   const found = await findConnection(asked, idOf(asked));
   if (!found.ok) return found;
   const check = await checkConnection(asked.composition, found.value, asked.request.signal);

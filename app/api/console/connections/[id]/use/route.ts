@@ -5,7 +5,7 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("useConnection", { role: "runner", whileReadOnly: true }, async (asked) => {
+export const POST = consoleRoute("useConnection", "runner", async (asked) => {
   const found = await findVisible(asked, idOf(asked));
   if (!found.ok) return found;
   await asked.composition.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
