@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
 import useSWR from "swr";
-import { learnAbsence, type useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { type useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
@@ -14,6 +14,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { lacksOperation } from "@/lib/contract/failure";
 import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
 import { formatBytes } from "@/lib/shared/format";
 import { fileApiPath } from "./files-address";
@@ -135,7 +136,7 @@ function FileContent({ path, connection, version, isRead, onGone }: FileContentP
   const read = async () => {
     const text = await readText(path, connection);
     if (text.ok) return text.value;
-    if (!learnAbsence(text.failure, connection, "userdata.read") && text.failure.status === 404) onGone();
+    if (text.failure.status === 404 && !lacksOperation(text.failure)) onGone();
     throw text.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };

@@ -4,7 +4,6 @@
 // Must never: start on the server; only handlers call it.
 
 import { createStore } from "zustand/vanilla";
-import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { fromTop } from "@/lib/contract/assets/file-refs";
@@ -63,7 +62,7 @@ export function createFileRemovals(ports: RemovalPorts) {
         else {
           outcome.failed.push({ path, failure: result.failure });
           // The same failure would meet every other file too: no network, no session, no such operation.
-          isOver ||= meetsAll(result.failure) || learnAbsence(result.failure, connection, "userdata.delete");
+          isOver ||= meetsAll(result.failure) || lacksOperation(result.failure);
         }
         change({ done: outcome.removed + outcome.failed.length });
       }

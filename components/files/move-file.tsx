@@ -1,6 +1,5 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
-import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { FormField } from "@/components/ui/controls/form-field";
@@ -8,6 +7,7 @@ import { Input } from "@/components/ui/controls/input";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { toFolderName } from "./crumbs";
 import { moveApiPath } from "./files-address";
@@ -49,7 +49,7 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
       return onMoved(moved.value.path);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);
-    if (learnAbsence(moved.failure, connection, "userdata.move")) return onClose();
+    if (lacksOperation(moved.failure)) return onClose();
     setFailure(moved.failure);
   }
   return (

@@ -37,7 +37,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       path,
       method: rest.method ?? "GET",
       status,
-      ...(result.ok && { value: result.value }),
+      ...(result.ok ? { value: result.value } : { failure: result.failure }),
     });
     return result;
   } catch (cause) {
@@ -46,7 +46,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
 }
 
 /** An answer of the console's API, for the host of an embedded page and the watch of its session. */
-type Answer = { path: string; method: string; status: number; value?: unknown };
+type Answer = { path: string; method: string; status: number; value?: unknown; failure?: ApiFailure };
 type Listener = (answer: Answer) => void;
 
 const listeners = new Set<Listener>();

@@ -1,10 +1,8 @@
 // The console's own resources. No type has a field for a key. Components import the types only.
 
 import { z } from "zod";
-import { isCapability } from "./capabilities";
 import { type CheckOutcome, type ConnectionFeature, type Dialect } from "./connections";
 import { jobParams, searchParams } from "./jobs/job-list";
-import { userdataQuerySchema } from "./operations/files";
 import { roles } from "./people/roles";
 import { MAX_PASSWORD_LENGTH, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
@@ -73,11 +71,6 @@ export type QueueView = {
   total?: number;
   unreadable?: number;
 };
-
-export const capabilitiesQuerySchema = z.object({
-  of: commaList(z.string().refine(isCapability)).default([]),
-  dir: userdataQuerySchema.shape.dir.optional(),
-});
 
 export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;

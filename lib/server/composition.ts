@@ -17,7 +17,7 @@ import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLandedOutputs } from "./answers/landed-outputs";
 import { createSignInLimits } from "./auth/sign-in-limits";
-import { createCapabilityMemory } from "./capabilities/memory";
+import { createCapabilityMemory } from "./capabilities/capabilities";
 import { type Composition } from "./composition-type";
 import { createSeenAssets } from "./connections/seen-assets";
 import { createHostKeys } from "./embed/host-keys";

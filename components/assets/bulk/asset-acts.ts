@@ -1,6 +1,6 @@
-import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetPath, requests, type TagsAnswer } from "../asset-calls";
 
@@ -57,12 +57,12 @@ type Acted = { entry: Entry; isOver: boolean };
 async function actOn(act: AssetAct, id: string, work: Work): Promise<Acted> {
   if (act.kind === "delete") {
     const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
-    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(act, id, result.failure, work);
+    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(act, id, result.failure);
   }
   const isAdding = act.kind === "addTags";
   const init = isAdding ? requests.addTags(act.tags) : requests.removeTags(act.tags);
   const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
-  if (!result.ok) return refused(act, id, result.failure, work);
+  if (!result.ok) return refused(act, id, result.failure);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may send only the complete list of tags: then the requested tags count as changed.
   const isDetailed = added.length + removed.length + present.length + absent.length > 0;
@@ -71,9 +71,9 @@ async function actOn(act: AssetAct, id: string, work: Work): Promise<Acted> {
   return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-function refused(act: AssetAct, id: string, failure: ApiFailure, work: Work): Acted {
+function refused(act: AssetAct, id: string, failure: ApiFailure): Acted {
   const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
-  if (change && learnAbsence(failure, work.connection, change)) {
+  if (change && lacksOperation(failure)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
   }
   if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };

@@ -1,11 +1,11 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { learnAbsence } from "@/components/frame/connection/use-capabilities";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetChange, type AssetEdit, assetPath, requests, type TagsAnswer } from "../asset-calls";
 
@@ -31,7 +31,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const id = asset?.id ?? "";
 
   function refuse(failure: ApiFailure, change?: AssetChange): void {
-    const isAbsent = change !== undefined && learnAbsence(failure, connectionId, change);
+    const isAbsent = change !== undefined && lacksOperation(failure);
     setOutcome(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 

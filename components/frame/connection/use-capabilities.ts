@@ -1,21 +1,24 @@
 import useSWR from "swr";
 import { create } from "zustand";
-import { callApi } from "@/lib/browser/api";
+import { callApi, onAnswer } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type Capabilities, type Capability } from "@/lib/contract/capabilities";
+import { type Capabilities, type Capability, isCapability } from "@/lib/contract/capabilities";
 import { lacksOperation } from "@/lib/contract/failure";
+import { isObject, textOf } from "@/lib/contract/json/json";
 
 type Lost = Readonly<Record<string, ReadonlySet<Capability>>>;
 const nothing: ReadonlySet<Capability> = new Set();
 const useLost = create<Lost>(() => ({}));
 
-/** True if the failure says that the service lacks the capability: it is then no longer offered in this tab. */
-export function learnAbsence(failure: ApiFailure, connection: string | undefined, capability: Capability): boolean {
-  if (!lacksOperation(failure)) return false;
-  if (connection !== undefined) useLost.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), capability]) }));
-  return true;
-}
+/** An act that a service refused as absent is no longer offered in this tab. */
+onAnswer(({ path, failure }) => {
+  const details = failure && lacksOperation(failure) && isObject(failure.details) ? failure.details : {};
+  const capability = textOf(details.capability);
+  const connection = new URLSearchParams(path.split("?")[1]).get("connection");
+  if (connection === null || capability === undefined || !isCapability(capability)) return;
+  useLost.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), capability]) }));
+});
 
 /**
  * Which of these a service has. It is known or found out by a read, never by an act that changes anything; a capability whose act was

@@ -146,10 +146,8 @@ export async function openAssetBytes(
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Result<Response, Failure>> {
-  if (access.composition.capabilities.knows(access.connection.id, "assets.content") !== false) {
-    const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
-    if (content.ok || !isNotThere(content.failure)) return content;
-  }
+  const content = await access.upstream.forward(operations.getAssetContent, { params: { id: asset.id }, signal, headers });
+  if (content.ok || !isNotThere(content.failure)) return content;
   const query = { subfolder: "", ...fileOfAsset(toAssetView(asset)) };
   return access.upstream.forward(operations.view, { query: { ...query, type: query.type ?? "input" }, signal, headers });
 }

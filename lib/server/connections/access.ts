@@ -12,9 +12,10 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/pass-on";
 import { type Context, lostRights, lostRightsToChange, type Viewer } from "../auth/viewer";
-import { type Target } from "../composition-type";
+import { type Composition, type Target } from "../composition-type";
 import { openApiKey } from "../keys/api-keys";
 import { type Connection } from "../store/connections";
+import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
@@ -164,11 +165,19 @@ async function open(context: Context, id: string | undefined, find: typeof findV
       onAnswer: (operation, answer) => seenAssets.learn(reader, operation, answer),
       // Checked before each call: rights may be lost between two calls of one request.
       refusalOf: async (operation, input) =>
-        (await lost(!isRead(operation))) ?? refusalOf(context.composition, connection, operation, input),
+        (await lost(!isRead(operation))) ??
+        (await refusalOf(context.composition, connection, operation, input)) ??
+        refusalOfAbsent(context.composition, connection, operation),
     }),
     upstreamOptions: upstreamOptionsFor(target),
     seenAsset: (id) => seenAssets.find(reader, id),
   });
+}
+
+/** Something that the service is known to lack is not requested again. */
+function refusalOfAbsent({ capabilities }: Composition, { id }: Connection, operation: Operation): Failure | undefined {
+  const { capability } = operation;
+  return capability !== undefined && capabilities.knows(id, capability) === false ? absent(operation) : undefined;
 }
 
 /** The right to see the jobs can be taken back at any moment. */

@@ -56,17 +56,14 @@ async function stop(
   howMany: number,
   signal?: AbortSignal,
 ): Promise<Result<Outcome, Failure>> {
-  const knows = (capability: "jobs.cancel" | "interrupt") => composition.capabilities.knows(connection.id, capability);
-  if (knows("jobs.cancel") !== false) {
-    const answer = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
-    if (answer.ok) return ok(answer.value.cancelled === false ? "over" : "stopped");
-    if (!lacksOperation(answer.failure)) {
-      if (answer.failure.status !== 404) return answer;
-      const now = await whatBecameOf(upstream, id, signal);
-      if (now !== "running") return ok(now);
-    }
+  const cancelled = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
+  if (cancelled.ok) return ok(cancelled.value.cancelled === false ? "over" : "stopped");
+  if (!lacksOperation(cancelled.failure)) {
+    if (cancelled.failure.status !== 404) return cancelled;
+    const now = await whatBecameOf(upstream, id, signal);
+    if (now !== "running") return ok(now);
   }
-  if (knows("interrupt") === false) return ok("impossible");
+  if (composition.capabilities.knows(connection.id, "interrupt") === false) return ok("impossible");
   if (howMany > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
   const answer = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (answer.ok) return ok("stopping");

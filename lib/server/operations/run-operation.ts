@@ -31,7 +31,6 @@ import {
   unreadableHeaders,
   writtenAnswer,
 } from "../requests/responses";
-import { absent } from "../upstream/failures";
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./audit-targets";
 
@@ -97,9 +96,6 @@ export async function runOperation(
   if (!params.ok) return params;
   if (!query.ok) return query;
   asked.annotateAudit({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
-  if (operation.capability && asked.composition.capabilities.knows(access.value.connection.id, operation.capability) === false) {
-    return failed(absent(operation.capability));
-  }
   const input = { params: params.value, query: query.value, signal: asked.request.signal };
   if (answersBytes(operation)) return readBytes(operation, asked, access.value, input);
   if (search.has(RAW_PARAMETER) && operation.method === "GET") return sendRaw(operation, access.value, input);

@@ -19,7 +19,7 @@ import { noteTotalsInQueue } from "../answers/landed";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/pass-on";
 import { type Context } from "../auth/viewer";
-import { canStop } from "../capabilities/has-capability";
+import { canStop } from "../capabilities/capabilities";
 import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
 
 export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {
@@ -91,11 +91,11 @@ export async function getQueue(context: Context, connection?: string, signal?: A
 
 /** Undefined if nothing tells the places. Kept from poll to poll: the order of waiting jobs does not change while they wait. */
 async function findPlaces(access: Access, waiting: readonly string[], signal: AbortSignal | undefined): Promise<QueuePlaces | undefined> {
-  const { capabilities, queuePlaces } = access.composition;
+  const { queuePlaces } = access.composition;
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
   const cachedPlaces = queuePlaces.get(key);
-  if (waiting.length < 2 || capabilities.knows(id, "queue.list") === false) return undefined;
+  if (waiting.length < 2) return undefined;
   const currentPlaces = cachedPlaces && waiting.every((job) => cachedPlaces.has(job)) ? cachedPlaces : undefined;
   const found = currentPlaces ?? (await readPlaces(access, signal));
   if (!found) return undefined;

@@ -104,13 +104,10 @@ export function callerWentAway(): Failure {
   return { code: "CLIENT_GONE", message: "The request was cancelled.", status: 0 };
 }
 
-export function absent(capability: string): Failure {
-  return { code: "NOT_IMPLEMENTED", message: `This service does not have ${capability}.`, status: 501 };
-}
-
-/** For a refusal that looked like an unknown item, although the item exists. */
-export function lacksIt(failure: Failure): Failure {
-  return { ...failure, code: "NOT_IMPLEMENTED" };
+/** `failure`: the service's own refusal, if it was asked. */
+export function absent({ capability, name }: Operation, failure?: Failure): Failure {
+  const own = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
+  return { ...own, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { capability } }) };
 }
 
 export function notAddressable(): Failure {
@@ -136,7 +133,7 @@ export function refusal(answer: Response, body: string, { operation, now }: { op
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
   if (operation && saysNothingThere(operation, status)) return nothingThere(failure);
-  if (operation && saysAbsent(operation, status)) return { ...failure, code: "NOT_IMPLEMENTED" };
+  if (operation && saysAbsent(operation, status)) return absent(operation, failure);
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
   // The input is in the body, so the address is not at fault, whatever the service calls it.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };

@@ -17,8 +17,8 @@ import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
 import { createDeadline, type GiveUp, type Silences } from "./deadline";
 import {
+  absent,
   callerWentAway,
-  lacksIt,
   lookupOf,
   notAddressable,
   nothingThere,
@@ -290,7 +290,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item says nothing about other items.
     if (!isRead(operation)) options.learn?.(operation, 501);
-    return failed(lacksIt(result.failure));
+    return failed(absent(operation, result.failure));
   }
 
   // The typed signature for callers: AnswerOf takes its type from the schema that made the value.

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { learnAbsence, useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { announceAnswer } from "@/lib/browser/api";
 
 afterEach(cleanup);
 afterEach(() => vi.unstubAllGlobals());
@@ -27,9 +28,14 @@ it("a refusal that says that it is absent takes it away from all that show it, a
   hasIn({ older: true, unknown: null });
   const [one, other] = [shown("older"), shown("older")];
   await waitFor(() => expect(one.result.current.has("assets.edit")).toBe(true));
-  act(() => void learnAbsence({ code: "NOT_FOUND", message: "", status: 404 }, "older", "assets.edit"));
+  const refuse = (code: string, status: number, connection: string) => {
+    const failure = { code, message: "", status, details: { capability: "assets.edit" } };
+    act(() => announceAnswer({ path: `/api/assets/a?connection=${connection}`, method: "PUT", status, failure }));
+  };
+  refuse("NOT_FOUND", 404, "older");
+  refuse("NOT_IMPLEMENTED", 501, "another");
   expect(one.result.current.has("assets.edit")).toBe(true);
-  act(() => void learnAbsence({ code: "NOT_IMPLEMENTED", message: "", status: 501 }, "older", "assets.edit"));
+  refuse("NOT_IMPLEMENTED", 501, "older");
   for (const { result } of [one, other])
     expect([result.current.has("assets.edit"), result.current.isRefused("assets.edit")]).toEqual([false, true]);
   const unknown = shown("unknown");

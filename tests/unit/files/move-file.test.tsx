@@ -19,7 +19,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const refusal = (status: number, code: string) => Response.json({ code, message: "", request_id: "r" }, { status });
+const refusal = (status: number, code: string, details?: object) =>
+  Response.json({ code, message: "", details, request_id: "r" }, { status });
 const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
 async function openWith(path: string) {
   const calls: string[] = [];
@@ -56,7 +57,7 @@ test("the file is opened where the service says that it is now", async () => {
 });
 
 test("a service that does not move files is told from a file that is gone", async () => {
-  answers = [refusal(501, "NOT_IMPLEMENTED")];
+  answers = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
   await openWith("b.json");
   await press("Move");
   expect(screen.queryByText("Not found")).toBeNull();

@@ -1,18 +1,25 @@
-import { type Capabilities } from "@/lib/contract/capabilities";
-import { capabilitiesQuerySchema } from "@/lib/contract/console";
+import { z } from "zod";
+import { type Capabilities, isCapability } from "@/lib/contract/capabilities";
+import { userdataQuerySchema } from "@/lib/contract/operations/files";
+import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
-import { hasCapability } from "@/lib/server/capabilities/has-capability";
+import { hasCapability } from "@/lib/server/capabilities/capabilities";
 import { openForJobs } from "@/lib/server/connections/access";
 import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
+
+const querySchema = z.object({
+  of: commaList(z.string().refine(isCapability)).default([]),
+  dir: userdataQuerySchema.shape.dir.optional(),
+});
 
 /** Which of the requested capabilities the service has. */
 export const GET = guarded({ action: "viewCapabilities", role: "viewer", connection: true }, async ({ request, ...context }) => {
   const search = searchOf(request);
   const access = await openForJobs(context, connectionIn(request));
   if (!access.ok) return access;
-  const query = readQuery(search, capabilitiesQuerySchema);
+  const query = readQuery(search, querySchema);
   if (!query.ok) return query;
   const answer: [string, boolean | null][] = [];
   for (const capability of query.value.of) {

@@ -74,3 +74,15 @@ test("another word than a capability is refused, and so is a connection that is 
   expect(await has("embedded", ["tags.list", "fly"])).toMatchObject({ status: 400, body: { code: "INVALID_QUERY" } });
   expect((await has("gone", ["tags.list"])).status).toBe(404);
 });
+
+test("a refused act names its capability, and is not sent to the service again", async () => {
+  [files, status, onRead] = [[], 405, () => undefined];
+  const connection = await harness.connect(server.url, "k");
+  const move = () =>
+    harness.request(`/api/userdata/a.json/move/b.json?connection=${connection}`, { as: "operator", method: "POST", json: undefined });
+  server.seen.length = 0;
+  for (let time = 0; time < 2; time += 1)
+    expect(await (await move()).json()).toMatchObject({ code: "NOT_IMPLEMENTED", details: { capability: "userdata.move" } });
+  // The index of jobs is read on meanwhile.
+  expect(server.seen.filter(({ method }) => method === "POST")).toHaveLength(1);
+});
