@@ -12,8 +12,8 @@ import { hostsOf, keepDots } from "@/lib/http/request-line";
 import { nameRequests } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { unknownSettings } from "@/lib/server/env";
-import { readServiceEnv, type ServiceEnv } from "@/lib/service/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
+import { readServiceEnv,type ServiceEnv } from "@/lib/service/settings";
 import { bearerIn } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/http-types";
 import { telemetry } from "@/lib/shared/telemetry";
@@ -33,7 +33,7 @@ const usage = `Commands: copy-blobs --to PLACE | keys create --user NAME | keys 
   runners list | runners add ADDRESS [--label LABEL] [--slots N] | runners pause|drain|resume|remove RUNNER (its label, address or id)`;
 
 async function main(): Promise<void> {
-  const reading = readServiceEnv();
+  const reading = readServiceEnv(process.env);
   for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
   if (!reading.ok) return fail(reading.problems.join("\n"));
   const dataDir = join(reading.env.dataDir, "service");

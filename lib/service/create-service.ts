@@ -12,7 +12,7 @@ import { forgetDead } from "./assets/blobs/leases";
 import { openBlobs, requireSamePlace, tellPlace } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
-import { type Folders, makeFolders } from "./assets/folders";
+import { evictOldest, type Folders, makeFolders } from "./assets/folders";
 import { createThumbnails } from "./assets/thumbnails/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
@@ -27,7 +27,6 @@ import { createEngine, listenToOthers, RUNNERS } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
 import { classes } from "./nodes/library";
 import { createRunner } from "./nodes/runner";
-import { trimCache } from "./nodes/stored-outputs";
 import { type Opened, openServiceDatabase } from "./open-database";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { createPool } from "./runners/pool";
@@ -39,7 +38,8 @@ import { query } from "./store/database";
 import { createQuestions } from "./store/processes";
 import { createKeys, findUserByKey } from "./users/keys";
 
-const CACHE_BYTES = 128 * 1024 ** 2;
+/** Entries of some 500 bytes take 4 KiB each on a disk. */
+const CACHE_BYTES = 16 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
   const trim: Chore = { name: "cache", everyMs: 300_000, round: keepNodeCache(parts.folders.nodeCache) };
@@ -51,7 +51,7 @@ function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }
 function keepNodeCache(folder: string): Chore["round"] {
   let bytes: number | undefined;
   telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
-  return async (goOn) => void (bytes = await trimCache(folder, CACHE_BYTES, goOn));
+  return async () => void (bytes = await evictOldest(folder, CACHE_BYTES));
 }
 
 const POLL_MS = 1000;

@@ -23,7 +23,7 @@ export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
 export { postgresHistory as servicePostgresHistory, sqliteHistory as serviceHistory } from "./store/baseline";
-export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/migrations";
+export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/baseline";
 export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
 
 export function createService(options: ServiceOptions): Service {

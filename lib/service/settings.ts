@@ -1,10 +1,10 @@
 // Settings of the embedded service, read from the environment by the console and the stand-alone service. Never reads process.env itself.
 
 import { accessSync, constants, readFileSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
-import { delimiter, isAbsolute, join } from "node:path";
+import { availableParallelism, homedir, totalmem } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { blobPlaceSchema, type BucketKeys } from "./blob-setting";
+import { blobPlaceSchema,type BucketKeys } from "./blob-setting";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
@@ -226,4 +226,35 @@ function findOnPath(name: string, path: string | undefined): string | undefined 
 
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text.toLowerCase();
+}
+
+const folder = "a folder for the data";
+const publicUrl = "the address under which others reach it, such as https://service.example.com";
+
+const addressSchema = z.object({
+  PORT: whole(0, 65_535, "a port number from 0 to 65535").default(8288),
+  HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:_-]+$/, "a host name or an address to listen on, such as 127.0.0.1")
+    .default("127.0.0.1"),
+  LIGHTDESK_DATA_DIR: z.string().min(1, folder).max(1000, folder).default(".lightdesk").transform(toAbsolute),
+  LIGHTDESK_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: publicUrl })
+    .transform((url) => url.replace(/\/+$/, ""))
+    .optional(),
+});
+
+export type ServiceEnv = { port: number; host: string; dataDir: string; publicUrl?: string; settings: ServiceSettings };
+export type EnvReading = { ok: true; env: ServiceEnv } | { ok: false; problems: string[] };
+
+export function readServiceEnv(source: Source): EnvReading {
+  const place = readByName(addressSchema, source);
+  const rest = readServiceSettings(source);
+  if (!place.ok || !rest.ok) return { ok: false, problems: [...(place.ok ? [] : place.problems), ...(rest.ok ? [] : rest.problems)] };
+  const { PORT: port, HOST: host, LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_PUBLIC_URL: publicUrl } = place.values;
+  return { ok: true, env: { port, host, dataDir, publicUrl, settings: rest.settings } };
+}
+
+function toAbsolute(folder: string): string {
+  return folder.startsWith("~/") ? join(homedir(), folder.slice(2)) : resolve(folder);
 }

@@ -1,6 +1,6 @@
 // The names of all settings that a program reads from its environment, as its own reader asks for them.
 import { readEnv } from "@/lib/server/env";
-import { readServiceEnv } from "@/lib/service/env";
+import { readServiceEnv } from "@/lib/service/settings";
 
 type Source = Readonly<Record<string, string | undefined>>;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type QueryResultRow } from "pg";
 import { inject, vi } from "vitest";
 import { createService, type ServiceOptions } from "@/lib/service/index";
-import { SERVICE_SCHEMA } from "@/lib/service/store/migrations";
+import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
 

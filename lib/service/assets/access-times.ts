@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { type Database, statement } from "../store/database";
-import { type StoredAsset } from "./asset-row";
+import { type StoredAsset } from "./asset-view";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
 

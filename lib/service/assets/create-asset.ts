@@ -11,7 +11,7 @@ import { asStorageFailure, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
-import { findAsset, readAssets, type StoredAsset } from "./asset-row";
+import { findAsset, readAssets,type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { byHash } from "./file-names";
 import { requireRoom } from "./quota";

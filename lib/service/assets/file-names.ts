@@ -5,7 +5,7 @@ import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
 import { query, type Reader, statement } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
-import { readAssets, type StoredAsset } from "./asset-row";
+import { readAssets,type StoredAsset } from "./asset-view";
 import { rasterTypes } from "./media-type";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;

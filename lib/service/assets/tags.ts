@@ -3,8 +3,7 @@ import { type z } from "zod";
 import { type tagsQuerySchema } from "@/lib/contract/schemas/asset";
 import { ServiceError } from "../service-error";
 import { query, type Reader, type Transaction } from "../store/database";
-import { type AssetFilter, readFilter } from "./asset-filter";
-import { type AssetSearch, ownersOf } from "./search/asset-search";
+import { type AssetFilter, type AssetSearch, ownersOf, readFilter } from "./search/asset-search";
 
 export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
   const before = await tagsOf(tx, assetSeq);

@@ -5,9 +5,9 @@ import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead } from 
 import { codeOf } from "@/lib/shared/error-codes";
 import { ChangedContent, type Content, copyHashed, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
+import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { syncFolder } from "../store/data-folder";
-import { SERVICE_SCHEMA } from "../store/migrations";
 import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
 
 type LiveDatabase = {

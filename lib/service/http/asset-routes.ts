@@ -1,19 +1,16 @@
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { readFilter } from "../assets/asset-filter";
-import { readAssets, readPreviews, type StoredAsset } from "../assets/asset-row";
-import { fileNameOf, readMetadata, toAsset } from "../assets/asset-view";
+import { fileNameOf, readAssets, readMetadata, readPreviews, type StoredAsset, toAsset } from "../assets/asset-view";
 import { deleteAsset, editAsset, requireAsset, requireChangeable } from "../assets/change-asset";
 import { createFromHash, createFromStaged, isStored } from "../assets/create-asset";
-import { type AssetSearch } from "../assets/search/asset-search";
+import { type AssetSearch, readFilter } from "../assets/search/asset-search";
 import { addTags, removeTags } from "../assets/tags";
-import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { empty, json } from "./answers";
 import { receiveUpload } from "./read-upload";
-import { type Call, type Route, route } from "./route";
+import { type Call, type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 export function assetRoutes(parts: Parts): Route[] {

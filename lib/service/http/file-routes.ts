@@ -1,18 +1,16 @@
 import { operations } from "@/lib/contract/operations";
-import { type StoredAsset } from "../assets/asset-row";
-import { fileNameOf } from "../assets/asset-view";
+import { fileNameOf,type StoredAsset } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
 import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
 import { type InFile } from "../assets/thumbnails/thumbnails";
-import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
 import { invalid } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
-import { type Route, route } from "./route";
+import { type Parts, type Route, route } from "./route";
 import { sendBytes, sendMade } from "./send-bytes";
 
 const DEFAULT_QUALITY = 90;

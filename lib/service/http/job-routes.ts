@@ -7,13 +7,12 @@ import { findJob, findJobIds, listText, objectText, type StoredJob } from "../jo
 import { listItems, listJobAssets, listQueue, toDetail, toStatus } from "../jobs/job-view";
 import { countJobs, listJobs } from "../jobs/list-jobs";
 import { submitPrompt } from "../jobs/submit";
-import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Reader } from "../store/database";
 import { empty, json, jsonPieces, jsonText } from "./answers";
 import { requireFew } from "./read-json";
-import { type Call, type Route, route } from "./route";
+import { type Call, type Parts, type Route, route } from "./route";
 
 type JobCall = Pick<Call<typeof operations.getJob>, "param" | "user">;
 

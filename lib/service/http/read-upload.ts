@@ -7,11 +7,10 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { wireFormOf } from "@/lib/contract/schemas/lenient";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
-import { type Parts } from "../parts";
 import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
-import { type Asked } from "./route";
+import { type Asked, type Parts } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 type Fields = ReadonlyMap<string, readonly string[]>;

@@ -1,6 +1,20 @@
 // A route: an operation of the contract and its handler, with readers typed by the operation's schemas.
 
 import { type BodyOf, type Operation, type QueryOf } from "@/lib/contract/operation";
+import { type AccessTimes } from "../assets/access-times";
+import { type BlobStore } from "../assets/blob-store";
+import { type Folders } from "../assets/folders";
+import { type AssetSearch } from "../assets/search/asset-search";
+import { type Thumbnails } from "../assets/thumbnails/thumbnails";
+import { type Downloads } from "../downloads/downloads";
+import { type JobEvents } from "../events/elsewhere";
+import { type HistoryClears } from "../jobs/history/ended-jobs";
+import { type Engine } from "../jobs/run/engine";
+import { type LiveRuns } from "../jobs/run/live-runs";
+import { type ServiceLog } from "../options";
+import { type Pool } from "../runners/pool";
+import { type ServiceSettings } from "../settings";
+import { type Database } from "../store/database";
 import { type User } from "../users/keys";
 
 export type Asked = {
@@ -29,3 +43,22 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
 export function route<const O extends Operation>(operation: O, handle: (call: Call<O>) => Answer): Route {
   return { operation, handle };
 }
+
+export type Parts = {
+  database: Database;
+  blobs: BlobStore;
+  folders: Folders;
+  engine: Engine;
+  pool: Pool;
+  events: JobEvents;
+  liveRuns: LiveRuns;
+  clears: HistoryClears;
+  thumbnails: Thumbnails;
+  accessTimes: AccessTimes;
+  assetSearch: AssetSearch;
+  downloads: Downloads;
+  settings: ServiceSettings;
+  publicUrl?: string;
+  now: () => number;
+  log: ServiceLog;
+};

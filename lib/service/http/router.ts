@@ -5,7 +5,6 @@ import { openApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { bearerIn } from "@/lib/shared/headers";
-import { type Parts } from "../parts";
 import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
 import { json, toErrorAnswer } from "./answers";
@@ -13,7 +12,7 @@ import { assetRoutes } from "./asset-routes";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
-import { type Route, route } from "./route";
+import { type Parts, type Route, route } from "./route";
 import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);

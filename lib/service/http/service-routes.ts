@@ -1,19 +1,17 @@
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
-import { findAsset, readPreviews } from "../assets/asset-row";
-import { toAsset } from "../assets/asset-view";
+import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
 import { listInputNames } from "../assets/file-names";
 import { quotaExceeded, requireSomeRoom, usedBytes } from "../assets/quota";
 import { listTags, refineTags } from "../assets/tags";
 import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
-import { type Parts } from "../parts";
 import { asRefusal, ServiceError } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { empty, json, jsonText } from "./answers";
 import { invalid, whileMoving } from "./read-json";
-import { type Route, route } from "./route";
+import { type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
 /** In ComfyUI's field names, because its clients show them. */

@@ -1,7 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { stages, type Tick } from "./frame";
-import { frameAt, type Raster } from "./raster";
+import { frameAt, type Raster, stages,type Tick } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;

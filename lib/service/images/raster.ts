@@ -1,6 +1,4 @@
-// Images and masks between nodes: frames of samples, never modified after they were created.
-
-import { type Frame, frameOfSamples, type Tick } from "./frame";
+// Images and masks between nodes: frames of float32 samples from 0 to 1, never modified after they were created.
 
 export type Raster = {
   width: number;
@@ -72,4 +70,137 @@ export function samplesAt(raster: Raster, index: number, tick: Tick, done: numbe
 
 export function sameSize(a: Size, b: Size): boolean {
   return a.width === b.width && a.height === b.height;
+}
+
+/** Called about once per row with the part done, 0 to 1. It may throw, which ends the kernel: this is how a cancel gets in. */
+export type Tick = (done: number) => void;
+
+/** Ticks for `count` pieces of work in a row: together they go from 0 to 1 once. */
+export function stages(tick: Tick, count: number): () => Tick {
+  let begun = 0;
+  return () => {
+    const before = begun++;
+    return (done) => tick((before + done) / count);
+  };
+}
+
+/** Rounds to the nearest integer, halves to the even one. */
+export function roundHalfEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  if (rest !== 0.5) return Math.round(value);
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+/** Samples between two ticks: a few milliseconds. */
+const STRETCH = 1 << 20;
+
+export function inStretches(length: number, tick: Tick, work: (start: number, end: number) => void): void {
+  for (let start = 0; start < length; start += STRETCH) {
+    const end = Math.min(length, start + STRETCH);
+    work(start, end);
+    tick(end / length);
+  }
+}
+
+/** A saved byte is the truncation of 255 x in float32, clamped; NaN becomes 0. */
+function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
+  const bytes = new Uint8Array(samples.length);
+  inStretches(samples.length, tick, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const value = Math.fround((samples[i] ?? 0) * 255);
+      bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
+    }
+  });
+  return bytes;
+}
+
+export type Frame = {
+  readonly length: number;
+  /** The most memory that it may come to take. */
+  readonly byteLength: number;
+  samples(tick?: () => void): Float32Array;
+  bytes(tick?: Tick): Uint8Array;
+  map(change: (sample: number) => number, tick: Tick): Frame;
+};
+
+const unit = Float32Array.from({ length: 256 }, (_, byte) => byte / 255);
+
+/** The samples must not change any more. */
+export function frameOfSamples(samples: Float32Array): Frame {
+  return {
+    length: samples.length,
+    byteLength: samples.byteLength,
+    samples: () => samples,
+    bytes: (tick = () => undefined) => toBytes(samples, tick),
+    map(change, tick) {
+      const out = new Float32Array(samples.length);
+      inStretches(out.length, tick, (start, end) => {
+        for (let i = start; i < end; i++) out[i] = change(samples[i] ?? 0);
+      });
+      return frameOfSamples(out);
+    },
+  };
+}
+
+export function frameOfBytes(bytes: Uint8Array): Frame {
+  return frameOfCodes(bytes, unit);
+}
+
+export function frameOfPixel(pixel: Float32Array, pixels: number): Frame {
+  const length = pixel.length * pixels;
+  return {
+    length,
+    byteLength: 0,
+    samples: () => repeated(pixel, new Float32Array(length)),
+    bytes(tick = () => undefined) {
+      const bytes = repeated(
+        toBytes(pixel, () => undefined),
+        new Uint8Array(length),
+      );
+      tick(1);
+      return bytes;
+    },
+    map(change, tick) {
+      tick(1);
+      return frameOfPixel(pixel.map(change), pixels);
+    },
+  };
+}
+
+function repeated<T extends Uint8Array | Float32Array>(part: T, out: T): T {
+  out.set(part);
+  for (let done = part.length; done < out.length; done *= 2) out.copyWithin(done, 0, done);
+  return out;
+}
+
+function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
+  const { length } = codes;
+  let samples: Float32Array | undefined;
+  return {
+    length,
+    byteLength: length * (1 + Float32Array.BYTES_PER_ELEMENT),
+    samples(tick = () => undefined) {
+      if (samples) return samples;
+      const out = new Float32Array(length);
+      inStretches(length, tick, (start, end) => {
+        for (let i = start; i < end; i++) out[i] = table[codes[i] ?? 0] ?? 0;
+      });
+      return (samples = out);
+    },
+    bytes(tick = () => undefined) {
+      if (table === unit) return codes;
+      const saved = toBytes(table, () => undefined);
+      const out = new Uint8Array(length);
+      inStretches(length, tick, (start, end) => {
+        for (let i = start; i < end; i++) out[i] = saved[codes[i] ?? 0] ?? 0;
+      });
+      return out;
+    },
+    map(change, tick) {
+      const changed = frameOfCodes(codes, table.map(change));
+      tick(1);
+      return changed;
+    },
+  };
 }

@@ -1,9 +1,8 @@
 // Scales rasters with five methods. Matches torch, including where sums are rounded to float32.
 
-import { roundHalfEven, stages, type Tick } from "./frame";
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
-import { mapFrames, mapSamples, type Raster, sameSize, type Size } from "./raster";
+import { mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, stages,type Tick } from "./raster";
 
 type Taps = {
   reach: number;

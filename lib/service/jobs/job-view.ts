@@ -3,8 +3,7 @@
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
-import { readAssets } from "../assets/asset-row";
-import { fileNameOf, toAsset } from "../assets/asset-view";
+import { fileNameOf, readAssets, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import {

@@ -14,8 +14,18 @@ import {
   stringConcatenate,
   wait,
 } from "./definitions/literals";
-import { imageColorToMask, imageToMask, invertMask, maskToImageNode } from "./definitions/masks";
-import { imageCrop, imageFlip, imagePadForOutpaint, imageRotate, imageScale, imageScaleBy } from "./definitions/transform";
+import {
+  imageColorToMask,
+  imageCrop,
+  imageFlip,
+  imagePadForOutpaint,
+  imageRotate,
+  imageScale,
+  imageScaleBy,
+  imageToMask,
+  invertMask,
+  maskToImageNode,
+} from "./definitions/transform";
 
 const definitions: readonly NodeDefinition[] = [
   loadImage,

@@ -1,22 +1,23 @@
+// Names output files, and caches node outputs for later jobs.
+
 import { randomUUID } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf } from "@/lib/shared/error-codes";
+import { hashFile } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
+import { type Size } from "../images/raster";
+import { type NodeContext } from "./definition";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 
 type Shown = { files: ProducedFile[]; texts?: string[] };
-type StoredFile = Pick<
-  ProducedFile,
-  "hash" | "sha256" | "byteLength" | "extension" | "displayName" | "type" | "mimeType" | "width" | "height"
-> & {
-  animated?: boolean;
-};
-type Entry = { files: StoredFile[]; texts?: string[] };
+type Entry = { files: Omit<ProducedFile, "nodeId" | "key" | "index" | "path">[]; texts?: string[] };
 
 function entryPath(cacheDir: string, key: string): string {
   return join(cacheDir, key.slice(0, 2), `${key.slice(2)}.json`);
@@ -69,12 +70,11 @@ export function producedPath(outputDir: string, { place }: PlannedNode, index: n
   return join(outputDir, `${place}-${index}.${extension}`);
 }
 
+/** Entries are complete, and of this version: a rename puts them under a key that contains it. */
 async function readEntry(path: string): Promise<Entry | undefined> {
-  // Usually it does not exist, and this thread finds that out long before a thread of the pool is awake.
   if (!existsSync(path)) return undefined;
   try {
-    const entry: unknown = JSON.parse(await readFile(path, "utf8"));
-    return isEntry(entry) ? entry : undefined;
+    return parseExactJson<Entry>(await readFile(path, "utf8"));
   } catch {
     return undefined; // missing, or cut short by a crash
   }
@@ -87,7 +87,7 @@ async function linkBlob(blob: string, target: string, hash: string): Promise<boo
       if (codeOf(error) !== "EXDEV") throw error;
       await copyFile(blob, target); // a folder that several share is on another disk
     });
-    if ((await hashOf(target)) === hash) return true;
+    if ((await hashFile(target)).hash === hash) return true;
     await rm(target);
   } catch {
     // The blob is gone: no asset names it any more.
@@ -95,64 +95,37 @@ async function linkBlob(blob: string, target: string, hash: string): Promise<boo
   return false;
 }
 
-async function hashOf(path: string): Promise<string> {
-  const hasher = new Blake3Hasher();
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) if (chunk instanceof Uint8Array) hasher.update(chunk);
-  return hasher.digest("hex");
+type Picture = { size: Size; frame: number; extension: string };
+
+export function displayName(prefix: string, picture: Picture, context: Pick<NodeContext, "nextNumber" | "now">): string {
+  const filled = fill(prefix, picture, context.now());
+  const base = toPlainLine(filled.split(/[\\/]/).at(-1) ?? "").slice(0, 150);
+  const name = base === "" || base === "." || base === ".." ? "image" : base;
+  return numbered(name, context.nextNumber(name), picture.extension);
 }
 
-function isEntry(value: unknown): value is Entry {
-  if (typeof value !== "object" || value === null || !("files" in value)) return false;
-  const texts = "texts" in value ? value.texts : undefined;
-  const isText = texts === undefined || (Array.isArray(texts) && texts.every((text) => typeof text === "string"));
-  return isText && Array.isArray(value.files) && value.files.every(isStoredFile);
+export function renumber(shown: string, nextNumber: (prefix: string) => number): string {
+  const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(shown);
+  const [, name, extension] = parts ?? [];
+  return name === undefined || extension === undefined ? shown : numbered(name, nextNumber(name), extension);
 }
 
-function isStoredFile(value: unknown): value is StoredFile {
-  if (typeof value !== "object" || value === null) return false;
-  const {
-    hash,
-    sha256,
-    byteLength,
-    extension,
-    displayName,
-    type,
-    mimeType,
-    width,
-    height,
-    animated,
-  }: Partial<Record<keyof StoredFile, unknown>> = value;
-  return (
-    [hash, sha256].every((digest) => typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest)) &&
-    (extension === "png" || extension === "webp") &&
-    (type === "output" || type === "temp") &&
-    [displayName, mimeType].every((text) => typeof text === "string") &&
-    [byteLength, width, height].every((number) => Number.isSafeInteger(number)) &&
-    (animated === undefined || typeof animated === "boolean")
-  );
+function numbered(name: string, number: number, extension: string): string {
+  return `${name}_${String(number).padStart(5, "0")}_.${extension}`;
 }
 
-const BLOCK = 4096;
-/** The folder is trimmed to this share of the bound, so that not every round has something to do. */
-const SLACK = 0.9;
-
-type FolderEntry = { path: string; bytes: number; usedMs: number };
-
-export async function trimCache(folder: string, maxBytes: number, goOn: () => boolean): Promise<number | undefined> {
-  const entries: FolderEntry[] = [];
-  for (const name of await readdir(folder, { recursive: true })) {
-    if (!goOn()) return undefined;
-    const path = join(folder, name);
-    // It may have gone or been replaced since the folder was read.
-    const found = name.endsWith(".json") ? await stat(path).catch(() => undefined) : undefined;
-    if (found?.isFile()) entries.push({ path, bytes: Math.ceil(found.size / BLOCK) * BLOCK, usedMs: found.mtimeMs });
-  }
-  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total <= maxBytes) return total;
-  for (const { path, bytes } of entries.sort((a, b) => a.usedMs - b.usedMs)) {
-    if (total <= maxBytes * SLACK || !goOn()) break;
-    await rm(path, { force: true });
-    total -= bytes;
-  }
-  return total;
+function fill(prefix: string, { size, frame }: Picture, now: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const words: Record<string, string> = {
+    "%width%": String(size.width),
+    "%height%": String(size.height),
+    "%batch_num%": String(frame),
+    "%year%": String(now.getFullYear()),
+    "%month%": two(now.getMonth() + 1),
+    "%day%": two(now.getDate()),
+    "%hour%": two(now.getHours()),
+    "%minute%": two(now.getMinutes()),
+    "%second%": two(now.getSeconds()),
+  };
+  return prefix.replace(/%[a-z_]+%/g, (word) => own(words, word) ?? word);
 }

@@ -1,11 +1,10 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type CheckedNode, checkInputs, type Files, type ParsedGraph, parsePrompt,type PromptError } from "./check-inputs";
 import { type NodeLibrary } from "./definition";
 import { classes } from "./library";
 import { fileTexts, neededBy, type Needs } from "./needs";
-import { type CheckedNode, checkInputs, type Files } from "./validation/check-inputs";
-import { type ParsedGraph, parsePrompt, type PromptError } from "./validation/parse-prompt";
 
 /** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
 function reach(starts: readonly string[], nextOf: (id: string) => readonly string[], budget = Number.POSITIVE_INFINITY): Set<string> {

@@ -4,9 +4,8 @@ import { parentPort } from "node:worker_threads";
 import sharp from "sharp";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { createNodeCache } from "./cache/reuse";
 import { executeGraph } from "./execute";
-import { createImageFiles } from "./image-files";
+import { createImageFiles, createNodeCache } from "./reuse";
 import { type Cancellation, createCancellation, type FromWorker, type ToWorker } from "./run";
 
 // One job, one picture at a time: sharp's own cache and parallelism are not needed, and memory stays bounded.

@@ -1,4 +1,4 @@
-import { readStatus } from "@/lib/comfyui/entries";
+import { readStatus } from "@/lib/comfyui/client";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";

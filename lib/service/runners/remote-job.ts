@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { removeFromServer } from "@/lib/comfyui/client";
-import { clientOf, type QueueItem } from "@/lib/comfyui/entries";
+import { clientOf, type QueueItem, removeFromServer } from "@/lib/comfyui/client";
 import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";

@@ -1,4 +1,5 @@
-import { type History, textsByBytes } from "@/lib/shared/database/migrate";
+import { type History, migratePostgres as migrateOn, migrateSqlite, textsByBytes } from "@/lib/shared/database/migrate";
+import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { assetSearch } from "./migrations/022-asset-search";
 import { postgresAssetIndexes, postgresCounters, postgresFunctions } from "./postgres/functions";
 
@@ -252,3 +253,14 @@ export const postgresHistory: History = {
   older: { "021-list-indexes": "" },
   later: [],
 };
+
+/** Extensions and their functions are in `public`. */
+export const SERVICE_SCHEMA = "lightdesk_service";
+
+export function migrate(connection: SqliteConnection, now: () => number): void {
+  migrateSqlite(connection, sqliteHistory, now(), "The service's database");
+}
+
+export function migratePostgres(url: string, now: () => number): Promise<void> {
+  return migrateOn({ url, schema: SERVICE_SCHEMA }, postgresHistory, now());
+}

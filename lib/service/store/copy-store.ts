@@ -7,9 +7,8 @@ import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COP
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { postgresHistory } from "./baseline";
+import { migrate, migratePostgres, postgresHistory,SERVICE_SCHEMA } from "./baseline";
 import { lockDataFolder } from "./data-folder";
-import { migrate, migratePostgres, SERVICE_SCHEMA } from "./migrations";
 import { type Tables } from "./schema";
 import { lookAt, removeMark, type ServicePlace, writeMark } from "./where-rows-are";
 

@@ -5,10 +5,10 @@ import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-
 import { SqliteConnection, type SqliteStatement } from "@/lib/shared/database/sqlite";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
+import { migrate } from "./baseline";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
 import { sqliteDialect as dialect } from "./dialect/dialect";
 import { createGroupCommit } from "./group-commit";
-import { migrate } from "./migrations";
 
 const MAX_PREPARED = 400;
 

@@ -7,8 +7,8 @@ import { findUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-table
 import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { writeWhole } from "@/lib/shared/files";
+import { SERVICE_SCHEMA } from "./baseline";
 import { type Database, query } from "./database";
-import { SERVICE_SCHEMA } from "./migrations";
 
 export type ServicePlace = { file: string } | { url: string };
 

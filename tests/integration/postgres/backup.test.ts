@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { backUp, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
-import { SERVICE_SCHEMA } from "@/lib/service/store/migrations";
+import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { fillInstallation, type Installation, tellOf } from "@/tests/support/installation";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";

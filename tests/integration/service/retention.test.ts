@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { evictOldest } from "@/lib/service/assets/folders";
 import { startHousekeeping } from "@/lib/service/housekeeping";
-import { trimCache } from "@/lib/service/nodes/stored-outputs";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
@@ -110,9 +110,8 @@ describe("housekeeping", () => {
       await writeFile(path, "{}");
       await utimes(path, 1000 - age, 1000 - age);
     }
-    expect(await trimCache(folder, 10 * 4096, () => true)).toBe(10 * 4096);
-    expect(await trimCache(folder, 5 * 4096, () => true)).toBe(4 * 4096);
-    expect(await trimCache(folder, 5 * 4096, () => false)).toBeUndefined();
+    expect(await evictOldest(folder, 20)).toBe(20);
+    expect(await evictOldest(folder, 10)).toBe(8);
     expect((await readdir(join(folder, "1", "aa"))).sort()).toEqual(["0.json", "1.json", "2.json", "3.json"]);
     await rm(folder, { recursive: true });
   });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillPath } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
-import { readServiceEnv } from "@/lib/service/env";
 import { createService, openServiceStore } from "@/lib/service/index";
+import { readServiceEnv } from "@/lib/service/settings";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { record } from "./support";
 

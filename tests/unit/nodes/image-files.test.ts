@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createImageFiles } from "@/lib/service/nodes/image-files";
+import { createImageFiles } from "@/lib/service/nodes/reuse";
 
 let folder = "";
 beforeEach(async () => {

@@ -1,9 +1,8 @@
 // What becomes of single numbers on their way through a picture: bytes, samples, roundings.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { colourMask, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
-import { frameOfBytes, frameOfPixel, frameOfSamples, roundHalfEven } from "@/lib/service/images/frame";
-import { type Raster } from "@/lib/service/images/raster";
+import { colourMask, maskToImage, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { frameOfBytes, frameOfPixel, frameOfSamples, type Raster, roundHalfEven } from "@/lib/service/images/raster";
 
 const quiet = () => undefined;
 const samples = (raster: Raster) => [...(raster.frames[0]?.samples() ?? [])];

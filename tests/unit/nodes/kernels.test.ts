@@ -2,11 +2,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images/blend";
-import { channelOf, colourMask, invertRaster, maskToImage, solidImage, solidMask } from "@/lib/service/images/channels";
-import { frameOfBytes, frameOfSamples, type Tick } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
-import { cropRaster, flipRaster, outpaintMask, padRaster, rotateRaster } from "@/lib/service/images/geometry";
-import { type Raster } from "@/lib/service/images/raster";
+import {
+  channelOf,
+  colourMask,
+  cropRaster,
+  flipRaster,
+  invertRaster,
+  maskToImage,
+  outpaintMask,
+  padRaster,
+  rotateRaster,
+  solidImage,
+  solidMask,
+} from "@/lib/service/images/geometry";
+import { frameOfBytes, frameOfSamples,type Raster, type Tick } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;

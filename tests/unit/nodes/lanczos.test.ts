@@ -1,9 +1,8 @@
 // Lanczos compared with the sums that define it, and with itself where the same sums are added in another order.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { channelOf } from "@/lib/service/images/channels";
-import { frameOfBytes } from "@/lib/service/images/frame";
-import { type Raster, type Size } from "@/lib/service/images/raster";
+import { channelOf } from "@/lib/service/images/geometry";
+import { frameOfBytes,type Raster, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;

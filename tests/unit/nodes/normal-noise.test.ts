@@ -1,6 +1,6 @@
 // The noise of a seed is the same as the family's, number for number.
 import { describe, expect, it } from "vitest";
-import { solidImage } from "@/lib/service/images/channels";
+import { solidImage } from "@/lib/service/images/geometry";
 import { addNoise, normalNoise } from "@/lib/service/images/normal-noise";
 
 const quiet = () => undefined;

@@ -2,7 +2,7 @@
 // An unreadable entry becomes a row that the contract's schema counts as unreadable. A job has only the times and outputs of its entry.
 
 import "server-only";
-import { extraSchema, type HistoryEntry, type QueueItem, readEntry, readItem, readStatus } from "@/lib/comfyui/entries";
+import { extraSchema, type HistoryEntry, type QueueItem, readEntry, readItem, readStatus } from "@/lib/comfyui/client";
 import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
 import { outputsSchema } from "@/lib/contract/schemas/execution";
 import { toMilliseconds } from "@/lib/contract/times";

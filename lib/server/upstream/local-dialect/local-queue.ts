@@ -2,8 +2,7 @@
 
 import "server-only";
 import { z } from "zod";
-import { readableItems } from "@/lib/comfyui/client";
-import { extraSchema, type HistoryEntry, type QueueItem, readEntry } from "@/lib/comfyui/entries";
+import { extraSchema, type HistoryEntry, type QueueItem, readableItems,readEntry } from "@/lib/comfyui/client";
 import { anyCount, loosely } from "@/lib/contract/schemas/lenient";
 import {
   hasNoJobs,

@@ -1,7 +1,8 @@
 // Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>. At most a few parts are in memory, across all uploads.
 
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { createLimiter } from "@/lib/shared/async";
 import { type Content, damagedBytes, missingBytes } from "../blob-store";
 import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
@@ -179,16 +180,8 @@ export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Opt
 }
 
 async function readPart(path: string, start: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
-  const handle = await open(path, "r");
-  try {
-    for (let done = 0; done < length;) {
-      const { bytesRead } = await handle.read(buffer, done, length - done, start + done);
-      if (bytesRead === 0) throw new Error(`${path} is shorter than it was when it was hashed`);
-      done += bytesRead;
-    }
-    return buffer;
-  } finally {
-    await handle.close();
-  }
+  if (length === 0) return Buffer.alloc(0);
+  const part = await buffer(createReadStream(path, { start, end: start + length - 1 }));
+  if (part.byteLength < length) throw new Error(`${path} is shorter than it was when it was hashed`);
+  return part;
 }

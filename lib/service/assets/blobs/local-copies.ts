@@ -1,16 +1,14 @@
 // Local copies of blobs in a bucket, up to a size limit. A copy is complete and verified, and stays while in use.
 
-import { randomUUID } from "node:crypto";
-import { link, mkdir, open, rename, rm, utimes } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { link, mkdir, rename, rm, utimes } from "node:fs/promises";
+import { dirname } from "node:path";
 import { type Readable } from "node:stream";
-import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { telemetry } from "@/lib/shared/telemetry";
 import { blobPath, type BlobPlace, type Content, type Named } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
-import { createBatchedWriter } from "../staged-file";
+import { stageStream } from "../staged-file";
 
 type Options = {
   folder: string;
@@ -52,16 +50,14 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
       if (asRefusal(error)?.code !== "NOT_FOUND") throw error;
     });
     if (!source) return;
-    const aside = join(temp, randomUUID());
+    const staged = await stageStream(source, { folder: temp, maxBytes: Infinity }).finally(() => source.destroy());
     try {
-      const written = await write(source, aside);
-      if (written.hash === hash) {
-        await place(aside, hash, written.size, rename);
+      if (staged.hash === hash) {
+        await place(staged.path, hash, staged.size, rename);
         count("fetched");
       } else log.error({ hash }, "the stored bytes of a file are damaged");
     } finally {
-      source.destroy();
-      await rm(aside, { force: true });
+      await staged.dispose();
     }
   }
 
@@ -107,25 +103,4 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
       }
     },
   } satisfies Partial<BlobPlace> & Record<string, unknown>;
-}
-
-async function write(source: Readable, path: string): Promise<{ hash: string; size: number }> {
-  const hasher = new Blake3Hasher();
-  let size = 0;
-  const handle = await open(path, "wx", 0o600);
-  const writer = createBatchedWriter(handle);
-  try {
-    for await (const chunk of source) {
-      if (!(chunk instanceof Uint8Array)) continue;
-      hasher.update(chunk);
-      size += chunk.byteLength;
-      await writer.write(chunk);
-    }
-    await writer.end();
-    await writer.sync();
-  } finally {
-    await writer.abandon();
-    await handle.close();
-  }
-  return { hash: hasher.digest("hex"), size };
 }

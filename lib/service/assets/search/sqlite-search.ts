@@ -4,8 +4,17 @@ import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { query, type Reader, statement } from "@/lib/service/store/database";
 import { firstKey, keyOf, MAX_VALUE_LENGTH, seqOf, tagCode, valuesOf } from "@/lib/service/store/migrations/022-asset-search";
-import { type MetadataCondition, type ReadFilter } from "../asset-filter";
-import { type AssetPage, type AssetSearch, countOwned, documentsOf, orders, ownersOf, testsOf } from "./asset-search";
+import {
+  type AssetPage,
+  type AssetSearch,
+  countOwned,
+  documentsOf,
+  type MetadataCondition,
+  orders,
+  ownersOf,
+  type ReadFilter,
+  testsOf,
+} from "./asset-search";
 
 type Rows = RawBuilder<unknown>;
 

@@ -1,12 +1,10 @@
 import { blendModes, blendRasters, compositeExtra, compositeRasters } from "@/lib/service/images/blend";
-import { invertRaster } from "@/lib/service/images/channels";
-import { stages } from "@/lib/service/images/frame";
 import { blurRaster, sharpenRaster } from "@/lib/service/images/gaussian";
+import { invertRaster } from "@/lib/service/images/geometry";
 import { addNoise } from "@/lib/service/images/normal-noise";
-import { sameSize } from "@/lib/service/images/raster";
+import { sameSize, stages } from "@/lib/service/images/raster";
 import { fitRaster } from "@/lib/service/images/scale";
-import { type NodeDefinition, NodeFailure } from "../definition";
-import { bareImage, combo, field, image, mask, optional, output, pixels } from "./fields";
+import { bareImage, combo, field, image, mask, type NodeDefinition, NodeFailure, optional, output, pixels } from "../definition";
 
 export const imageBatch: NodeDefinition = {
   name: "ImageBatch",

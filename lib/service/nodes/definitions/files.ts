@@ -1,12 +1,21 @@
-import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/channels";
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
-import { stages, type Tick } from "@/lib/service/images/frame";
-import { type Raster } from "@/lib/service/images/raster";
-import { type NodeContext, type NodeDefinition, NodeFailure } from "../definition";
-import { displayName } from "../display-name";
+import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
+import { type Raster, stages,type Tick } from "@/lib/service/images/raster";
+import {
+  bareImage,
+  bareList,
+  combo,
+  field,
+  image,
+  type NodeContext,
+  type NodeDefinition,
+  NodeFailure,
+  output,
+  pixels,
+} from "../definition";
 import { Cancelled } from "../run";
-import { bareImage, bareList, combo, field, image, output, pixels } from "./fields";
+import { displayName } from "../stored-outputs";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 

@@ -1,5 +1,4 @@
-import { type InputField, type NodeDefinition, NodeFailure } from "../definition";
-import { field, optional, output } from "./fields";
+import { field, type InputField, type NodeDefinition, NodeFailure, optional, output } from "../definition";
 
 const BOUND = 2n ** 63n - 1n;
 

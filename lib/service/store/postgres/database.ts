@@ -7,10 +7,10 @@ import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-
 import { openPool } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
+import { migratePostgres,SERVICE_SCHEMA } from "../baseline";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
 import { postgresDialect as dialect } from "../dialect/dialect";
 import { createGroupCommit } from "../group-commit";
-import { migratePostgres, SERVICE_SCHEMA } from "../migrations";
 
 const numberedTexts = createLru<string, string>({ max: 400 });
 

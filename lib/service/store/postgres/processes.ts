@@ -6,8 +6,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "@/lib/service/new-id";
 import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
+import { SERVICE_SCHEMA } from "../baseline";
 import { type Database, plainStatement, type Reader } from "../database";
-import { SERVICE_SCHEMA } from "../migrations";
 import { MAX_NOTICE_BYTES, type Processes, type ProcessEvents } from "../processes";
 
 const CHANNEL = "lightdesk_service";

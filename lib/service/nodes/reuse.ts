@@ -1,16 +1,19 @@
+// What a worker keeps between nodes and jobs: results, values and decoded images.
+
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
-import { type Size } from "@/lib/service/images/raster";
 import { createLru } from "@/lib/shared/lru";
-import { checkKeptTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "../definition";
-import { literalOf } from "../literal";
-import { type Plan, type PlannedNode } from "../plan";
-import { type ProducedFile, type RunRequest } from "../run";
-import { recallOutputs, rememberOutputs } from "../stored-outputs";
+import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
+import { type Size } from "../images/raster";
+import { checkKeptTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "./definition";
+import { literalOf } from "./literal";
+import { type Plan, type PlannedNode } from "./plan";
+import { type ProducedFile, type RunRequest } from "./run";
+import { recallOutputs, rememberOutputs } from "./stored-outputs";
 
 export type NodeCache = { get(key: string): readonly NodeValue[] | undefined; put(key: string, values: readonly NodeValue[]): void };
 
@@ -174,3 +177,43 @@ function tooMany(wanted: number, maxPixels: number): string {
   const mega = (pixels: number) => `${(pixels / 1e6).toFixed(1)} megapixels`;
   return `The job would hold ${mega(wanted)} at once; this service allows ${mega(maxPixels)}. Use smaller images or smaller batches.`;
 }
+
+export type ImageFiles = {
+  /** Call before a run; works off this thread, and need not be awaited. */
+  lookAhead(request: Pick<RunRequest, "images" | "nextImage">): Promise<void>;
+  read(path: string, claim: Claim): Promise<FilePixels>;
+};
+
+const MAX_PIXELS = 1 << 23;
+const MAX_READ = 64;
+
+export function createImageFiles(): ImageFiles {
+  const ahead = new Map<string, Promise<FilePixels | undefined>>();
+  /** The cache probably has the results of nodes that read these. */
+  const readBefore = createLru<string, true>({ max: MAX_READ });
+
+  return {
+    async lookAhead({ images, nextImage }) {
+      const wanted = new Set(Object.values(images).map(({ path }) => path));
+      for (const path of ahead.keys()) if (!wanted.has(path)) ahead.delete(path);
+      if (nextImage === undefined || readBefore.has(nextImage) || ahead.has(nextImage)) return;
+      const begun = readPixels(nextImage, refuseLarge).catch(() => undefined);
+      ahead.set(nextImage, begun);
+      await begun;
+    },
+
+    async read(path, claim) {
+      const begun = ahead.get(path);
+      ahead.delete(path);
+      readBefore.set(path, true);
+      const pixels = await begun;
+      if (!pixels) return readPixels(path, claim);
+      claim(pixels.size, framesOf(pixels));
+      return pixels;
+    },
+  };
+}
+
+const refuseLarge: Claim = ({ width, height }, frames) => {
+  if (width * height * frames > MAX_PIXELS) throw new Error("Too large to be kept for a job that has not begun.");
+};
