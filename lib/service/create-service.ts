@@ -134,8 +134,7 @@ export async function startService(options: ServiceOptions) {
     const downloads = createDownloads({ database, processes, questions, blobs, folders, settings, now, log });
     await downloads.start();
 
-    const clears = createHistoryClears(database, processes, log);
-    await clears.start();
+    const clears = createHistoryClears(database, log);
 
     if (!holdReserve(options.dataDir))
       log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
@@ -163,7 +162,7 @@ export async function startService(options: ServiceOptions) {
         ...serviceChores({ database, settings, folders, now }),
         { name: "sweep", everyMs: DAY_MS, round: (goOn) => sweep({ database, processes, blobs, thumbnails }, goOn) },
         { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => forgetDead({ database, processes, now }) },
-        { name: "cleared histories", everyMs: 10_000, round: clears.round },
+        { name: "cleared histories", everyMs: 10_000, isShared: true, round: clears.round },
         { name: "downloads", everyMs: 2000, round: downloads.lookAround },
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
         ...opened.chores,

@@ -55,19 +55,11 @@ export function createService(options: ServiceOptions): Service {
       started = undefined;
     },
 
-    keys: {
-      createKey: async (userName) => running().keys.createKey(userName),
-      listKeys: async () => running().keys.listKeys(),
-      revokeKey: async (prefix) => running().keys.revokeKey(prefix),
-      setUserStatus: async (userName, status) => running().keys.setUserStatus(userName, status),
+    get keys() {
+      return running().keys;
     },
-
-    runners: {
-      list: async () => running().runners.list(),
-      check: async (address) => running().runners.check(address),
-      add: async (runner) => running().runners.add(runner),
-      change: async (id, change) => running().runners.change(id, change),
-      remove: async (id) => running().runners.remove(id),
+    get runners() {
+      return running().runners;
     },
   };
 }

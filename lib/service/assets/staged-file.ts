@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { open, rm } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
@@ -23,37 +24,34 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   const path = join(options.folder, randomUUID());
   const dispose = () => rm(path, { force: true });
   const digest = createDigest();
+  let handle: FileHandle | undefined;
+  // A disk reports a failed write to the first sync only, so the outcome of each one counts.
+  let synced = Promise.resolve();
+  let syncedBytes = 0;
+  async function* digested() {
+    for await (const chunk of source) {
+      digest.update(chunk);
+      if (digest.size() > options.maxBytes)
+        throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
+      yield chunk;
+      if (digest.size() - syncedBytes < SYNC_EVERY_BYTES) continue;
+      syncedBytes = digest.size();
+      const opened = (handle ??= await open(path, "r"));
+      synced = synced.then(() => opened.datasync());
+      synced.catch(() => undefined); // awaited below
+    }
+  }
   try {
-    const handle = await open(path, "wx", 0o600);
-    // A disk reports a failed write to the first sync only, so the outcome of each one counts.
-    let synced = Promise.resolve();
-    let syncedBytes = 0;
-    async function* digested() {
-      for await (const chunk of source) {
-        digest.update(chunk);
-        if (digest.size() > options.maxBytes)
-          throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
-        yield chunk;
-        if (digest.size() - syncedBytes < SYNC_EVERY_BYTES) continue;
-        syncedBytes = digest.size();
-        synced = synced.then(() => handle.datasync());
-        synced.catch(() => undefined); // awaited below
-      }
-    }
-    try {
-      await pipeline(digested(), handle.createWriteStream({ autoClose: false, highWaterMark: BATCH_BYTES }));
-      await synced;
-      await handle.sync();
-      if ((await handle.stat()).size !== digest.size())
-        throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
-      return { path, ...(await digest.finish()), dispose };
-    } finally {
-      await synced.catch(() => undefined);
-      await handle.close();
-    }
+    await pipeline(digested(), createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: BATCH_BYTES, flush: true }));
+    await synced;
+    if ((await stat(path)).size !== digest.size()) throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
+    return { path, ...(await digest.finish()), dispose };
   } catch (error) {
     await dispose();
     throw error;
+  } finally {
+    await synced.catch(() => undefined);
+    await handle?.close();
   }
 }
 

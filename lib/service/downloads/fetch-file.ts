@@ -97,11 +97,6 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
       digest.update(chunk);
     },
 
-    async readEnd(length: number): Promise<Buffer> {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, digest.size() - length);
-      return buffer.subarray(0, bytesRead);
-    },
-
     async reset(): Promise<void> {
       await syncing?.catch(() => undefined); // the count is written anew below
       digest = createDigest();
@@ -159,7 +154,6 @@ const LONGEST_PAUSE_MS = 120_000;
 const MAX_CONNECTIONS = 10_000;
 /** Less than this is no progress: a source that sends one byte at a time is not followed for ever. */
 const PROGRESS_BYTES = 1024;
-const OVERLAP_BYTES = 16 * 1024;
 /** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
 const LEAST_BYTES = 1024;
 
@@ -189,23 +183,22 @@ type State = { known: KnownFile; mayResume: boolean };
 async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   const { partial, url, open, signal, idleMs } = fetching;
   const size = partial.size();
-  const overlap = state.known.validator === undefined ? OVERLAP_BYTES : 0;
-  const from = state.mayResume && size > overlap ? size - overlap : undefined;
-  const range = from === undefined ? {} : { range: `bytes=${from}-`, ...(state.known.validator && { ifRange: state.known.validator }) };
-  const source = await open(url, { method: "GET", signal, idleMs, ...range });
+  const ifRange = state.known.validator;
+  const isResuming = state.mayResume && size > 0 && ifRange !== undefined;
+  const source = await open(url, { method: "GET", signal, idleMs, ...(isResuming && { range: `bytes=${size}-`, ifRange }) });
   try {
     const encoding = readEncoding(source.headers);
     if (encoding !== undefined)
       throw new ServiceError("UNPROCESSABLE", `The source sends the file encoded (${encoding}) though it was asked for it as it is.`);
     if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", noFile);
-    if (source.status === 416 && from !== undefined && readUnsatisfiedLength(source.headers) === size && overlap === 0) return true;
-    const again =
-      from !== undefined && source.status === 206 && isSameFile(source, state.known, from) ? await partial.readEnd(size - from) : undefined;
-    if (!again) {
-      if (source.status !== 200) await beginAnew(fetching, state, from !== undefined);
+    if (source.status === 416 && isResuming && readUnsatisfiedLength(source.headers) === size) return true;
+    if (isResuming && source.status === 206 && isSameFile(source, state.known, size))
+      state.known.total ??= readContentRange(source.headers)?.total;
+    else {
+      if (source.status !== 200) await beginAnew(fetching, state, isResuming);
       if (!(await takeUp(fetching, state, source))) return false;
-    } else state.known.total ??= readContentRange(source.headers)?.total;
-    await pour(fetching, state, source, again ?? Buffer.alloc(0));
+    }
+    await pour(fetching, source);
   } finally {
     discard(source.body);
   }
@@ -237,9 +230,7 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
   return onKnown(state.known);
 }
 
-async function pour(fetching: Fetching, state: State, source: OpenedSource, again: Buffer): Promise<void> {
-  const { partial, signal, idleMs, maxBytes, tooLarge } = fetching;
-  let compared = 0;
+async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: Fetching, source: OpenedSource): Promise<void> {
   let counted = partial.size();
   const watch = setInterval(() => {
     if (partial.size() - counted < LEAST_BYTES) source.body.destroy(unreachable("The source sends next to nothing."));
@@ -247,16 +238,8 @@ async function pour(fetching: Fetching, state: State, source: OpenedSource, agai
   }, idleMs);
   try {
     for await (const chunk of chunksOf(source, signal)) {
-      const old = again.subarray(compared, compared + chunk.byteLength);
-      if (!old.equals(chunk.subarray(0, old.length))) {
-        await partial.reset();
-        state.known = {};
-        throw unreachable("The file changed at the source.");
-      }
-      compared += old.length;
-      const fresh = chunk.subarray(old.length);
-      if (partial.size() + fresh.byteLength > maxBytes) throw await tooLarge();
-      if (fresh.byteLength > 0) await partial.append(fresh);
+      if (partial.size() + chunk.byteLength > maxBytes) throw await tooLarge();
+      await partial.append(chunk);
     }
   } finally {
     clearInterval(watch);

@@ -7,27 +7,22 @@ import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
 import { type StoreDialect } from "../store/dialect/dialect";
 import { type JobRow } from "../store/schema";
-import { isBeingCleared, isCleared, isUnfinished, wasCleared } from "./transitions";
 
 const DAMAGED =
   "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
 
 export type StoredJob = Selectable<JobRow>;
 
-/** A job whose history was cleared no longer exists, though its row may still be stored. */
 export async function findJob(reader: Reader, userId: number, id: string): Promise<StoredJob | undefined> {
-  const job = await reader.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
-  return job && (await isCleared(reader, job)) ? undefined : job;
+  return reader.row(query.selectFrom("jobs").selectAll().where("id", "=", id).where("user_id", "=", userId));
 }
 
 export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
-  const isShown = (await isBeingCleared(reader, userId)) ? sql<boolean>`(${isUnfinished} or not ${wasCleared})` : sql<boolean>`true`;
   const found = query
     .selectFrom("jobs")
     .select("id")
     .where("id", "in", reader.dialect.texts(ids))
-    .where(sql<boolean>`${reader.dialect.rowByRow("user_id")} = ${userId}`)
-    .where(isShown);
+    .where(sql<boolean>`${reader.dialect.rowByRow("user_id")} = ${userId}`);
   return new Set((await reader.rows(found)).map(({ id }) => id));
 }
 

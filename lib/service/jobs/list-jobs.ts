@@ -1,12 +1,12 @@
 // Lists and counts a user's jobs with any filter and sort. Totals are exact; ties are sorted by id.
-// Triggers maintain the totals. While a history is being cleared, jobs that ended since then are counted directly.
+// Triggers maintain the totals.
 
 import { type RawBuilder, sql } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { plainStatement, type Reader, statement } from "../store/database";
 import { type JobCountRow } from "../store/schema";
-import { isBeingCleared, isTerminal, terminalStates } from "./transitions";
+import { isTerminal } from "./transitions";
 
 type JobFilter = { userId: number; states?: readonly KnownJobState[]; workflowId?: string; output?: "image" | "video" | "audio" };
 type Condition = RawBuilder<unknown>;
@@ -14,9 +14,8 @@ type Counters = Awaited<ReturnType<typeof readCounters>>;
 
 export async function listJobs(reader: Reader, userId: number, query: JobsQuery): Promise<{ seqs: number[]; total: number }> {
   const filter = { userId, states: statesOf(query), workflowId: query.workflow_id, output: query.output_type };
-  const isClearing = await isBeingCleared(reader, userId);
   const count = await readCounters(reader, userId, filter.workflowId);
-  const total = isClearing ? await countLeft(reader, count, filter) : count(filter);
+  const total = count(filter);
   const length = Math.min(query.limit, total - query.offset);
   if (length <= 0) return { seqs: [], total };
   // Reads the index from the nearer end.
@@ -26,17 +25,14 @@ export async function listJobs(reader: Reader, userId: number, query: JobsQuery)
   const direction = sql.raw((query.sort_order === "desc") !== isReversed ? "desc" : "asc");
   const column = sql.ref(query.sort_by);
   const order = sql`order by ${column} ${direction}, id ${direction}`;
-  const selections = isClearing
-    ? [...selectionsOf(reader, count, unfinishedPart(filter), query.sort_by), select(query.sort_by, endedSince(reader, filter))]
-    : selectionsOf(reader, count, filter, query.sort_by);
+  const selections = selectionsOf(reader, count, filter, query.sort_by);
   const page = sql<{ seq: number }>`${reader.dialect.merged(selections, order, offset + length)} ${order} limit ${length} offset ${offset}`;
   const seqs = (await reader.rows(statement(page))).map((row) => row.seq);
   return { seqs: isReversed ? seqs.reverse() : seqs, total };
 }
 
 export async function countJobs(reader: Reader, userId: number, states: readonly KnownJobState[]): Promise<number> {
-  const count = await readCounters(reader, userId);
-  return (await isBeingCleared(reader, userId)) ? countLeft(reader, count, { userId, states }) : count({ states });
+  return (await readCounters(reader, userId))({ states });
 }
 
 const select = (column: JobsQuery["sort_by"], where: Condition) => sql`select seq, ${sql.ref(column)}, id from jobs where ${where}`;
@@ -81,38 +77,10 @@ function statesOf({ status, output_type }: JobsQuery): KnownJobState[] | undefin
 
 const COUNTERS = `SELECT workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE user_id = ? AND workflow_id IN ('', ?)`;
 
-/** Reads the counters of a user and of one workflow. They include the rows of a history that is being cleared. */
 async function readCounters(reader: Reader, userId: number, ofWorkflow = "") {
   const counters = await reader.rows(plainStatement<Omit<JobCountRow, "user_id">>(COUNTERS, [userId, ofWorkflow]));
   return ({ states, workflowId = "", output }: Omit<JobFilter, "userId">) =>
     counters
       .filter((row) => row.workflow_id === workflowId && (states?.includes(row.state) ?? true) && (!output || row[`has_${output}`] === 1))
       .reduce((sum, { n }) => sum + n, 0);
-}
-
-/** The part of the filter that clearing the history doesn't affect: waiting and running jobs, which have no output yet. */
-function unfinishedPart(filter: JobFilter): JobFilter {
-  const unfinished: readonly KnownJobState[] = ["pending", "in_progress"];
-  return {
-    ...filter,
-    output: undefined,
-    states: filter.output ? [] : unfinished.filter((state) => filter.states?.includes(state) ?? true),
-  };
-}
-
-async function countLeft(reader: Reader, count: Counters, filter: JobFilter): Promise<number> {
-  const ended = sql<{ n: number }>`select count(*) as n from jobs where ${endedSince(reader, filter)}`;
-  return count(unfinishedPart(filter)) + ((await reader.row(statement(ended)))?.n ?? 0);
-}
-
-/** Jobs that have ended since the history was cleared and match the filter. */
-function endedSince({ dialect }: Reader, { userId, states = terminalStates, workflowId, output }: JobFilter): Condition {
-  const ended = states.filter(isTerminal);
-  return all(
-    sql`seq in (select job_seq from ended_since_clear where user_id = ${userId})`,
-    sql`${dialect.rowByRow("user_id")} = ${userId}`,
-    ended.length === 0 ? sql`false` : sql`${dialect.rowByRow("state")} in ${listOf(ended)}`,
-    workflowId !== undefined && sql`${dialect.rowByRow("workflow_id")} = ${workflowId}`,
-    output && sql`${sql.ref(`has_${output}`)} = 1`,
-  );
 }

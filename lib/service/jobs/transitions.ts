@@ -10,9 +10,9 @@
 //
 // completed, failed and cancelled are terminal: no step leads out of them. Steps are taken inside a commit, by `move` and `moveAll` alone.
 
-import { type RawBuilder, sql, type Updateable } from "kysely";
+import { sql, type Updateable } from "kysely";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
-import { plainStatement, query, type Reader, type Transaction } from "../store/database";
+import { query, type Transaction } from "../store/database";
 import { type JobRow } from "../store/schema";
 
 const next: Readonly<Record<KnownJobState, readonly KnownJobState[]>> = {
@@ -67,20 +67,4 @@ export async function moveAll(
     .where("seq", "in", tx.dialect.numbers(step.seqs))
     .where("state", "=", step.from);
   return tx.run(step.fence === undefined ? update : update.where("fence", "=", step.fence));
-}
-
-/** True between a clear and the end of the removal. */
-export async function isBeingCleared(reader: Reader, userId: number): Promise<boolean> {
-  const marked = plainStatement("SELECT 1 FROM users WHERE id = ? AND history_cleared_until IS NOT NULL", [userId]);
-  return (await reader.row(marked)) !== undefined;
-}
-
-/** A condition on a row of `jobs` that has ended, while its user's history is being cleared. */
-export const wasCleared: RawBuilder<boolean> = sql<boolean>`not exists
-  (select 1 from ended_since_clear where ended_since_clear.user_id = jobs.user_id and job_seq = jobs.seq)`;
-
-export async function isCleared(reader: Reader, job: { user_id: number; seq: number; state: KnownJobState }): Promise<boolean> {
-  if (!isTerminal(job.state) || !(await isBeingCleared(reader, job.user_id))) return false;
-  const since = query.selectFrom("ended_since_clear").select("job_seq").where("user_id", "=", job.user_id).where("job_seq", "=", job.seq);
-  return (await reader.row(since)) === undefined;
 }

@@ -1,6 +1,6 @@
 import { type History, migratePostgres as migrateOn, migrateSqlite, textsByBytes } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
-import { assetSearch } from "./migrations/022-asset-search";
+import { assetSearchTriggers, createAssetSearch, replaceAssetSearch } from "./asset-index";
 import { postgresAssetIndexes, postgresCounters, postgresFunctions } from "./postgres/functions";
 
 type Types = { counted: string; numbered: string; strict: string; keyed: string; jobLists: string };
@@ -80,7 +80,6 @@ CREATE TABLE job_counts (
   user_id bigint NOT NULL, workflow_id text NOT NULL, state text NOT NULL, has_image bigint NOT NULL, has_video bigint NOT NULL,
   has_audio bigint NOT NULL, n bigint NOT NULL, PRIMARY KEY (user_id, workflow_id, state, has_image, has_video, has_audio)
 )${keyed};
-CREATE TABLE ended_since_clear (user_id bigint NOT NULL, job_seq bigint NOT NULL, PRIMARY KEY (user_id, job_seq))${keyed};
 
 CREATE TABLE runners (
   id text PRIMARY KEY, label text NOT NULL, address text, tags text NOT NULL, slots bigint NOT NULL, mode text NOT NULL, mode_reason text,
@@ -167,8 +166,6 @@ const countJob = (row: "new" | "old", sign: "+" | "-") => `
 const countAsset = (row: "new" | "old", sign: "+" | "-") => `
   INSERT INTO asset_counts (owner_id, n) VALUES (${row}.owner_id, ${sign}1) ON CONFLICT DO UPDATE SET n = n + excluded.n;`;
 
-const noteUnsearched = (seq: string) => `INSERT INTO assets_unsearched (asset_seq) VALUES (${seq}) ON CONFLICT DO NOTHING;`;
-
 const sqliteCounters = `
 CREATE TRIGGER jobs_counted_in AFTER INSERT ON jobs BEGIN ${countJob("new", "+")} END;
 CREATE TRIGGER jobs_counted_out AFTER DELETE ON jobs BEGIN ${countJob("old", "-")} END;
@@ -195,22 +192,6 @@ CREATE TRIGGER assets_let_go AFTER DELETE ON assets WHEN old.owner_id <> 0 AND N
   SELECT 1 FROM assets WHERE hash = old.hash AND owner_id = old.owner_id AND seq <> old.seq) BEGIN
   UPDATE user_storage SET bytes = bytes - old.size WHERE owner_id = old.owner_id;
 END;
-CREATE TRIGGER jobs_ended_since_clear AFTER UPDATE OF state ON jobs
-WHEN new.state IN ('completed', 'failed', 'cancelled') AND EXISTS (SELECT 1 FROM users WHERE id = new.user_id AND history_cleared_until IS NOT NULL) BEGIN
-  INSERT INTO ended_since_clear (user_id, job_seq) VALUES (new.user_id, new.seq) ON CONFLICT DO NOTHING;
-END;
-`;
-
-/** Migration 022 replaces it. */
-const sqliteSearch = `
-CREATE VIRTUAL TABLE asset_search USING fts5 (marks, name, content = '', contentless_delete = 1, tokenize = 'ascii');
-CREATE TABLE asset_tag_codes (asset_seq INTEGER PRIMARY KEY, codes TEXT NOT NULL) STRICT;
-CREATE TABLE assets_unsearched (asset_seq INTEGER PRIMARY KEY) STRICT;
-CREATE TRIGGER assets_searched_in AFTER INSERT ON assets BEGIN ${noteUnsearched("new.seq")} END;
-CREATE TRIGGER assets_searched_again AFTER UPDATE OF name_folded, metadata ON assets BEGIN ${noteUnsearched("new.seq")} END;
-CREATE TRIGGER assets_searched_out AFTER DELETE ON assets BEGIN ${noteUnsearched("old.seq")} END;
-CREATE TRIGGER tags_searched_in AFTER INSERT ON asset_tags BEGIN ${noteUnsearched("new.asset_seq")} END;
-CREATE TRIGGER tags_searched_out AFTER DELETE ON asset_tags BEGIN ${noteUnsearched("old.asset_seq")} END;
 `;
 
 /** For several processes. Writers lock the row of `commits` until their transaction ends. */
@@ -235,25 +216,35 @@ const columns = "name text PRIMARY KEY, applied_at bigint NOT NULL";
 /** SQLite accepts `bigint` only in tables that are not strict. */
 const asIntegers = (sql: string) => sql.replaceAll(/\bbigint\b/g, "INTEGER");
 
+const dropClearNotes = "DROP TRIGGER jobs_ended_since_clear; DROP TABLE ended_since_clear;";
+
 export const sqliteHistory: History = {
   table,
   columns,
-  baseline: { name: "021-schema", sql: asIntegers(tables(sqlite)) + sqliteCounters + sqliteSearch },
-  older: { "017-task-holders": "" },
-  later: [assetSearch],
+  baseline: { name: "023-schema", sql: asIntegers(tables(sqlite)) + sqliteCounters + createAssetSearch + assetSearchTriggers },
+  older: {
+    "017-task-holders": replaceAssetSearch + dropClearNotes,
+    "021-schema": replaceAssetSearch + dropClearNotes,
+    "022-asset-search": dropClearNotes,
+  },
+  later: [],
 };
+
+const dropPostgresClearNotes = `
+DROP TRIGGER jobs_ended_since_clear ON jobs;
+DROP FUNCTION jobs_ended_since_clear;
+DROP TABLE ended_since_clear;`;
 
 export const postgresHistory: History = {
   table,
   columns: textsByBytes(columns),
   baseline: {
-    name: "021-schema",
+    name: "023-schema",
     sql: [textsByBytes(tables(postgres) + postgresProcesses), postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n"),
   },
-  older: { "021-list-indexes": "" },
+  older: { "021-list-indexes": dropPostgresClearNotes, "021-schema": dropPostgresClearNotes },
   later: [],
 };
-
 /** Extensions and their functions are in `public`. */
 export const SERVICE_SCHEMA = "lightdesk_service";
 

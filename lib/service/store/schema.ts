@@ -113,9 +113,6 @@ export type JobInputRow = {
   outputs_to_execute: string;
 };
 
-/** Kept by a trigger: jobs that ended while their user's history was being cleared. */
-export type EndedSinceClearRow = { user_id: number; job_seq: number };
-
 export type JobResultRow = { job_seq: number; outputs: string; messages: string; meta: string };
 
 /** Which bytes a name meant when the job was accepted; kept until the job has ended. */
@@ -212,7 +209,6 @@ export type Tables = {
   jobs: JobRow;
   job_inputs: JobInputRow;
   job_results: JobResultRow;
-  ended_since_clear: EndedSinceClearRow;
   job_images: JobImageRow;
   job_counts: JobCountRow;
   blobs: BlobRow;

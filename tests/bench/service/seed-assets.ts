@@ -1,6 +1,6 @@
 // A million assets of one user with three tags each (two of ten, one of a thousand), names of two words and a number, some metadata.
 // Fills the search index at the end, like the migration.
-import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/migrations/022-asset-search";
+import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/asset-index";
 import { foldName } from "@/lib/shared/text";
 import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";

@@ -1,6 +1,6 @@
 // Compares every maintained counter with a count, and every index of words with its rows.
 import { expect } from "vitest";
-import { seqOf } from "@/lib/service/store/migrations/022-asset-search";
+import { seqOf } from "@/lib/service/store/asset-index";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const counters: readonly { kept: string; counted: string }[] = [

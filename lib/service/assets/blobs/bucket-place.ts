@@ -70,14 +70,11 @@ type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | unde
 
 export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Options): SharedPlace {
   const inTurn = createLimiter(PARTS_AT_ONCE);
-  /** False once a store has rejected conditional writes. */
-  let knowsConditions = true;
-
-  async function putWhole(staged: Content, isNew: boolean): Promise<void> {
-    await inTurn(async () => bucket.put(keyOf(staged.hash), await readPart(staged.path, 0, staged.size), isNew));
+  async function putWhole(staged: Content): Promise<void> {
+    await inTurn(async () => bucket.put(keyOf(staged.hash), await readPart(staged.path, 0, staged.size), false));
   }
 
-  async function putParts(staged: Content, isNew: boolean): Promise<void> {
+  async function putParts(staged: Content): Promise<void> {
     const key = keyOf(staged.hash);
     const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MOST_PARTS));
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
@@ -92,7 +89,7 @@ export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Opt
       });
     const parts = starts.map((start, index) => inOwnTurn(() => sendPart(start, index)));
     try {
-      await bucket.complete(key, upload, await Promise.all(parts), isNew);
+      await bucket.complete(key, upload, await Promise.all(parts));
     } catch (error) {
       failing.abort();
       await Promise.allSettled(parts);
@@ -109,15 +106,12 @@ export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Opt
       if (size === staged.size) return;
       if (tries > MOST_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
       // An object of another size is damaged: these bytes replace it.
-      const isNew = knowsConditions && size === undefined;
       try {
-        await (isSmall ? putWhole : putParts)(staged, isNew);
+        await (isSmall ? putWhole : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
-        if (!isBucketError(error) || tries === MOST_TRIES) throw error;
-        if (isNew && error.status === 501) knowsConditions = false;
-        // Another process was faster, or the answer was lost after the write: the size decides.
-        else if (error.status !== 412 && error.status !== 409 && error.reason !== "NoSuchUpload") throw error;
+        // The response was lost after the write, or another process wrote too: the size decides.
+        if (!isBucketError(error) || tries === MOST_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
       }
     }
   }

@@ -120,9 +120,9 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       return ETag;
     },
 
-    async complete(key: string, upload: string, tags: readonly string[], isNew: boolean): Promise<void> {
+    async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
       const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
-      const whole = { ...named(key), UploadId: upload, MultipartUpload: { Parts }, IfNoneMatch: isNew ? "*" : undefined };
+      const whole = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
       await ask("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(whole)));
     },
 

@@ -2,8 +2,8 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { firstKey, keyOf, MAX_VALUE_LENGTH, seqOf, tagCode, valuesOf } from "@/lib/service/store/asset-index";
 import { query, type Reader, statement } from "@/lib/service/store/database";
-import { firstKey, keyOf, MAX_VALUE_LENGTH, seqOf, tagCode, valuesOf } from "@/lib/service/store/migrations/022-asset-search";
 import {
   type AssetPage,
   type AssetSearch,

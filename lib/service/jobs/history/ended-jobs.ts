@@ -1,12 +1,12 @@
-import { type RawBuilder, sql } from "kysely";
-import { isFirst, unhurried } from "@/lib/service/housekeeping";
+import { sql } from "kysely";
+import { unhurried } from "@/lib/service/housekeeping";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
-import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { type Database, query } from "@/lib/service/store/database";
 import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
-import { type Processes } from "@/lib/service/store/processes";
+import { withTimeout } from "@/lib/shared/async";
 import { countJobs } from "../list-jobs";
-import { isBeingCleared, terminalStates, wasCleared } from "../transitions";
+import { terminalStates } from "../transitions";
 
 const AT_ONCE = 100;
 
@@ -14,63 +14,40 @@ type Removal = {
   userId: number;
   endedUntil: number;
   atMost?: number;
-  goOn?: () => boolean;
+  goOn: () => boolean;
 };
 
+/** Returns how many jobs were removed. */
 async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, goOn }: Removal): Promise<number> {
   let removed = 0;
-  while (removed < atMost && (goOn?.() ?? true)) {
-    const limit = Math.min(AT_ONCE, atMost - removed);
+  const mayGoOn = () => removed < atMost && goOn();
+  await unhurried(mayGoOn, async () => {
+    const oldest = oldestEnded(userId, endedUntil, Math.min(AT_ONCE, atMost - removed));
     const gone = await database.commitFreeing(async (tx) => {
-      const seqs = (await tx.rows(oldestEnded(userId, endedUntil, limit))).map((job) => job.seq);
+      const seqs = (await tx.rows(oldest)).map((job) => job.seq);
       return seqs.length === 0 ? 0 : tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
     });
-    if (gone === 0) break;
     removed += gone;
-  }
+    return gone > 0;
+  });
   return removed;
 }
 
-/**
- * Removes the rows that a cleared history still has; the mark is removed after the last of them. `isOwn`: false if another process does it
- * from now on.
- */
-async function removeCleared(
-  database: Database,
-  userId: number,
-  { goOn, isOwn }: { goOn: () => boolean; isOwn: () => Promise<boolean> },
-): Promise<void> {
-  const removeSome = async (tx: Transaction) => {
-    // Without the mark nothing was cleared: every job that has ended would look cleared.
-    if (!(await isBeingCleared(tx, userId))) return 0;
-    const seqs = (await tx.rows(oldestEnded(userId, Number.MAX_SAFE_INTEGER, AT_ONCE, wasCleared))).map((job) => job.seq);
-    if (seqs.length > 0) return tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
-    await tx.run(query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId));
-    await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
-    return 0;
-  };
-  await unhurried(goOn, async () => (await isOwn()) && (await database.commitFreeing(removeSome)) > 0);
-}
-
 export async function removeEndedByIds(database: Database, userId: number, ids: readonly string[]): Promise<number> {
-  const asked = [...new Set(ids)];
+  const unique = [...new Set(ids)];
   let removed = 0;
-  for (let start = 0; start < asked.length; start += AT_ONCE) {
-    const some = asked.slice(start, start + AT_ONCE);
+  for (let start = 0; start < unique.length; start += AT_ONCE) {
+    const some = unique.slice(start, start + AT_ONCE);
     // Row by row, which keeps the planner from walking the whole history instead of looking up a few ids.
     const isOwn = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
-    removed += await database.commitFreeing(async (tx) => {
-      const removal = query.deleteFrom("jobs").where("id", "in", some).where(isOwn(tx.dialect));
-      // Jobs that were cleared before are gone already, and are not counted again.
-      return tx.run((await isBeingCleared(tx, userId)) ? removal.where(sql<boolean>`not ${wasCleared}`) : removal);
-    });
+    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", some).where(isOwn(tx.dialect))));
   }
   return removed;
 }
 
 /** Each state is read from its own index, so that no more rows are read than are removed. */
-function oldestEnded(userId: number, endedUntil: number, limit: number, also: RawBuilder<boolean> = sql`true`) {
+function oldestEnded(userId: number, endedUntil: number, limit: number) {
   const [first, ...others] = terminalStates.map((state) =>
     query
       .selectFrom("jobs")
@@ -78,8 +55,7 @@ function oldestEnded(userId: number, endedUntil: number, limit: number, also: Ra
       .where("user_id", "=", userId)
       .where(sql<boolean>`state = ${sql.lit(state)}`)
       .where("create_time", "<=", endedUntil)
-      .where("state_time", "<=", endedUntil)
-      .where(also),
+      .where("state_time", "<=", endedUntil),
   );
   if (!first) throw new Error("there are no terminal states");
   return others
@@ -89,63 +65,57 @@ function oldestEnded(userId: number, endedUntil: number, limit: number, also: Ra
     .limit(limit);
 }
 
+/** A longer removal continues in the background. */
+const CLEAR_ANSWER_MS = 5000;
+
 export type HistoryClears = ReturnType<typeof createHistoryClears>;
 
-const CHANNEL = "history cleared";
-
-export function createHistoryClears(database: Database, processes: Processes, log: ServiceLog) {
-  const underWay = new Map<number, Promise<void>>();
+/** Clears histories. A mark on the user lets the next start continue. */
+export function createHistoryClears(database: Database, log: ServiceLog) {
+  const removals = new Map<number, Promise<void>>();
   let isStopping = false;
 
-  function inBackground(userId: number): void {
+  async function removeCleared(userId: number): Promise<void> {
+    const user = await database.row(query.selectFrom("users").select("history_cleared_until").where("id", "=", userId));
+    const endedUntil = user?.history_cleared_until ?? undefined;
+    if (endedUntil === undefined) return;
+    await removeEnded(database, { userId, endedUntil, goOn: () => !isStopping });
     if (isStopping) return;
-    // A removal that is under way may have looked for the last time, so one more runs after it.
-    const before = underWay.get(userId) ?? Promise.resolve();
-    const work = before
-      .then(() => removeCleared(database, userId, { goOn: () => !isStopping, isOwn: () => isFirst(processes) }))
-      .catch((error: unknown) => log.error({ err: error }, "a cleared history could not be removed: it is tried again"))
-      .finally(() => underWay.get(userId) === work && underWay.delete(userId));
-    underWay.set(userId, work);
+    // Another clear may have set a later mark meanwhile.
+    const unmark = query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId);
+    await database.commitFreeing((tx) => tx.run(unmark.where("history_cleared_until", "=", endedUntil)));
   }
 
-  /** Inside a commit. Returns how many entries will be removed. */
-  async function mark(tx: Transaction, userId: number, at: number): Promise<number> {
-    const entries = await countJobs(tx, userId, terminalStates);
-    if (entries === 0) return 0;
-    await tx.run(query.deleteFrom("ended_since_clear").where("user_id", "=", userId));
-    await tx.run(query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId));
-    return entries;
-  }
-
-  async function round(): Promise<void> {
-    if (!(await isFirst(processes))) return;
-    const left = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
-    for (const { id } of await database.rows(left)) if (!underWay.has(id)) inBackground(id);
+  function startRemoval(userId: number): Promise<void> {
+    const previous = removals.get(userId) ?? Promise.resolve();
+    const removal = previous
+      .then(() => removeCleared(userId))
+      .catch((error: unknown) => log.error({ err: error }, "history removal failed"))
+      .finally(() => removals.get(userId) === removal && removals.delete(userId));
+    removals.set(userId, removal);
+    return removal;
   }
 
   return {
-    round,
-
-    async start(): Promise<void> {
-      const onNotice = () =>
-        void round().catch((error: unknown) => log.warn({ err: error }, "a cleared history is removed a little later"));
-      processes.listen(CHANNEL, onNotice, onNotice);
-      await round();
+    /** Continues unfinished removals of any process. */
+    async round(): Promise<void> {
+      const marked = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
+      for (const { id } of await database.rows(marked)) if (!isStopping && !removals.has(id)) void startRemoval(id);
     },
 
+    /** Returns how many entries were cleared. */
     async clear(userId: number, at: number): Promise<number> {
-      const entries = await database.commitFreeing(async (tx) => {
-        const marked = await mark(tx, userId, at);
-        if (marked > 0) await processes.tell(CHANNEL, null, tx);
-        return marked;
-      });
-      if (entries > 0 && (await isFirst(processes))) inBackground(userId);
+      const entries = await countJobs(database, userId, terminalStates);
+      if (entries === 0) return 0;
+      const mark = query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId);
+      await database.commitFreeing((tx) => tx.run(mark));
+      await withTimeout(startRemoval(userId), CLEAR_ANSWER_MS, () => undefined);
       return entries;
     },
 
     async stop(): Promise<void> {
       isStopping = true;
-      await Promise.all(underWay.values());
+      await Promise.all(removals.values());
     },
   };
 }

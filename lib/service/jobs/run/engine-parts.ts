@@ -1,6 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, rm, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
@@ -59,35 +56,6 @@ export function createBackground(log: ServiceLog) {
 
     async done(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
-    },
-  };
-}
-
-export function createWorkFolders(parent: string) {
-  const spare: string[] = [];
-
-  /** A worker that was ended may still have one write under way, which arrives while the folder is being emptied. */
-  async function remove(folder: string): Promise<void> {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined); // the next start sweeps it
-  }
-
-  return {
-    async take(): Promise<string> {
-      const spareFolder = spare.pop();
-      if (spareFolder !== undefined) return spareFolder;
-      const folder = join(parent, randomUUID());
-      await mkdir(folder, { mode: 0o700 });
-      return folder;
-    },
-
-    async giveBack(folder: string, files: readonly string[] | undefined): Promise<void> {
-      try {
-        if (!files) return await remove(folder);
-        for (const file of files) await unlink(file);
-        spare.push(folder);
-      } catch {
-        await remove(folder);
-      }
     },
   };
 }

@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
 import { type ServiceLog } from "@/lib/service/options";
@@ -11,7 +14,7 @@ import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-qu
 import { isUnfinished } from "../transitions";
 import { CANCELLED, createCanceller } from "./cancel";
 import { resumeJob, type Running } from "./claim";
-import { type Background, createBackground, createPatience, createWorkFolders, type EngineParts, type Patience } from "./engine-parts";
+import { type Background, createBackground, createPatience, type EngineParts, type Patience } from "./engine-parts";
 import { requeueOrFail } from "./finish";
 import { executeJob, failRun, requeueLostRun } from "./run-job";
 
@@ -20,19 +23,17 @@ type Workplace = Patience & {
   running: Map<string, Running>;
   queue: JobQueue;
   background: Background;
-  workFolders: ReturnType<typeof createWorkFolders>;
 };
 
 async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promise<void> {
-  const { parts, running, queue, background, workFolders, untilStored, untilThere } = place;
+  const { parts, running, queue, background, untilStored, untilThere } = place;
   const { log } = parts;
-  let outputDir: string | undefined;
-  let isClean = false;
+  const outputDir = join(parts.folders.work, randomUUID());
   const jobContext = { job, queue, untilStored, untilThere };
   try {
-    outputDir = await workFolders.take();
+    await mkdir(outputDir, { mode: 0o700 });
     const nextImage = await imageOfNext(parts, queue.peekNext());
-    ({ isClean } = await executeJob(parts, { ...jobContext, outputDir, end, nextImage }));
+    await executeJob(parts, { ...jobContext, outputDir, end, nextImage });
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
     // The job is not at fault for an outage.
@@ -45,7 +46,7 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
     await tellEnd(parts, job);
-    background.add(tidyUp(place, job, outputDir, isClean ? job.record.files.map(({ path }) => path) : undefined));
+    background.add(tidyUp(parts, job, outputDir));
   }
 }
 
@@ -69,13 +70,9 @@ function tellEnd({ database, log }: EngineParts, run: Running): Promise<void> {
   return run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
 }
 
-async function tidyUp(
-  { parts: { collect, log }, workFolders }: Workplace,
-  job: Running,
-  outputDir: string | undefined,
-  files: readonly string[] | undefined,
-): Promise<void> {
-  if (outputDir !== undefined) await workFolders.giveBack(outputDir, files);
+async function tidyUp({ collect, log }: EngineParts, job: Running, outputDir: string): Promise<void> {
+  // The worker of a cancelled job may still be writing. The next start removes what is left.
+  await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   // Assets may have been deleted while the job pinned their bytes.
   for (const { hash } of job.images)
     await collect(hash).catch((error: unknown) => log.warn({ err: error, hash }, "unused bytes stay until the next start"));
@@ -90,7 +87,6 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   let isStopped = false;
   const background = createBackground(log);
   const patience = createPatience(database, () => accepting);
-  const workFolders = createWorkFolders(parts.folders.work);
   const queue: JobQueue = createQueue({
     parts,
     running,
@@ -99,7 +95,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     run(job, end) {
       // A job that was claimed while the engine stopped is left for the next start.
       if (isStopped && job.remote) job.leave();
-      return runClaimed({ parts, running, queue, background, workFolders, ...patience }, job, end);
+      return runClaimed({ parts, running, queue, background, ...patience }, job, end);
     },
     inBackground: background.add,
   });

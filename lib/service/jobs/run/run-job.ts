@@ -16,7 +16,7 @@ import { type EngineParts, type Patience } from "./engine-parts";
 import { failAround, finishRun, requeueOrFail } from "./finish";
 import { type RunRecord } from "./run-record";
 
-type Execution = { isClean: boolean; how: RunOutcome["kind"] | "worker lost" };
+type Execution = { how: RunOutcome["kind"] | "worker lost" };
 
 type JobContext = Patience & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
@@ -85,7 +85,7 @@ async function execute(
     end.prepare();
     await close(parts, run, outcome, end);
   }
-  return { isClean: outcome.kind === "success", how: outcome.kind === "lost" ? "worker lost" : outcome.kind };
+  return { how: outcome.kind === "lost" ? "worker lost" : outcome.kind };
 }
 
 type Remote = NonNullable<Running["remote"]>;

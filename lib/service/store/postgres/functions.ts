@@ -98,19 +98,7 @@ CREATE FUNCTION tags_counted_out_with_asset() RETURNS trigger LANGUAGE plpgsql A
   UPDATE tag_counts SET n = n - 1 WHERE owner_id = old.owner_id AND tag IN (SELECT tag FROM asset_tags WHERE asset_seq = old.seq);
   RETURN old;
 END $$;
-CREATE TRIGGER tags_counted_out_with_asset BEFORE DELETE ON assets FOR EACH ROW EXECUTE FUNCTION tags_counted_out_with_asset();
-
-CREATE FUNCTION jobs_ended_since_clear() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO ended_since_clear (user_id, job_seq)
-    SELECT user_id, seq
-      FROM (SELECT user_id, seq, state, 1 AS change FROM came UNION ALL SELECT user_id, seq, state, -1 FROM went) AS changes
-      JOIN users ON users.id = user_id AND history_cleared_until IS NOT NULL
-      WHERE state IN ('completed', 'failed', 'cancelled') GROUP BY 1, 2 HAVING sum(change) > 0
-    ON CONFLICT DO NOTHING;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER jobs_ended_since_clear AFTER UPDATE ON jobs REFERENCING OLD TABLE AS went NEW TABLE AS came
-  FOR EACH STATEMENT EXECUTE FUNCTION jobs_ended_since_clear();`,
+CREATE TRIGGER tags_counted_out_with_asset BEFORE DELETE ON assets FOR EACH ROW EXECUTE FUNCTION tags_counted_out_with_asset();`,
 ].join("\n");
 
 /** The extension may exist already, in any schema; consoles that start at the same time create it too. */

@@ -71,9 +71,14 @@ END;
 CREATE TRIGGER tags_searched_out AFTER DELETE ON asset_tags BEGIN ${insertAgain("old.asset_seq")} END;
 `;
 
-export const assetSearch = {
-  name: "022-asset-search",
-  sql: `
+/** Creates the search tables, empty. */
+export const createAssetSearch = `
+CREATE VIRTUAL TABLE asset_search USING fts5 (name, tags, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+CREATE TABLE asset_search_values (path TEXT NOT NULL, value ANY NOT NULL, asset INTEGER NOT NULL, PRIMARY KEY (path, value, asset)) STRICT, WITHOUT ROWID;
+`;
+
+/** Replaces the search tables of the schema 021. */
+export const replaceAssetSearch = `
 DROP TRIGGER assets_searched_in;
 DROP TRIGGER assets_searched_again;
 DROP TRIGGER assets_searched_out;
@@ -82,8 +87,6 @@ DROP TRIGGER tags_searched_out;
 DROP TABLE asset_search;
 DROP TABLE asset_tag_codes;
 DROP TABLE assets_unsearched;
-CREATE VIRTUAL TABLE asset_search USING fts5 (name, tags, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
-CREATE TABLE asset_search_values (path TEXT NOT NULL, value ANY NOT NULL, asset INTEGER NOT NULL, PRIMARY KEY (path, value, asset)) STRICT, WITHOUT ROWID;
+${createAssetSearch}
 ${fillAssetSearch}
-${assetSearchTriggers}`,
-};
+${assetSearchTriggers}`;
