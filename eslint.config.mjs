@@ -158,7 +158,6 @@ const config = [
   {
     files: [
       "lib/server/env.ts",
-      "lib/service/env.ts",
       "instrumentation.ts",
       "bin/**",
       "docs/examples/**",
