@@ -86,29 +86,13 @@ export async function startService(options: ServiceOptions) {
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
-    const runner = createRunner({ workerPath: options.workerPath, slots: concurrency });
+    const runner = createRunner(options);
     const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), opened.elsewhere, log);
     const pool = await createPool({ database, processes, concurrency });
     const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
     const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
-    const engine = createEngine(
-      {
-        database,
-        processes,
-        blobs,
-        folders,
-        runner,
-        pool,
-        remoteLimits,
-        events,
-        concurrency,
-        maxJobPixels,
-        collect,
-        now,
-        log,
-      },
-      createQueue,
-    );
+    const shared = { database, processes, questions, blobs, folders, events, pool, settings, now, log };
+    const engine = createEngine({ ...shared, runner, remoteLimits, concurrency, maxJobPixels, collect }, createQueue);
 
     listenToOthers({ processes, engine, log });
     const runnersChanged = async () => {
@@ -130,32 +114,16 @@ export async function startService(options: ServiceOptions) {
         log.error({ err: cause }, "no job can begin until the next start"),
       );
     });
-    const liveRuns = createLiveRuns({ runs: engine.runs, database, blobs, questions, isShared: settings.databaseUrl !== undefined, log });
-    const downloads = createDownloads({ database, processes, questions, blobs, folders, settings, now, log });
+    const liveRuns = createLiveRuns({ ...shared, runs: engine.runs, isShared: settings.databaseUrl !== undefined });
+    const downloads = createDownloads(shared);
     await downloads.start();
 
     const clears = createHistoryClears(database, log);
 
     if (!holdReserve(options.dataDir))
       log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
-    const route = createRouter({
-      database,
-      blobs,
-      folders,
-      engine,
-      pool,
-      events,
-      liveRuns,
-      clears,
-      thumbnails,
-      accessTimes,
-      assetSearch,
-      downloads,
-      settings,
-      publicUrl: options.publicUrl,
-      now,
-      log,
-    });
+    const { publicUrl } = options;
+    const route = createRouter({ ...shared, engine, liveRuns, clears, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
     const leaving = new AbortController();
     const housekeeping = startHousekeeping(
       [
@@ -167,15 +135,7 @@ export async function startService(options: ServiceOptions) {
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
         ...opened.chores,
         { name: "progress of jobs", everyMs: 60_000, isShared: true, round: liveRuns.sweep },
-        ...runnerChores({
-          database,
-          now,
-          log,
-          checkMs,
-          changedElsewhere: engine.runnersChanged,
-          changed: runnersChanged,
-          signal: leaving.signal,
-        }),
+        ...runnerChores({ ...shared, checkMs, changedElsewhere: engine.runnersChanged, changed: runnersChanged, signal: leaving.signal }),
         { name: "queue", everyMs: 60_000, isShared: true, round: engine.repair },
         { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
       ],

@@ -3,7 +3,6 @@
 import { Hono } from "hono";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { type Operation } from "@/lib/contract/operation";
-import { allOperations } from "@/lib/contract/operations";
 import { bearerIn } from "@/lib/shared/headers";
 import { ServiceError } from "../service-error";
 import { findUserByKey, type User } from "../users/keys";
@@ -12,7 +11,7 @@ import { assetRoutes } from "./asset-routes";
 import { fileRoutes } from "./file-routes";
 import { jobRoutes, promptRoutes, queueRoutes } from "./job-routes";
 import { readJson, readQuery } from "./read-json";
-import { type Parts, type Route, route } from "./route";
+import { type Parts, type Route } from "./route";
 import { downloadRoutes, serviceRoutes, userdataRoutes } from "./service-routes";
 
 const openPaths = new Set(["/api/health", "/api/openapi.json"]);
@@ -21,7 +20,7 @@ type Bindings = { bytes?: AsyncIterable<Uint8Array> };
 
 export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIterable<Uint8Array>) => Promise<Response> {
   const app = new Hono<{ Bindings: Bindings }>();
-  const routes = [...allRoutes(parts), ...missingRoutes(allRoutes(parts))];
+  const routes = allRoutes(parts);
 
   app.get("/api/health", () => json({ status: "ok" }));
   app.get("/api/openapi.json", (context) => json(openApiDocument(baseUrlOf(parts, context.req.raw))));
@@ -72,17 +71,6 @@ function allRoutes(parts: Parts): Route[] {
     ...downloadRoutes(parts),
     ...serviceRoutes(parts),
   ];
-}
-
-function missingRoutes(routes: readonly Route[]): Route[] {
-  const present = new Set(routes.map(({ operation }) => operation.name));
-  return allOperations
-    .filter(({ name, servedBy, summary }) => summary !== undefined && !present.has(servedBy ?? name))
-    .map((operation) =>
-      route(operation, () => {
-        throw new ServiceError("NOT_IMPLEMENTED", "This service does not offer this operation yet.");
-      }),
-    );
 }
 
 /** Missing, unknown and revoked keys get the same answer. */

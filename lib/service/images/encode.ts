@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { frameAt, type Raster, stages,type Tick } from "./raster";
+import { frameAt, type Raster, stages, type Tick } from "./raster";
 
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
@@ -30,22 +30,6 @@ function toChunk(content: Buffer): Buffer {
   body.copy(chunk, 4);
   chunk.writeUInt32BE(crc32(body), body.length + 4);
   return chunk;
-}
-
-/** The tEXt chunks of a PNG by keyword; the values are not parsed. */
-export function readPngText(png: Buffer): Record<string, string> {
-  const found: [string, string][] = [];
-  for (let at = SIGNATURE_BYTES; at + 12 <= png.length;) {
-    const length = png.readUInt32BE(at);
-    const type = png.toString("latin1", at + 4, at + 8);
-    if (type === "tEXt") {
-      const content = png.toString("latin1", at + 8, at + 8 + length);
-      const end = content.indexOf("\0");
-      found.push([content.slice(0, end), content.slice(end + 1)]);
-    }
-    at += length + 12;
-  }
-  return Object.fromEntries(found);
 }
 
 // WebP has no text chunks, so the graph is stored in EXIF, as ComfyUI does: the prompt as Model, others as Make and earlier tags.

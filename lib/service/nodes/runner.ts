@@ -96,19 +96,17 @@ type Task = {
   on: (event: RunEvent) => void;
   settle: (outcome: RunOutcome) => void;
   currentNode: string;
-  worker?: PooledWorker;
+  worker: PooledWorker;
 };
 
-export function createRunner({ workerPath, slots }: { workerPath: string; slots: number }): Runner {
-  const queue: Task[] = [];
+/** The caller bounds how many run at once. */
+export function createRunner({ workerPath }: { workerPath: string }): Runner {
   const active = new Set<Task>();
   const idle: PooledWorker[] = [];
-  let stopped = false;
+  let isStopped = false;
 
   function end(task: Task, outcome: RunOutcome): void {
-    if (!active.delete(task)) return;
-    task.settle(outcome);
-    next();
+    if (active.delete(task)) task.settle(outcome);
   }
 
   function takeWorker(): PooledWorker {
@@ -116,25 +114,11 @@ export function createRunner({ workerPath, slots }: { workerPath: string; slots:
     return createPooledWorker(workerPath);
   }
 
-  function next(): void {
-    while (!stopped && active.size < slots) {
-      const task = queue.shift();
-      if (!task) return;
-      active.add(task);
-      const worker = takeWorker();
-      task.worker = worker;
-      worker.run(task.request, {
-        message: (message) => receive(task, worker, message),
-        lost: (reason) => end(task, toLost(task, reason)),
-      });
-    }
-  }
-
-  function receive(task: Task, worker: PooledWorker, message: FromWorker): void {
+  function receive(task: Task, message: FromWorker): void {
     if (message.jobId !== task.request.jobId || !active.has(task)) return;
     if (message.kind === "done") {
-      if (stopped) void worker.terminate();
-      else idle.push(worker);
+      if (isStopped) void task.worker.terminate();
+      else idle.push(task.worker);
       end(task, message.outcome);
       return;
     }
@@ -142,30 +126,27 @@ export function createRunner({ workerPath, slots }: { workerPath: string; slots:
     task.on(message.event);
   }
 
-  function cancel(task: Task): void {
-    const place = queue.indexOf(task);
-    if (place >= 0) {
-      queue.splice(place, 1);
-      task.settle({ kind: "cancelled" });
-      return;
-    }
-    if (active.has(task)) task.worker?.cancel(() => end(task, { kind: "cancelled" }));
-  }
-
   return {
     run(request, on) {
+      if (isStopped) return { done: Promise.resolve({ kind: "cancelled" }), cancel: () => undefined };
       let settle: (outcome: RunOutcome) => void = () => undefined;
       const done = new Promise<RunOutcome>((resolve) => (settle = resolve));
-      const task: Task = { request, on, settle, currentNode: "" };
-      if (stopped) settle({ kind: "cancelled" });
-      else queue.push(task);
-      next();
-      return { done, cancel: () => cancel(task) };
+      const task: Task = { request, on, settle, currentNode: "", worker: takeWorker() };
+      active.add(task);
+      task.worker.run(request, {
+        message: (message) => receive(task, message),
+        lost: (reason) => end(task, toLost(task, reason)),
+      });
+      return {
+        done,
+        cancel() {
+          if (active.has(task)) task.worker.cancel(() => end(task, { kind: "cancelled" }));
+        },
+      };
     },
     async stop() {
-      stopped = true;
-      for (const task of queue.splice(0)) task.settle({ kind: "cancelled" });
-      const workers = [...idle.splice(0), ...[...active].flatMap((task) => task.worker ?? [])];
+      isStopped = true;
+      const workers = [...idle.splice(0), ...[...active].map((task) => task.worker)];
       for (const task of [...active]) end(task, { kind: "cancelled" });
       await Promise.all(workers.map((worker) => worker.terminate()));
     },

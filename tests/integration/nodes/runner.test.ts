@@ -139,15 +139,6 @@ describe("a cancel", () => {
     expect((await runGraph(bench, waiting(0))).outcome).toEqual({ kind: "success" });
   });
 
-  it("takes a job out of the queue, and says nothing of it afterwards", async () => {
-    const first = await start(waiting(0.2));
-    const second = await start(waiting(0.2));
-    second.run.cancel();
-    expect(await second.run.done).toEqual({ kind: "cancelled" });
-    expect(await first.run.done).toEqual({ kind: "success" });
-    expect(second.events).toEqual([]);
-  });
-
   it("changes nothing once the run has ended", async () => {
     const { run } = await start(waiting(0));
     const outcome = await run.done;
@@ -160,7 +151,7 @@ describe("a worker that dies", () => {
   it("is an error of its job, and the next job gets a new worker", async () => {
     const deadly = join(bench.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
-    const other = await openBench(1, deadly);
+    const other = await openBench(deadly);
     for (let attempt = 0; attempt < 2; attempt++) {
       const { run } = await start(waiting(0), other);
       expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
@@ -169,7 +160,7 @@ describe("a worker that dies", () => {
   });
 
   it("is an error of its job when the bundle is missing", async () => {
-    const other = await openBench(1, join(bench.folder, "nowhere.mjs"));
+    const other = await openBench(join(bench.folder, "nowhere.mjs"));
     const { run } = await start(waiting(0), other);
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
     await other.close();
@@ -178,7 +169,7 @@ describe("a worker that dies", () => {
   it("is ended when it does not answer a cancel", async () => {
     const deaf = join(bench.folder, "deaf.mjs");
     await writeFile(deaf, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { for (;;); });');
-    const other = await openBench(1, deaf);
+    const other = await openBench(deaf);
     const { run } = await start(waiting(0), other);
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
@@ -187,8 +178,8 @@ describe("a worker that dies", () => {
 });
 
 describe("stopping the runner", () => {
-  it("cancels what runs and what waits", async () => {
-    const other = await openBench(1);
+  it("cancels every run", async () => {
+    const other = await openBench();
     const first = await start(waiting(60), other);
     const second = await start(waiting(60), other);
     await other.runner.stop();

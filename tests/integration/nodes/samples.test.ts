@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isPngKeyword, readPngText } from "@/lib/service/images/encode";
+import { isPngKeyword } from "@/lib/service/images/encode";
 import { validatePrompt } from "@/lib/service/nodes/validate";
-import { type Bench, filesOf, openBench, readGraph, readPixels, runGraph, samplesDir } from "./support";
+import { type Bench, filesOf, openBench, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
 
 let bench: Bench;
 beforeAll(async () => {

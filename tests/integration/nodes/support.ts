@@ -26,9 +26,9 @@ export async function readGraph(path: string): Promise<Graph> {
 
 export type Bench = { runner: Runner; folder: string; close(): Promise<void> };
 
-export async function openBench(slots = 1, worker = workerPath): Promise<Bench> {
+export async function openBench(worker = workerPath): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), "nodes-"));
-  const runner = createRunner({ workerPath: worker, slots });
+  const runner = createRunner({ workerPath: worker });
   return {
     runner,
     folder,
@@ -104,4 +104,20 @@ export async function until(ready: () => boolean): Promise<void> {
     if (performance.now() > end) throw new Error("It did not come in time.");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** The tEXt chunks of a PNG by keyword; the values are not parsed. */
+export function readPngText(png: Buffer): Record<string, string> {
+  const found: [string, string][] = [];
+  for (let at = 8; at + 12 <= png.length;) {
+    const length = png.readUInt32BE(at);
+    const type = png.toString("latin1", at + 4, at + 8);
+    if (type === "tEXt") {
+      const content = png.toString("latin1", at + 8, at + 8 + length);
+      const end = content.indexOf("\0");
+      found.push([content.slice(0, end), content.slice(end + 1)]);
+    }
+    at += length + 12;
+  }
+  return Object.fromEntries(found);
 }

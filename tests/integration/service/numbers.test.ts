@@ -1,9 +1,9 @@
 // Integers beyond the range of a double, from the request to every place where they come back: exactly the same digits.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readPngText } from "@/lib/service/images/encode";
 import { startRunnerServer } from "@/tests/support/runner-server";
 import { type Client, createClient, type ServiceBench, startService } from "@/tests/support/service";
+import { readPngText } from "../nodes/support";
 import { ended, list, record, running, string, waiting } from "./support";
 
 const SEED = "18446744073709551615";

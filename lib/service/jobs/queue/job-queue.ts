@@ -15,9 +15,8 @@ export type JobQueue = {
   start(): Promise<void>;
   enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void>;
   notifyWaiting(job: WaitingJob, isFirst?: boolean): void;
-  /** Removes the user's pending jobs, all if `seqs` is absent. The caller cancels them in the store. */
-  removeWaiting(userId: number, seqs?: readonly number[]): Promise<void>;
-  restoreUncancelled(userId: number, last: number): Promise<void>;
+  /** The caller cancels them in the store. */
+  removeWaiting(userId: number, seqs: readonly number[]): Promise<void>;
   repair(): Promise<void>;
   /** Inside a commit: releases the entries that these dead processes had locked. */
   freeProcesses(tx: Transaction, processIds: readonly string[]): Promise<void>;
@@ -200,20 +199,15 @@ export function createSlots(
   };
 }
 
-type WaitingFilter = { userId: number; last: number } | { seqs: readonly number[] };
-
-export async function waitingJobs(reader: Reader, which?: WaitingFilter): Promise<(WaitingJob & { needs: number | null })[]> {
+/** `seqs`: only these. */
+export async function waitingJobs(reader: Reader, seqs?: readonly number[]): Promise<(WaitingJob & { needs: number | null })[]> {
   const pending = query
     .selectFrom("jobs")
     .select(["seq", "user_id", "needs"])
     .where(isUnfinished)
     .where("state", "=", "pending")
     .where(isInOwnQueue);
-  const some = !which
-    ? pending
-    : "seqs" in which
-      ? pending.where("seq", "in", reader.dialect.numbers(which.seqs))
-      : pending.where("user_id", "=", which.userId).where("seq", "<=", which.last);
+  const some = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
   const [jobs, tried] = [await reader.rows(some.orderBy("seq")), await triedRunners(reader)];
   return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: kindWith(needs, tried.get(seq)) }));
 }

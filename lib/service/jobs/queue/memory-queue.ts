@@ -91,9 +91,9 @@ export function createFairQueue() {
 
     peek,
 
-    forget(userId: number, seqs?: readonly number[]): void {
-      if (!seqs) waiting.delete(userId);
-      else for (const line of waiting.get(userId)?.values() ?? []) for (const seq of seqs) line.cancelled.add(seq);
+    /** They use no turn. */
+    forget(userId: number, seqs: readonly number[]): void {
+      for (const line of waiting.get(userId)?.values() ?? []) for (const seq of seqs) line.cancelled.add(seq);
     },
   };
 }
@@ -114,15 +114,15 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
   }
 
   /** A job that was submitted meanwhile may be in the queue twice: the second claim finds that it no longer waits. */
-  async function load(which?: { userId: number; last: number }): Promise<void> {
-    const waits = await waitingJobs(database, which);
+  async function load(): Promise<void> {
+    const waits = await waitingJobs(database);
     await pool.know(waits.map(({ needs }) => needs));
     for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
     assignJobs();
   }
 
   return {
-    start: () => load(),
+    start: load,
     enqueue: () => Promise.resolve(),
     notifyWaiting({ userId, seq, kind }, isFirst) {
       if (isFirst) queue.putBack(userId, seq, kind);
@@ -130,7 +130,6 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
       assignJobs();
     },
     removeWaiting: (userId, seqs) => Promise.resolve(queue.forget(userId, seqs)),
-    restoreUncancelled: (userId, last) => load({ userId, last }),
     repair: () => Promise.resolve(),
     freeProcesses: () => Promise.resolve(),
     slotsChanged: assignJobs,

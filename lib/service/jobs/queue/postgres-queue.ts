@@ -7,16 +7,7 @@ import { readKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
-import {
-  beginClearing,
-  endClearing,
-  enqueueAll,
-  freeWorkers,
-  removeEntries,
-  removeStale,
-  seqsWithoutEntry,
-  tookTurn,
-} from "./queue-entries";
+import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, tookTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */
@@ -64,7 +55,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   function repairAfter(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
       const missing = await seqsWithoutEntry(tx, last);
-      if (missing.length > 0) await enqueueAll(tx, await waitingJobs(tx, { seqs: missing }));
+      if (missing.length > 0) await enqueueAll(tx, await waitingJobs(tx, missing));
       return missing.at(-1);
     });
   }
@@ -77,13 +68,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     },
     enqueue: (tx, job, isFirst) => enqueueAll(tx, [job], isFirst ? "first" : undefined),
     notifyWaiting: ({ kind }) => worker.notifyKind(kind),
-    removeWaiting: (userId, seqs) =>
-      database.commitFreeing((tx) => (seqs ? removeEntries(tx, userId, seqs) : beginClearing(tx, userId, processes.id))),
-    restoreUncancelled(userId) {
-      const end = () => database.commitFreeing((tx) => endClearing(tx, userId));
-      inBackground(untilThere(end).then(() => untilThere(repair)));
-      return Promise.resolve();
-    },
+    removeWaiting: (userId, seqs) => database.commitFreeing((tx) => removeEntries(tx, userId, seqs)),
     repair,
     freeProcesses: freeWorkers,
     slotsChanged: worker.nudge,

@@ -50,20 +50,6 @@ export async function removeEntries(tx: Transaction, userId: number, seqs: reado
   await stepBack(tx, userId);
 }
 
-/** Removes the entries of all waiting jobs of the user, which that process will cancel: they have none until `endClearing`. */
-export async function beginClearing(tx: Transaction, userId: number, processId: string): Promise<void> {
-  const pending = "FROM jobs WHERE user_id = ? AND state = 'pending'";
-  await complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE key IN (SELECT seq::text ${pending})`, [userId]);
-  await stepBack(tx, userId);
-  const mark = `INSERT INTO turns (user_id, turn, cleared_until, cleared_by) VALUES (?, 0, (SELECT max(seq) ${pending}), ?)
-    ON CONFLICT (user_id) DO UPDATE SET cleared_until = excluded.cleared_until, cleared_by = excluded.cleared_by`;
-  await tx.rows(plainStatement(mark, [userId, userId, processId]));
-}
-
-export async function endClearing(tx: Transaction, userId: number): Promise<void> {
-  await tx.rows(plainStatement("UPDATE turns SET cleared_until = NULL, cleared_by = NULL WHERE user_id = ?", [userId]));
-}
-
 export function removeStale(tx: Transaction): Promise<void> {
   const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
   return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
@@ -86,9 +72,8 @@ export async function freeWorkers(tx: Transaction, workerIds: readonly string[])
 /** Some jobs that wait without an entry: older than the queue, copied, restored, or lost by a process that ended. */
 export async function seqsWithoutEntry(reader: Reader, after: number): Promise<number[]> {
   const usable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
-  const clearing = "turns.user_id = jobs.user_id AND seq <= cleared_until AND cleared_by IN (SELECT id FROM processes)";
   const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND slot IS NULL AND seq > ?
-    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable}) AND NOT EXISTS (SELECT 1 FROM turns WHERE ${clearing})
+    AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable})
     ORDER BY seq LIMIT ${AT_ONCE}`;
   return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
 }

@@ -24,7 +24,7 @@ type Cancellable = Extract<KnownJobState, "pending" | "in_progress">;
 type Parts = {
   parts: Pick<EngineParts, "database" | "processes" | "events" | "now">;
   running: ReadonlyMap<string, Running>;
-  queue: Pick<JobQueue, "removeWaiting" | "restoreUncancelled">;
+  queue: Pick<JobQueue, "removeWaiting">;
   background: Pick<Background, "add">;
   reportEnd(run: Running): Promise<void>;
 };
@@ -65,6 +65,11 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
     return cancelled;
   }
 
+  async function removeWaiting(userId: number, cancelled: readonly Job[]): Promise<void> {
+    const seqs = cancelled.filter((job) => !isHandedOver(job)).map(({ seq }) => seq);
+    if (seqs.length > 0) await queue.removeWaiting(userId, seqs);
+  }
+
   async function cancelIfIn(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
     const unique = ids && [...new Set(ids)];
     const done: string[] = [];
@@ -72,8 +77,7 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
       const some = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
       const which = { userId, states, isElsewhere: isRunByOtherProcess };
       const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
-      const waited = cancelled.filter((job) => !isHandedOver(job));
-      if (waited.length > 0) await queue.removeWaiting(userId, waited.map(({ seq }) => seq)); // prettier-ignore
+      await removeWaiting(userId, cancelled);
       done.push(...cancelled.map(({ id }) => id));
     }
     return done;
@@ -89,27 +93,23 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
       return done;
     },
 
-    /** Cancels all jobs waiting now. None of them starts meanwhile; jobs submitted later are kept. */
+    /** Cancels all jobs waiting now. Jobs submitted later are kept. */
     async clearQueue(userId: number): Promise<string[]> {
       const pending = jobsOf({ userId, states: ["pending"], isElsewhere: isRunByOtherProcess });
       const last = (await database.row(pending.orderBy("seq", "desc").limit(1)))?.seq;
       if (last === undefined) return [];
       const oldest = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
       const done: string[] = [];
-      await queue.removeWaiting(userId);
-      try {
-        // Continues after the last job, so that PostgreSQL doesn't scan cancelled rows again. A final pass finds jobs that were requeued.
-        for (let place: Job | undefined, isOver = false; !isOver;) {
-          const cancelled = await cancelSome(place ? oldest.where(isAfter(place)) : oldest);
-          for (const { id } of cancelled) done.push(id);
-          isOver = !place && cancelled.length === 0;
-          place = cancelled.at(-1);
-        }
-        return done;
-      } finally {
-        await queue.restoreUncancelled(userId, last);
-        events.queueChanged(userId);
+      // Continues after the last job, so that PostgreSQL doesn't scan cancelled rows again. A final pass finds jobs that were requeued.
+      for (let lastJob: Job | undefined, isOver = false; !isOver;) {
+        const cancelled = await cancelSome(lastJob ? oldest.where(isAfter(lastJob)) : oldest);
+        for (const { id } of cancelled) done.push(id);
+        await removeWaiting(userId, cancelled);
+        isOver = !lastJob && cancelled.length === 0;
+        lastJob = cancelled.at(-1);
       }
+      if (done.length > 0) events.queueChanged(userId);
+      return done;
     },
 
     async endStale(): Promise<void> {
