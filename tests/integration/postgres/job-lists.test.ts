@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { copyServiceStore, openServiceStore } from "@/lib/service/index";
 import { listJobs } from "@/lib/service/jobs/list-jobs";
-import { type Database, query } from "@/lib/service/store/database";
+import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
@@ -61,15 +61,3 @@ async function expectTheSame(numRuns: number): Promise<void> {
 }
 
 it("are the same for any filter, in any order, at any offset", () => expectTheSame(300));
-
-it("are the same while the history is being cleared", async () => {
-  for (const database of [sqlite, postgres]) {
-    await database.commit(async (tx) => {
-      await tx.run(query.updateTable("users").set({ history_cleared_until: Date.now() }).where("id", "=", USER));
-      const waiting = await tx.rows(query.selectFrom("jobs").select("seq").where("state", "=", "pending").orderBy("seq").limit(40));
-      const ends = query.updateTable("jobs").set({ state: "completed", execution_time: 7, has_image: 1 });
-      await tx.run(ends.where("seq", "in", waiting.map(({ seq }) => seq))); // prettier-ignore
-    });
-  }
-  await expectTheSame(100);
-});
